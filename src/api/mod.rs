@@ -1,0 +1,1 @@
+//! The service's HTTP contract, shared by the client and the sandbox.

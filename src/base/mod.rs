@@ -1,0 +1,1 @@
+//! Words without I/O: ids, money, schedules, time, digests, card numbers and secrets.

@@ -1,0 +1,1 @@
+//! The only user of reqwest towards the service: Call to Outcome.

@@ -1,0 +1,1 @@
+//! The requests of people and programs, whatever carries them.

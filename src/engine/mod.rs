@@ -1,0 +1,1 @@
+//! The shell that joins the floors below: one owner of state.

@@ -1,0 +1,43 @@
+//! `reckon`: billing as code.
+//!
+//! A tree of YAML files says what merchants, contacts, invoices, saved payment methods and
+//! recurring charges should be; `reckon` makes the payment service match, every effect exactly
+//! once. Every effect is data, written down before it happens and settled after:
+//!
+//! ```text
+//! file ─▶ Manifest ─▶ Desired ─┐
+//!                              ├─▶ Plan ─▶ Intent ─▶ Call ─▶ Outcome ─▶ Observation ─▶ Observed
+//!         Observed ────────────┘                                           │
+//!             ▲                                                            │
+//!             └──────────────── (journal, then sled) ◀─────────────────────┘
+//! ```
+//!
+//! The modules below stand in reading order, lowest floor first; a file imports only from lower
+//! floors, and `tests/architecture.rs` fails the build of any other edge.
+
+pub mod base;
+
+pub mod api;
+
+pub mod model;
+
+pub mod effects;
+pub mod kinds;
+
+pub mod client;
+pub mod plan;
+pub mod spec;
+pub mod store;
+
+pub mod engine;
+
+pub mod control;
+
+pub mod cli;
+pub mod http;
+pub mod watch;
+
+pub mod render;
+pub mod sim;
+
+pub mod sandbox;

@@ -1,0 +1,3 @@
+//! argv in, one report out, exit code.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The nouns of the flow, one file each, in its order.

@@ -1,0 +1,1 @@
+//! Desired and Observed to a Plan; pure and infallible.

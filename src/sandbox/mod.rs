@@ -1,0 +1,1 @@
+//! A complete, offline stand-in for the payment service.

@@ -1,0 +1,1 @@
+//! The simulator: the production engine against a seeded, failing world.

@@ -1,0 +1,1 @@
+//! Truth on disk: the journal, its fold, and the vault.

@@ -1,0 +1,1 @@
+//! The spec tree as a stream of hints.
