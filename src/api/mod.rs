@@ -1,1 +1,31 @@
 //! The service's HTTP contract, shared by the client and the sandbox.
+//!
+//! One endpoint is one small type: where it lives, who may call it, what it takes and what it
+//! answers. The client builds a [`Call`] from it; the sandbox routes by it; so the two cannot
+//! disagree about a path. Sharing types cannot prove either side right: the reference documents
+//! and other people's clients do that.
+
+mod call;
+pub mod problem;
+pub mod wire;
+
+pub use call::{Auth, Call, Endpoint, Host, Method};
+pub use problem::{Message, Problem};
+
+use serde::{Deserialize, Serialize};
+
+/// One page of a list answer (gateway-api, Search results).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Page<T> {
+    /// The page answered, from 1.
+    pub page: u64,
+    /// How many results a page holds at most.
+    pub page_size: u64,
+    /// How many results there are over all pages.
+    pub total_entries: u64,
+    /// The results of this page.
+    pub results: Vec<T>,
+}
+
+/// The largest `page_size` a list takes (gateway-api, Limits).
+pub const PAGE_SIZE_MAX: u64 = 100;

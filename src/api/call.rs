@@ -1,0 +1,171 @@
+//! An endpoint as a type, and a request as plain data.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An HTTP method that the service uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Method {
+    /// Reads; never an effect.
+    Get,
+    /// Creates or acts.
+    Post,
+    /// Changes some fields.
+    Patch,
+    /// Replaces the content.
+    Put,
+    /// Removes.
+    Delete,
+}
+
+impl Method {
+    /// The method as HTTP writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Patch => "PATCH",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// Which of the service's hosts serves a path (partner-api, address placeholders).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Host {
+    /// `{base_url}`: tokens, credentials, bank accounts, contacts, invoices and the gateway.
+    Base,
+    /// `{web_url}`: the merchant-facing web application, one per product brand.
+    Web,
+}
+
+/// What a call must carry to be let in (both documents, Authentication).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Auth {
+    /// Nothing, or credentials in the body (the token endpoint).
+    None,
+    /// A bearer token of scope `tenant`.
+    Tenant,
+    /// A bearer token of scope `payments`, one per merchant.
+    Payments,
+    /// HTTP Basic with a merchant's public key.
+    PublicKey,
+    /// HTTP Basic with a merchant's secret key.
+    SecretKey,
+}
+
+/// One endpoint of the service.
+pub trait Endpoint {
+    /// How we speak of it: `contact.create`.
+    const NAME: &'static str;
+    /// Its HTTP method.
+    const METHOD: Method;
+    /// The host that serves it.
+    const HOST: Host;
+    /// Its path, with parameters in braces: `/v1/cards/{id}`.
+    const PATH: &'static str;
+    /// What lets a caller in.
+    const AUTH: Auth;
+    /// The body it takes; `()` where it takes none.
+    type Request;
+    /// The body it answers with status 200; `()` where it is empty.
+    type Reply;
+}
+
+/// One request to the service as plain data: exactly what will be on the wire, but for the
+/// credential, which the client adds. `Debug` leaves the body out: it may hold a card number.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The endpoint's name, for logs.
+    pub endpoint: String,
+    /// The HTTP method.
+    pub method: Method,
+    /// The host that serves it.
+    pub host: Host,
+    /// The path with its parameters filled in.
+    pub path: String,
+    /// Query parameters, in order, not yet encoded.
+    pub query: Vec<(String, String)>,
+    /// What credential the client has to add.
+    pub auth: Auth,
+    /// The exact bytes of a JSON body.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Call {
+    /// A call of endpoint `E`, its path parameters filled in their order of appearance.
+    pub fn to<E: Endpoint>(parameters: &[&str]) -> Self {
+        Self {
+            endpoint: E::NAME.to_owned(),
+            method: E::METHOD,
+            host: E::HOST,
+            path: fill(E::PATH, parameters),
+            query: Vec::new(),
+            auth: E::AUTH,
+            body: None,
+        }
+    }
+
+    /// The same call with one more query parameter.
+    #[must_use]
+    pub fn query(mut self, name: &str, value: impl fmt::Display) -> Self {
+        self.query.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// The same call with these bytes as its JSON body.
+    #[must_use]
+    pub fn body(mut self, bytes: Vec<u8>) -> Self {
+        self.body = Some(bytes);
+        self
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method.as_str(), self.path)
+    }
+}
+
+/// Fills the braces of a path pattern, one parameter each, percent-encoding what a path segment
+/// may not hold.
+fn fill(pattern: &str, parameters: &[&str]) -> String {
+    let mut values = parameters.iter();
+    let segments = pattern.split('/').map(|segment| {
+        if segment.starts_with('{') {
+            values.next().map_or_else(String::new, |value| encode(value))
+        } else {
+            segment.to_owned()
+        }
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Percent-encodes everything but the unreserved characters of a URL.
+fn encode(value: &str) -> String {
+    let mut encoded = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_parameter_cannot_leave_its_segment() {
+        assert_eq!(fill("/v1/cards/{id}", &["a/../b?c"]), "/v1/cards/a%2F..%2Fb%3Fc");
+        assert_eq!(fill("/v1/x/{id}/y/{other}", &["1", "_-"]), "/v1/x/1/y/_-");
+    }
+}

@@ -1,0 +1,1 @@
+//! The service's objects as they stand on the wire.
