@@ -1,1 +1,102 @@
-//! One file per kind of manifest, and one line each in the register.
+//! One folder per kind of manifest, and one line each in the register.
+//!
+//! A kind says what its YAML looks like (`shape.rs`) and what has to be done so that the service
+//! matches it (`step.rs`). Outside its folder a spec is canonical JSON; inside it is a typed
+//! struct. There is no second `match` on kinds anywhere in the crate.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::base::id::{Key, Name};
+use crate::base::money::Currency;
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
+
+/// How private a field is (design.md part 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privacy {
+    /// Anyone may see it.
+    Plain,
+    /// Names, addresses, e-mail, phone: masked wherever people look.
+    Personal,
+    /// Card numbers, codes and keys: never shown, never stored in clear.
+    Secret,
+}
+
+/// What the service can do when a field changes after creation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The object is changed where it is.
+    InPlace,
+    /// The service has no way; the plan says so at the field's line.
+    Never,
+    /// The field steers `reckon` alone.
+    Local,
+}
+
+/// One field of a kind, by its path below `spec` (`schedule.days`, `line_items[].description`).
+/// A field covers everything beneath it that has no entry of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// The path below `spec`; `[]` stands for any place in a sequence.
+    pub path: &'static str,
+    /// How private it is.
+    pub privacy: Privacy,
+    /// What a change of it takes.
+    pub change: Change,
+    /// What it means, its unit and its source, for `explain` and for help texts.
+    pub doc: &'static str,
+}
+
+/// What a check needs to know besides the document.
+#[derive(Debug, Clone)]
+pub struct CheckCx {
+    /// `policy.amounts: decimal` forbids integers of minor units.
+    pub decimal_amounts_only: bool,
+    /// The web hosts a merchant may name (`service.web_url` and `service.brands`).
+    pub web_urls: Vec<String>,
+    /// The currency assumed for an integer amount.
+    pub currency: Currency,
+}
+
+/// Finds another good manifest.
+pub type Find<'a> = &'a dyn Fn(&Key) -> Option<std::sync::Arc<Manifest>>;
+
+/// A kind of manifest: its YAML shape and the checks that need no service.
+pub trait Shape: 'static {
+    /// What the YAML calls it.
+    const NAME: &'static str;
+    /// Every field, for masks, plans and help.
+    const FIELDS: &'static [Field];
+    /// The typed spec. `Serialize` gives the canonical form: defaults filled in, empty left out.
+    type Spec: DeserializeOwned + Serialize;
+    /// What is wrong with one document by itself; paths begin with `spec`.
+    fn check(spec: &Self::Spec, cx: &CheckCx) -> Vec<Issue>;
+    /// The resources it refers to.
+    fn references(spec: &Self::Spec, namespace: &Name) -> Vec<Reference>;
+    /// What is wrong between this document and the good ones it refers to.
+    fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
+}
+
+/// A spec as its kind read it.
+#[derive(Debug)]
+pub struct Read {
+    /// The canonical form.
+    pub spec: Value,
+    /// The references in it.
+    pub references: Vec<Reference>,
+    /// What is wrong with it.
+    pub issues: Vec<Issue>,
+}
+
+/// A document that does not fit its kind's shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// The path of the guilty value, as `serde_path_to_error` writes it (`spec.schedule.start`).
+    pub path: String,
+    /// Byte offset of the guilty value in the document, where the parser knew it.
+    pub offset: Option<usize>,
+    /// What the parser said.
+    pub message: String,
+}

@@ -1,1 +1,14 @@
 //! The nouns of the flow, one file each, in its order.
+//!
+//! `Manifest` → `Desired` → `Plan` of `Step`s → `Effect` → `Intent` → `Outcome` → `Observation` →
+//! `Observed`. Every noun is plain data; nothing here reads a file, a clock or a socket.
+
+pub mod desired;
+pub mod effect;
+pub mod intent;
+pub mod issue;
+pub mod manifest;
+pub mod observed;
+pub mod outcome;
+pub mod plan;
+pub mod record;

@@ -1,0 +1,95 @@
+//! One YAML document: what it wants and where it stands.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+
+/// Where a document stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// The file, relative to the directory of `reckon.yaml`.
+    pub file: Arc<str>,
+    /// The line on which the document begins, from 1.
+    pub line: usize,
+    /// The byte at which the document begins.
+    pub offset: usize,
+    /// The document's length in bytes.
+    pub length: usize,
+}
+
+/// What happens to the remote object when its document goes away.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deletion {
+    /// It is left as it is and no longer managed.
+    #[default]
+    Orphan,
+    /// It is removed from the service, where the service can.
+    Delete,
+}
+
+/// What to do when nothing can prove whether a creation happened (contacts alone).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnDoubt {
+    /// Make it again; the possible orphan is reported.
+    #[default]
+    Recreate,
+    /// Wait for a person.
+    Hold,
+}
+
+/// The annotations under `reckon.dev/` (design.md part 4).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Annotations {
+    /// `reckon.dev/suspend: "true"`: nothing is done to this resource.
+    pub suspend: bool,
+    /// `reckon.dev/deletion`.
+    pub deletion: Deletion,
+    /// `reckon.dev/generation`: raising it permits a replacement.
+    pub generation: u32,
+    /// `reckon.dev/depends-on`: more resources that must be ready first.
+    pub depends_on: Vec<Key>,
+    /// `reckon.dev/on-doubt`.
+    pub on_doubt: Option<OnDoubt>,
+}
+
+/// One good document. `Debug` shows its name and place only: the spec may hold personal values.
+#[derive(Clone, PartialEq)]
+pub struct Manifest {
+    /// Kind, namespace and name.
+    pub key: Key,
+    /// Free labels.
+    pub labels: BTreeMap<String, String>,
+    /// What `reckon.dev/` annotations say.
+    pub annotations: Annotations,
+    /// The spec in its kind's canonical form, defaults filled in.
+    pub spec: Value,
+    /// The resources that the spec refers to, with the path of each reference.
+    pub references: Vec<Reference>,
+    /// SHA-256 over the canonical spec and annotations: equal digests want the same.
+    pub digest: Digest,
+    /// Where it stands.
+    pub place: Place,
+}
+
+impl fmt::Debug for Manifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Manifest({} at {}:{})", self.key, self.place.file, self.place.line)
+    }
+}
+
+/// One reference from a document to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The field that holds it, such as `spec.contact`.
+    pub path: String,
+    /// What it refers to.
+    pub key: Key,
+}
