@@ -1,0 +1,361 @@
+//! Names of things: kinds, keys, the service's ids, our own sequence numbers.
+//!
+//! Two strings that mean different things are two types here, so that the compiler tells a merchant's
+//! public key from a contact's id. Every type checks its text where the text enters the program (parse or
+//! deserialise) and never again. Nothing here is secret: all of these may be printed.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+mod number;
+
+pub use number::{IntentId, Mode, NumberError, Sequence};
+
+/// Longest accepted [`Name`], in characters.
+pub const NAME_LENGTH_MAX: usize = 63;
+
+/// Longest accepted id of the service, in characters; real ones have 22 to 40 (service-facts, 18).
+pub const REMOTE_ID_LENGTH_MAX: usize = 128;
+
+/// A manifest kind as written in YAML, such as `Invoice`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Kind(Arc<str>);
+
+impl Kind {
+    /// Takes the word as it stands; whether such a kind exists is for the register of kinds to say.
+    pub fn new(text: &str) -> Self {
+        Self(Arc::from(text))
+    }
+
+    /// The word as written in YAML.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a text is no [`Name`]; the text of the error says what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// No characters at all.
+    #[error("a name is empty; write lowercase letters, digits, `-` or `.`, such as `{example}`", example = NAME_EXAMPLE)]
+    Empty,
+    /// More than [`NAME_LENGTH_MAX`] characters.
+    #[error("the name has {length} characters; write at most {max}", max = NAME_LENGTH_MAX)]
+    TooLong {
+        /// Characters found.
+        length: usize,
+    },
+    /// A character outside lowercase letters, digits, `-` and `.`.
+    #[error(
+        "the name `{name}` holds `{found}`; write lowercase letters, digits, `-` or `.`, such as `{suggestion}`"
+    )]
+    Character {
+        /// The text as given.
+        name: String,
+        /// The first character that is not allowed.
+        found: char,
+        /// The text with every such character replaced.
+        suggestion: String,
+    },
+    /// Starts or ends with `-` or `.`.
+    #[error("the name `{name}` starts or ends with `-` or `.`; write `{suggestion}`")]
+    Edge {
+        /// The text as given.
+        name: String,
+        /// The text without them.
+        suggestion: String,
+    },
+}
+
+const NAME_EXAMPLE: &str = "jane-2026-11";
+
+/// `metadata.name` or `metadata.namespace`: 1 to 63 lowercase letters, digits, `-` and `.`, first and last alphanumeric.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(Arc<str>);
+
+impl Name {
+    /// The namespace of a document that names none.
+    pub fn default_namespace() -> Self {
+        Self(Arc::from("default"))
+    }
+
+    /// Is it the namespace of a document that names none?
+    pub fn is_default_namespace(&self) -> bool {
+        &*self.0 == "default"
+    }
+
+    /// The checked text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Name {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        check_name(text)?;
+        Ok(Self(Arc::from(text)))
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        text.parse()
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0.to_string()
+    }
+}
+
+fn check_name(text: &str) -> Result<(), NameError> {
+    let length = text.chars().count();
+    if length == 0 {
+        return Err(NameError::Empty);
+    }
+    if length > NAME_LENGTH_MAX {
+        return Err(NameError::TooLong { length });
+    }
+    if let Some(found) = text.chars().find(|&c| !is_name_character(c)) {
+        return Err(NameError::Character {
+            name: text.to_owned(),
+            found,
+            suggestion: suggest_name(text),
+        });
+    }
+    if text.starts_with(['-', '.']) || text.ends_with(['-', '.']) {
+        return Err(NameError::Edge {
+            name: text.to_owned(),
+            suggestion: suggest_name(text),
+        });
+    }
+    Ok(())
+}
+
+fn is_name_character(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.'
+}
+
+/// The nearest allowed text, or an example where nothing of the text can be kept.
+fn suggest_name(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let kept: String = lower
+        .chars()
+        .map(|c| if is_name_character(c) { c } else { '-' })
+        .collect();
+    let trimmed = kept.trim_matches(['-', '.']);
+    if trimmed.is_empty() {
+        NAME_EXAMPLE.to_owned()
+    } else {
+        trimmed.to_owned()
+    }
+}
+
+/// Why a text is no [`Key`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// Not two or three parts, or a kind that is no word.
+    #[error("`{text}` names no resource; write `Kind/name` or `Kind/namespace/name`")]
+    Shape {
+        /// The text as given.
+        text: String,
+    },
+    /// A namespace or name that breaks the rule of names.
+    #[error(transparent)]
+    Name(#[from] NameError),
+}
+
+/// What one manifest is called: kind, namespace and name. Written `Kind/namespace/name`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Key {
+    /// What sort of resource.
+    pub kind: Kind,
+    /// The group of names it stands in.
+    pub namespace: Name,
+    /// Its own name.
+    pub name: Name,
+}
+
+impl Key {
+    /// Joins the three parts.
+    pub fn new(kind: Kind, namespace: &Name, name: &Name) -> Self {
+        Self {
+            kind,
+            namespace: namespace.clone(),
+            name: name.clone(),
+        }
+    }
+
+    /// `Kind/name` in the default namespace, the whole key elsewhere. [`Key::from_str`] reads both.
+    pub fn short(&self) -> String {
+        if self.namespace.is_default_namespace() {
+            format!("{}/{}", self.kind, self.name)
+        } else {
+            self.to_string()
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kind,
+            namespace,
+            name,
+        } = self;
+        write!(f, "{kind}/{namespace}/{name}")
+    }
+}
+
+impl FromStr for Key {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let shape = || KeyError::Shape {
+            text: text.to_owned(),
+        };
+        let (kind, rest) = text.split_once('/').ok_or_else(shape)?;
+        if kind.is_empty() || !kind.chars().all(|c| c.is_ascii_alphanumeric()) || rest.is_empty() {
+            return Err(shape());
+        }
+        let (namespace, name) = match rest.split_once('/') {
+            Some((_, name)) if name.contains('/') => return Err(shape()),
+            Some((namespace, name)) => (namespace.parse()?, name.parse()?),
+            None => (Name::default_namespace(), rest.parse()?),
+        };
+        Ok(Self {
+            kind: Kind::new(kind),
+            namespace,
+            name,
+        })
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = KeyError;
+
+    fn try_from(text: String) -> Result<Self, KeyError> {
+        text.parse()
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> Self {
+        key.to_string()
+    }
+}
+
+/// Why a text is no id of the service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    /// No characters at all.
+    #[error("the {what} is empty")]
+    Empty {
+        /// Which sort of id.
+        what: &'static str,
+    },
+    /// More than [`REMOTE_ID_LENGTH_MAX`] characters.
+    #[error("the {what} has {length} characters, more than {max}", max = REMOTE_ID_LENGTH_MAX)]
+    TooLong {
+        /// Which sort of id.
+        what: &'static str,
+        /// Characters found.
+        length: usize,
+    },
+}
+
+fn check_id(text: &str, what: &'static str) -> Result<(), IdError> {
+    match text.chars().count() {
+        0 => Err(IdError::Empty { what }),
+        length if length > REMOTE_ID_LENGTH_MAX => Err(IdError::TooLong { what, length }),
+        _ => Ok(()),
+    }
+}
+
+/// One string id of the service: not empty, at most [`REMOTE_ID_LENGTH_MAX`] characters, opaque otherwise.
+macro_rules! string_id {
+    ($(#[$doc:meta])* $type:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $type(Arc<str>);
+
+        impl $type {
+            /// Checks the text. Errors: empty, or longer than [`REMOTE_ID_LENGTH_MAX`].
+            pub fn new(text: &str) -> Result<Self, IdError> {
+                check_id(text, $what)?;
+                Ok(Self(Arc::from(text)))
+            }
+
+            /// The text as the service gave it.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                Self::new(text)
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = IdError;
+
+            fn try_from(text: String) -> Result<Self, IdError> {
+                Self::new(&text)
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(id: $type) -> Self {
+                id.0.to_string()
+            }
+        }
+    };
+}
+
+string_id!(
+    /// An id that the service gave: of a contact, invoice, card, transaction, event …
+    RemoteId,
+    "id"
+);
+string_id!(
+    /// An account's public key (partner-api, GET /gateway-credentials; its form is not checked: service-facts, part 12).
+    PublicKey,
+    "public key"
+);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! The numbers that we count ourselves, and the mode that separates pretend money from real money.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a text is no [`IntentId`] or [`Mode`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no {what}; write {example}")]
+pub struct NumberError {
+    /// The text as given.
+    pub text: String,
+    /// What was wanted.
+    pub what: &'static str,
+    /// How it looks.
+    pub example: &'static str,
+}
+
+/// The number of an intent, counted from 1 within one state directory. Written `i-000123`.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct IntentId(u64);
+
+impl IntentId {
+    /// Wraps the number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The bare number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The number after this one; stays at the greatest number, which no journal reaches.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for IntentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "i-{:06}", self.0)
+    }
+}
+
+impl FromStr for IntentId {
+    type Err = NumberError;
+
+    /// Reads `i-123`, `i-000123` and `123`.
+    fn from_str(text: &str) -> Result<Self, NumberError> {
+        let digits = text.strip_prefix("i-").unwrap_or(text);
+        let wrong = || NumberError {
+            text: text.to_owned(),
+            what: "intent",
+            example: "its number, such as `i-000123` or `123`",
+        };
+        if !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        digits.parse().map(Self).map_err(|_| wrong())
+    }
+}
+
+/// The place of a record in the journal, counted from 1; 0 is before the first record.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Sequence(u64);
+
+impl Sequence {
+    /// Before the first record.
+    pub const ZERO: Self = Self(0);
+
+    /// Wraps the number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The bare number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The place after this one; stays at the greatest number, which no journal reaches.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Pretend money or real money; the key of a request decides (service-facts, 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Nothing is ever collected.
+    Test,
+    /// Real cards, real accounts.
+    Live,
+}
+
+impl Mode {
+    /// The word in files and answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Live => "live",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = NumberError;
+
+    fn from_str(text: &str) -> Result<Self, NumberError> {
+        match text {
+            "test" => Ok(Self::Test),
+            "live" => Ok(Self::Live),
+            _ => Err(NumberError {
+                text: text.to_owned(),
+                what: "mode",
+                example: "`test` or `live`",
+            }),
+        }
+    }
+}
