@@ -1,0 +1,279 @@
+//! Digests, marks and canonical JSON: how one thing is known to be the same thing again.
+//!
+//! A [`SourceId`] names an obligation for ever; a [`Mark`] is its short form for the service's fields that
+//! hold 28 characters but not a whole name. Both are pure functions of the name, so a lost answer can be
+//! settled by looking for them. A [`Digest`] over anything secret or personal is keyed (an open digest of a
+//! card number can be guessed).
+
+use std::fmt;
+use std::str::FromStr;
+
+use data_encoding::{BASE32_NOPAD, HEXLOWER};
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::base::id::Key;
+
+/// Characters of a [`Mark`].
+pub const MARK_LENGTH: usize = 28;
+
+const MARK_PREFIX: &str = "rk";
+const MARK_BYTES: usize = 16;
+const HMAC_BLOCK_BYTES: usize = 64;
+
+/// The name of one obligation, the same for ever: `{partner}:{kind}/{namespace}/{name}`, and `;rN` from the
+/// N-th deliberate replacement on. Invoices carry it whole (partner-api, Invoice, `source_id`).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SourceId(String);
+
+impl SourceId {
+    /// `generation` is the manifest's `reckon.dev/generation`; 0 where it has none.
+    pub fn new(partner: &str, key: &Key, generation: u32) -> Self {
+        match generation {
+            0 => Self(format!("{partner}:{key}")),
+            _ => Self(format!("{partner}:{key};r{generation}")),
+        }
+    }
+
+    /// The name as it is sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Its short form.
+    pub fn mark(&self) -> Mark {
+        let Digest(bytes) = sha256(self.0.as_bytes());
+        let (head, _) = bytes.split_at(MARK_BYTES);
+        Mark(format!(
+            "{MARK_PREFIX}{}",
+            BASE32_NOPAD.encode(head).to_ascii_lowercase()
+        ))
+    }
+}
+
+impl fmt::Display for SourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `rk` and base32 (lower case, no padding) of the first 128 bits of SHA-256 of a [`SourceId`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Mark(String);
+
+/// A text that is no [`Mark`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no mark: `rk` and 26 characters of lower-case base32")]
+pub struct MarkError(String);
+
+impl Mark {
+    /// Reads a whole text as a mark.
+    pub fn parse(text: &str) -> Option<Self> {
+        let code = text
+            .strip_prefix(MARK_PREFIX)
+            .filter(|_| text.len() == MARK_LENGTH)?;
+        let lower = !code.bytes().any(|b| b.is_ascii_uppercase());
+        let bytes = BASE32_NOPAD
+            .decode(code.to_ascii_uppercase().as_bytes())
+            .ok()?;
+        (lower && bytes.len() == MARK_BYTES).then(|| Self(text.to_owned()))
+    }
+
+    /// The mark at the end of `TEXT [MARK]`; trailing white space is forgiven.
+    pub fn find_in(text: &str) -> Option<Self> {
+        split_tag(text).map(|(_, mark)| mark)
+    }
+
+    /// `TEXT [MARK]`, or `[MARK]` where there is no text.
+    pub fn tag(&self, text: &str) -> String {
+        match text {
+            "" => format!("[{}]", self.0),
+            _ => format!("{text} [{}]", self.0),
+        }
+    }
+
+    /// The text without the mark at its end, whosever mark it is; a text without one as it stands.
+    pub fn strip(text: &str) -> String {
+        match split_tag(text) {
+            Some((before, _)) => before.to_owned(),
+            None => text.to_owned(),
+        }
+    }
+
+    /// The 28 characters.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn split_tag(text: &str) -> Option<(&str, Mark)> {
+    let inner = text.trim_end().strip_suffix(']')?;
+    let (before, code) = inner.rsplit_once('[')?;
+    let mark = Mark::parse(code)?;
+    match before {
+        "" => Some(("", mark)),
+        _ => before.strip_suffix(' ').map(|before| (before, mark)),
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Mark {
+    type Error = MarkError;
+
+    fn try_from(text: String) -> Result<Self, MarkError> {
+        Self::parse(&text).ok_or(MarkError(text))
+    }
+}
+
+impl From<Mark> for String {
+    fn from(mark: Mark) -> Self {
+        mark.0
+    }
+}
+
+/// 256 bits; 64 characters of lower-case hex in text and JSON.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Digest([u8; 32]);
+
+/// A text that is no [`Digest`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no digest: 64 characters of lower-case hex")]
+pub struct DigestError(String);
+
+impl Digest {
+    /// All bits zero: what stands before the first record of a chain.
+    pub const ZERO: Self = Self([0; 32]);
+
+    /// Takes bytes that are a digest already.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bare bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The first 12 characters, for people.
+    pub fn short(&self) -> String {
+        HEXLOWER.encode(self.0.split_at(6).0)
+    }
+
+    /// Compares in constant time; for digests that prove something (a signed link, a webhook token).
+    pub fn proves(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&HEXLOWER.encode(&self.0))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({})", self.short())
+    }
+}
+
+impl FromStr for Digest {
+    type Err = DigestError;
+
+    fn from_str(text: &str) -> Result<Self, DigestError> {
+        let wrong = || DigestError(text.to_owned());
+        let bytes = HEXLOWER.decode(text.as_bytes()).map_err(|_| wrong())?;
+        bytes.try_into().map(Self).map_err(|_| wrong())
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = DigestError;
+
+    fn try_from(text: String) -> Result<Self, DigestError> {
+        text.parse()
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> Self {
+        digest.to_string()
+    }
+}
+
+/// SHA-256 of open data. For anything secret or personal use [`keyed`].
+pub fn sha256(data: &[u8]) -> Digest {
+    Digest(Sha256::digest(data).into())
+}
+
+/// HMAC-SHA-256 of `label` and `data`. The label says what the digest is for: equal data under two labels
+/// gives unrelated digests, and no pair of label and data collides with another (the label's length is in it).
+pub fn keyed(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
+    let mut block = [0_u8; HMAC_BLOCK_BYTES];
+    for (slot, byte) in block.iter_mut().zip(key) {
+        *slot = *byte;
+    }
+    let mut mac = Hmac::<Sha256>::new(&block.into());
+    mac.update(&u64::try_from(label.len()).unwrap_or(u64::MAX).to_be_bytes());
+    mac.update(label.as_bytes());
+    mac.update(data);
+    Digest(mac.finalize().into_bytes().into())
+}
+
+/// Canonical JSON: keys in the order of their bytes, no white space, numbers as they were read. Equal values
+/// give equal bytes whatever the order of their keys was.
+pub fn canonical(value: &Value) -> Vec<u8> {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text.into_bytes()
+}
+
+fn write_canonical(value: &Value, out: &mut String) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            out.push_str(&value.to_string());
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                separate(index, out);
+                write_canonical(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => write_canonical_map(map, out),
+    }
+}
+
+fn write_canonical_map(map: &serde_json::Map<String, Value>, out: &mut String) {
+    let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+    entries.sort_by_key(|(key, _)| key.as_bytes());
+    out.push('{');
+    for (index, (key, value)) in entries.into_iter().enumerate() {
+        separate(index, out);
+        out.push_str(&Value::from(key.as_str()).to_string());
+        out.push(':');
+        write_canonical(value, out);
+    }
+    out.push('}');
+}
+
+fn separate(index: usize, out: &mut String) {
+    if index > 0 {
+        out.push(',');
+    }
+}
+
+#[cfg(test)]
+mod tests;
