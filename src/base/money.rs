@@ -1,0 +1,191 @@
+//! Amounts: minor units of one currency, exact, checked.
+//!
+//! Promises: no sum wraps or mixes currencies, no text is rounded, and what is printed reads back as the same
+//! amount. On the wire an amount is an integer of minor units; in files it may also be `"125.00 USD"`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+mod currency;
+mod read;
+
+pub use currency::Currency;
+
+/// The greatest amount the service accepts, in minor units (service-facts, 31); also the lowest, negated.
+pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
+
+/// Why an amount cannot be read or reckoned with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MoneyError {
+    /// A number alone. The readings are those in US dollars, where there are such readings.
+    #[error("`{text}` has no currency{}", readings(*.as_major, *.as_minor))]
+    MissingCurrency {
+        /// The text as given.
+        text: String,
+        /// Read as whole units and decimals.
+        as_major: Option<Money>,
+        /// Read as an integer of minor units.
+        as_minor: Option<Money>,
+    },
+    /// More decimals than the currency has.
+    #[error("`{text}` has more than {exponent} decimals, and {currency} has no smaller unit")]
+    TooManyDecimals {
+        /// The text as given.
+        text: String,
+        /// The currency it names.
+        currency: Currency,
+        /// Decimals that the currency has.
+        exponent: u32,
+    },
+    /// Not digits with at most one point between them.
+    #[error(
+        "`{text}` is no amount; write digits, a point and a currency, such as `\"125.00 USD\"`"
+    )]
+    NotANumber {
+        /// The text as given.
+        text: String,
+    },
+    /// Not a code of ISO 4217, or the code of something that is not paid with.
+    #[error("`{code}` is no currency{}", did_you_mean(*.nearest))]
+    UnknownCurrency {
+        /// The text as given.
+        code: String,
+        /// The code that looks most like it.
+        nearest: Option<Currency>,
+    },
+    /// Beyond ±[`AMOUNT_MAX`] in a text, or beyond 64 bits in a sum.
+    #[error("the amount is out of range; the most is {max} minor units", max = AMOUNT_MAX)]
+    OutOfRange,
+    /// Two currencies in one sum.
+    #[error("{left} and {right} do not add up")]
+    Mixed {
+        /// The currency of the first amount.
+        left: Currency,
+        /// The currency of the second amount.
+        right: Currency,
+    },
+}
+
+fn readings(as_major: Option<Money>, as_minor: Option<Money>) -> String {
+    match (as_major, as_minor) {
+        (Some(major), Some(minor)) => format!(
+            "; it could be {major}, or {minor} ({} minor units): write `\"{major}\"` or `\"{minor}\"`",
+            minor.minor()
+        ),
+        (Some(one), None) | (None, Some(one)) => format!("; write it, such as `\"{one}\"`"),
+        (None, None) => "; write one after it, such as `USD`".to_owned(),
+    }
+}
+
+fn did_you_mean(nearest: Option<Currency>) -> String {
+    match nearest {
+        Some(code) => format!("; did you mean `{code}`?"),
+        None => "; write a 3-letter code, such as `USD`".to_owned(),
+    }
+}
+
+/// An amount of one currency in its minor units; may be negative (a difference, a refund).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Money {
+    minor: i64,
+    currency: Currency,
+}
+
+impl Money {
+    /// `minor` units (cents for USD) of `currency`.
+    pub const fn new(minor: i64, currency: Currency) -> Self {
+        Self { minor, currency }
+    }
+
+    /// Nothing, in a currency.
+    pub const fn zero(currency: Currency) -> Self {
+        Self { minor: 0, currency }
+    }
+
+    /// Minor units.
+    pub const fn minor(self) -> i64 {
+        self.minor
+    }
+
+    /// The currency.
+    pub const fn currency(self) -> Currency {
+        self.currency
+    }
+
+    /// The sum. Errors: two currencies, or beyond 64 bits.
+    pub fn checked_add(self, other: Self) -> Result<Self, MoneyError> {
+        self.same_currency(other)?;
+        self.with(self.minor.checked_add(other.minor))
+    }
+
+    /// The difference. Errors: two currencies, or beyond 64 bits.
+    pub fn checked_sub(self, other: Self) -> Result<Self, MoneyError> {
+        self.same_currency(other)?;
+        self.with(self.minor.checked_sub(other.minor))
+    }
+
+    fn same_currency(self, other: Self) -> Result<(), MoneyError> {
+        if self.currency == other.currency {
+            Ok(())
+        } else {
+            Err(MoneyError::Mixed {
+                left: self.currency,
+                right: other.currency,
+            })
+        }
+    }
+
+    fn with(self, minor: Option<i64>) -> Result<Self, MoneyError> {
+        let minor = minor.ok_or(MoneyError::OutOfRange)?;
+        Ok(Self { minor, ..self })
+    }
+}
+
+/// `125.00 USD`: as many decimals as the currency has.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { minor, currency } = *self;
+        let sign = if minor < 0 { "-" } else { "" };
+        let decimals = usize::try_from(currency.exponent()).unwrap_or_default();
+        let digits = format!("{:0>1$}", minor.unsigned_abs(), decimals.saturating_add(1));
+        let (whole, part) = digits.split_at(digits.len().saturating_sub(decimals));
+        let point = if part.is_empty() { "" } else { "." };
+        write!(f, "{sign}{whole}{point}{part} {currency}")
+    }
+}
+
+/// Sums per currency.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals(BTreeMap<Currency, i64>);
+
+impl Totals {
+    /// Adds to the sum of its currency. Errors: beyond 64 bits; the sum is then as before.
+    pub fn add(&mut self, money: Money) -> Result<(), MoneyError> {
+        let sum = self.get(money.currency).checked_add(money)?;
+        self.0.insert(sum.currency, sum.minor);
+        Ok(())
+    }
+
+    /// The sum in a currency; zero where nothing was added.
+    pub fn get(&self, currency: Currency) -> Money {
+        Money::new(self.0.get(&currency).copied().unwrap_or_default(), currency)
+    }
+
+    /// The sums in the order of their currency codes.
+    pub fn iter(&self) -> impl Iterator<Item = Money> + '_ {
+        self.0
+            .iter()
+            .map(|(currency, minor)| Money::new(*minor, *currency))
+    }
+
+    /// Was nothing added?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;
