@@ -1,0 +1,91 @@
+//! Time as a value. Everything that needs the time takes a [`Clock`]; the wall clock is read in one place,
+//! and a simulated year passes in a second because tokio's paused time moves [`VirtualClock`].
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use tokio::time::Instant;
+
+/// What time it is. Readings may step back with the machine's clock; order comes from sequences, never from time.
+pub trait Clock: Send + Sync + Debug {
+    /// The present moment.
+    fn now(&self) -> DateTime<Utc>;
+}
+
+/// A clock as it is handed around.
+pub type SharedClock = Arc<dyn Clock>;
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where the wall clock is read"
+    )]
+    fn now(&self) -> DateTime<Utc> {
+        Utc::now()
+    }
+}
+
+/// An epoch and what tokio's timers have counted since the clock was made; under paused time it moves only
+/// when the test (or an idle runtime) advances it.
+#[derive(Clone, Copy, Debug)]
+pub struct VirtualClock {
+    epoch: DateTime<Utc>,
+    start: Instant,
+}
+
+impl VirtualClock {
+    /// A clock that shows `epoch` now.
+    pub fn new(epoch: DateTime<Utc>) -> Self {
+        Self {
+            epoch,
+            start: Instant::now(),
+        }
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> DateTime<Utc> {
+        TimeDelta::from_std(self.start.elapsed())
+            .ok()
+            .and_then(|elapsed| self.epoch.checked_add_signed(elapsed))
+            .unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+}
+
+/// UTC ISO 8601 with milliseconds and `Z`, as the service writes it (service-facts, 17).
+pub fn timestamp(time: &DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn virtual_time_moves_with_the_timers_and_only_with_them() {
+        let epoch = DateTime::from_timestamp(1_900_000_000, 0).unwrap();
+        let clock = VirtualClock::new(epoch);
+        assert_eq!(clock.now(), epoch);
+        tokio::time::advance(Duration::from_hours(24)).await;
+        assert_eq!(clock.now(), epoch + TimeDelta::days(1));
+    }
+
+    #[test]
+    fn a_timestamp_has_milliseconds_and_ends_in_z() {
+        let time = DateTime::from_timestamp(0, 5_999_999).unwrap();
+        assert_eq!(timestamp(&time), "1970-01-01T00:00:00.005Z");
+        assert_eq!(timestamp(&DateTime::UNIX_EPOCH), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn the_machine_s_clock_shows_a_time_after_this_was_written() {
+        assert!(SystemClock.now() > DateTime::from_timestamp(1_700_000_000, 0).unwrap());
+    }
+}
