@@ -4,11 +4,10 @@
 //! `Observed`. Every noun is plain data; nothing here reads a file, a clock or a socket.
 
 pub mod desired;
-
-
+pub mod effect;
+pub mod intent;
 pub mod issue;
 pub mod manifest;
-
-
-
-
+pub mod observed;
+pub mod plan;
+pub mod record;

@@ -1,0 +1,79 @@
+//! One change of the service, or one reading of it, as plain data.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::api::{Auth, Host, Method};
+use crate::base::hash::SourceId;
+use crate::base::id::{Key, Mode, RemoteId};
+use crate::model::manifest::OnDoubt;
+use crate::model::observed::Applied;
+
+/// What an executor can do about a resource now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// Change the service.
+    Effect(Effect),
+    /// Read from it.
+    Read(Reading),
+}
+
+/// A reading: a named row of the register knows its calls and what they teach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The row, such as `merchant.credentials`.
+    pub name: &'static str,
+    /// The resource it is about.
+    pub key: Key,
+    /// The merchant whose credentials it uses.
+    pub merchant: Key,
+    /// The merchant's mode.
+    pub mode: Mode,
+}
+
+/// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body stands
+/// for a secret that is resolved as late as possible.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The endpoint's name.
+    pub endpoint: String,
+    /// The HTTP method.
+    pub method: Method,
+    /// The host.
+    pub host: Host,
+    /// The path, filled in.
+    pub path: String,
+    /// What lets it in.
+    pub auth: Auth,
+    /// The JSON body; null for none.
+    pub body: Value,
+}
+
+/// One change of the service as plain data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    /// Its row in the register, such as `contact.create`.
+    pub name: &'static str,
+    /// The resource it is for.
+    pub key: Key,
+    /// The merchant it concerns.
+    pub merchant: Key,
+    /// Test or live.
+    pub mode: Mode,
+    /// The remote object it changes, if that exists already.
+    pub target: Option<RemoteId>,
+    /// The name of the obligation, for ever.
+    pub source_id: SourceId,
+    /// What is sent.
+    pub request: Request,
+    /// Whether the body holds private values and has to be sealed.
+    pub sealed: bool,
+    /// What the answer has to say, by path (law 4).
+    pub expect: BTreeMap<String, Value>,
+    /// What will have been put on the service once it is done.
+    pub applied: Applied,
+    /// What to do when nothing proves whether it happened.
+    pub on_doubt: OnDoubt,
+}

@@ -1,0 +1,168 @@
+//! The latest known fact about each resource.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::api::Problem;
+use crate::base::hash::Digest;
+use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::manifest::Deletion;
+
+/// Where a fact came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The answer to our own call.
+    Answer,
+    /// We read it.
+    Read,
+    /// A person said so.
+    Operator,
+}
+
+/// One fact about one resource, its source and time. Fields that are `None` say nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The resource.
+    pub key: Key,
+    /// The merchant it belongs to.
+    pub merchant: Key,
+    /// When the fact was true.
+    pub at: DateTime<Utc>,
+    /// Who says so.
+    pub source: Source,
+    /// The id that the service gave. A creation whose id is unknown leaves it out.
+    pub remote_id: Option<RemoteId>,
+    /// Whether the remote object exists.
+    pub exists: Option<bool>,
+    /// What was put on the service: the spec, private values as digests.
+    pub applied: Option<Applied>,
+    /// What the kind knows of the object (status, accounts …): top-level fields replace older ones,
+    /// a null removes one.
+    pub facts: Value,
+}
+
+/// A spec as it was put on the service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Applied {
+    /// The canonical spec with private values replaced by keyed digests.
+    pub spec: Value,
+    /// The manifest's digest: an equal one wants nothing new.
+    pub digest: Digest,
+    /// The generation it was made under.
+    pub generation: u32,
+    /// What its document said about removal.
+    pub deletion: Deletion,
+}
+
+/// A refusal by the service: the same wish is not sent again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The intent that was refused.
+    pub intent: IntentId,
+    /// The manifest's digest then.
+    pub digest: Digest,
+    /// The HTTP status.
+    pub status: u16,
+    /// The service's words.
+    pub problem: Problem,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// Why a resource is on hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// The intent that cannot be settled, if one is the cause.
+    pub intent: Option<IntentId>,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// Since when.
+    pub at: DateTime<Utc>,
+}
+
+/// The latest known state of one resource, folded from observations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// The merchant it belongs to.
+    pub merchant: Key,
+    /// The service's id, where one is known.
+    pub remote_id: Option<RemoteId>,
+    /// Whether the remote object exists.
+    pub exists: bool,
+    /// What was last put on the service.
+    pub applied: Option<Applied>,
+    /// What the kind knows of it.
+    pub facts: Value,
+    /// The last refusal, until something succeeds.
+    pub refusal: Option<Refusal>,
+    /// Why nothing is done to it.
+    pub held: Option<Held>,
+    /// How often it was made again because nothing could prove the first try: possible orphans.
+    pub remade: u32,
+    /// The time of the newest fact.
+    pub at: DateTime<Utc>,
+    /// The source of the newest fact.
+    pub source: Source,
+}
+
+impl Observed {
+    /// Nothing is known yet but whose it is.
+    pub fn unknown(merchant: Key, at: DateTime<Utc>) -> Self {
+        Self {
+            merchant,
+            remote_id: None,
+            exists: false,
+            applied: None,
+            facts: Value::Object(serde_json::Map::new()),
+            refusal: None,
+            held: None,
+            remade: 0,
+            at,
+            source: Source::Operator,
+        }
+    }
+
+    /// Takes in one more fact. An older one changes nothing (law 3).
+    pub fn learn(&mut self, fact: &Observation) {
+        if fact.at < self.at {
+            return;
+        }
+        self.at = fact.at;
+        self.source = fact.source;
+        self.merchant = fact.merchant.clone();
+        self.exists = fact.exists.unwrap_or(self.exists);
+        if fact.remote_id.is_some() {
+            self.remote_id.clone_from(&fact.remote_id);
+        }
+        if fact.applied.is_some() {
+            self.applied.clone_from(&fact.applied);
+        }
+        merge(&mut self.facts, &fact.facts);
+    }
+
+    /// One fact by its name, null when it is not known.
+    pub fn fact(&self, name: &str) -> &Value {
+        self.facts.get(name).unwrap_or(&Value::Null)
+    }
+
+    /// One fact as a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fact(name).as_str()
+    }
+}
+
+/// Replaces top-level fields of `facts` by those of `news`; a null removes.
+fn merge(facts: &mut Value, news: &Value) {
+    let (Some(facts), Some(news)) = (facts.as_object_mut(), news.as_object()) else {
+        return;
+    };
+    for (name, value) in news {
+        if value.is_null() {
+            facts.remove(name);
+        } else {
+            facts.insert(name.clone(), value.clone());
+        }
+    }
+}

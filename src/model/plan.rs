@@ -1,0 +1,261 @@
+//! What would be done, and why: one step per resource, each with a verdict and a typed reason.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::base::id::{Key, Mode};
+use crate::base::money::Money;
+use crate::model::effect::Work;
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The service matches; nothing is done.
+    Settled,
+    /// A remote object is made.
+    Create,
+    /// A remote object is changed where it is.
+    Update,
+    /// A remote object is removed.
+    Delete,
+    /// Something is read, to know more.
+    Read,
+    /// The document is gone; the remote object is left as it is.
+    Orphan,
+    /// Nothing can be done before something else happens.
+    Wait,
+    /// Nothing can be done before a person changes something.
+    Blocked,
+}
+
+impl Verdict {
+    /// Whether a step of this verdict stands for a change that `apply` would make.
+    pub fn changes(self) -> bool {
+        match self {
+            Self::Create | Self::Update | Self::Delete | Self::Read => true,
+            Self::Settled | Self::Orphan | Self::Wait | Self::Blocked => false,
+        }
+    }
+}
+
+/// Why a step has its verdict: a word for machines and a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// Everything is as the file says.
+    InSync,
+    /// The service does not have it yet.
+    NotCreated,
+    /// Fields differ from what was last put on the service.
+    Changed,
+    /// The manifest's generation was raised.
+    Replaced,
+    /// The merchant's credentials or accounts are not known yet.
+    NotConnected,
+    /// The merchant's readable objects were not looked at yet.
+    NotSurveyed,
+    /// The document is gone and its policy is to delete.
+    Removed,
+    /// The document is gone and its policy is to leave the object.
+    Orphaned,
+    /// The document seems gone, but some file is broken, so absence is not believed.
+    AbsenceNotBelieved,
+    /// Something it refers to is not ready.
+    WaitsFor(Vec<Key>),
+    /// Fields changed that the service cannot change.
+    CannotChange(Vec<String>),
+    /// The service refused it.
+    Refused(String),
+    /// An effect of it is on its way.
+    InFlight,
+    /// An answer was lost and is being settled.
+    InDoubt(String),
+    /// It is on hold.
+    Held(String),
+    /// Its document has problems.
+    BrokenDocument,
+    /// `reckon.dev/suspend` says so.
+    Suspended,
+    /// Something still uses it.
+    InUse(Vec<Key>),
+    /// What it refers to cannot serve it.
+    Unfit(String),
+}
+
+impl Reason {
+    /// The machine's word, CamelCase.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::InSync => "InSync",
+            Self::NotCreated => "NotCreated",
+            Self::Changed => "Changed",
+            Self::Replaced => "Replaced",
+            Self::NotConnected => "NotConnected",
+            Self::NotSurveyed => "NotSurveyed",
+            Self::Removed => "Removed",
+            Self::Orphaned => "Orphaned",
+            Self::AbsenceNotBelieved => "AbsenceNotBelieved",
+            Self::WaitsFor(_) => "WaitsFor",
+            Self::CannotChange(_) => "CannotChange",
+            Self::Refused(_) => "Refused",
+            Self::InFlight => "InFlight",
+            Self::InDoubt(_) => "InDoubt",
+            Self::Held(_) => "Held",
+            Self::BrokenDocument => "BrokenDocument",
+            Self::Suspended => "Suspended",
+            Self::InUse(_) => "InUse",
+            Self::Unfit(_) => "Unfit",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InSync => write!(f, "the service matches the file"),
+            Self::NotCreated => write!(f, "the service does not have it yet"),
+            Self::Changed => write!(f, "the file changed"),
+            Self::Replaced => write!(f, "its generation was raised; the old one stays as it is"),
+            Self::NotConnected => write!(f, "its credentials and accounts are not known yet"),
+            Self::NotSurveyed => write!(f, "its readable objects were not looked at yet"),
+            Self::Removed => write!(f, "its document is gone, and says deletion: delete"),
+            Self::Orphaned => write!(
+                f,
+                "its document is gone; the object is left as it is (reckon.dev/deletion: orphan)"
+            ),
+            Self::AbsenceNotBelieved => write!(
+                f,
+                "its document was not seen, but some file is broken: nothing is removed until \
+                 every file reads well"
+            ),
+            Self::WaitsFor(keys) => write!(f, "waits for {}", list(keys)),
+            Self::CannotChange(fields) => {
+                write!(f, "the service cannot change {}", fields.join(", "))
+            }
+            Self::Refused(why) => write!(f, "the service refused it: {why}"),
+            Self::InFlight => write!(f, "a call for it is on its way"),
+            Self::InDoubt(why) => write!(f, "an answer was lost ({why}); it is being settled"),
+            Self::Held(why) => write!(f, "on hold: {why}"),
+            Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
+            Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
+            Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
+            Self::Unfit(why) => write!(f, "{why}"),
+        }
+    }
+}
+
+/// Short names of keys, the first few and how many more.
+fn list(keys: &[Key]) -> String {
+    let shown: Vec<String> = keys.iter().take(3).map(Key::short).collect();
+    match keys.len().saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// One field before and after, private values masked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FieldChange {
+    /// The path below `spec`.
+    pub path: String,
+    /// What was put on the service; null when there was nothing.
+    pub before: Value,
+    /// What the file wants; null when it wants nothing.
+    pub after: Value,
+}
+
+/// Money that a step sets in motion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MoneyMove {
+    /// How much.
+    pub amount: Money,
+    /// Test or live.
+    pub mode: Mode,
+    /// What happens to it: `invoiced`, `collected_per_occurrence`.
+    pub meaning: &'static str,
+}
+
+/// What is to be done about one resource.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The resource.
+    pub key: Key,
+    /// What is done.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: Reason,
+    /// Field by field, before and after.
+    pub changes: Vec<FieldChange>,
+    /// Money set in motion.
+    pub money: Vec<MoneyMove>,
+    /// Whether the resource is ready (design.md part 4, "Ready means").
+    pub ready: bool,
+    /// The service's id, where one is known.
+    pub remote_id: Option<String>,
+    /// File and line of the document.
+    pub place: Option<(Arc<str>, usize)>,
+    /// What the executor would do now; `None` while something is missing.
+    pub work: Option<Arc<Work>>,
+}
+
+impl Step {
+    /// A step that does nothing.
+    pub fn idle(key: Key, verdict: Verdict, reason: Reason) -> Self {
+        Self {
+            key,
+            verdict,
+            reason,
+            changes: Vec::new(),
+            money: Vec::new(),
+            ready: false,
+            remote_id: None,
+            place: None,
+            work: None,
+        }
+    }
+
+    /// Whether a person has to act: exit code 3.
+    pub fn stuck(&self) -> bool {
+        match &self.reason {
+            Reason::CannotChange(_)
+            | Reason::Refused(_)
+            | Reason::InDoubt(_)
+            | Reason::Held(_)
+            | Reason::InUse(_)
+            | Reason::Unfit(_) => true,
+            Reason::InSync
+            | Reason::NotCreated
+            | Reason::Changed
+            | Reason::Replaced
+            | Reason::NotConnected
+            | Reason::NotSurveyed
+            | Reason::Removed
+            | Reason::Orphaned
+            | Reason::AbsenceNotBelieved
+            | Reason::WaitsFor(_)
+            | Reason::InFlight
+            | Reason::BrokenDocument
+            | Reason::Suspended => false,
+        }
+    }
+}
+
+/// All steps, in dependency order, and what they add up to.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// One step per resource: what is needed comes before what needs it.
+    pub steps: Vec<Step>,
+    /// Sums of money by (currency, mode, meaning), in minor units.
+    pub totals: BTreeMap<(String, Mode, &'static str), i64>,
+}
+
+impl Plan {
+    /// How many steps change something.
+    pub fn changes(&self) -> usize {
+        self.steps.iter().filter(|step| step.verdict.changes()).count()
+    }
+}

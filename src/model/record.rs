@@ -1,0 +1,58 @@
+//! What the journal holds: every kind of record there is.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::{IntentId, Key};
+use crate::model::intent::{Intent, Progress};
+use crate::model::observed::Observation;
+
+/// The body of one journal record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// The first record: whose state this is (design.md part 2).
+    Bound(Binding),
+    /// A promise of one effect.
+    Intent(Box<Intent>),
+    /// What became of it.
+    Progress {
+        /// The intent.
+        intent: IntentId,
+        /// When.
+        at: DateTime<Utc>,
+        /// What happened.
+        progress: Progress,
+    },
+    /// A fact that did not come from an effect.
+    Observation(Box<Observation>),
+    /// An operator's word that a merchant's remote objects are not ours: `init --empty-remote`.
+    EmptyRemote {
+        /// When.
+        at: DateTime<Utc>,
+        /// Who said so.
+        actor: String,
+    },
+    /// A resource is put on hold, not by an intent.
+    Hold {
+        /// The resource.
+        key: Key,
+        /// Why.
+        reason: String,
+        /// When.
+        at: DateTime<Utc>,
+    },
+}
+
+/// Whose state a journal is: a mismatch is exit 4.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    /// `partner.name`.
+    pub partner: String,
+    /// The partner application's client id, as a keyed digest.
+    pub client: String,
+    /// The fingerprint of the state's key.
+    pub key: String,
+    /// Counted up by every restore.
+    pub epoch: u32,
+}
