@@ -18,10 +18,12 @@ pub enum Work {
     Effect(Effect),
     /// Read from it.
     Read(Reading),
+    /// Write down, without any call, that the service already is as the file says.
+    Note(Applied),
 }
 
 /// A reading: a named row of the register knows its calls and what they teach.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// The row, such as `merchant.credentials`.
     pub name: &'static str,
@@ -31,6 +33,8 @@ pub struct Reading {
     pub merchant: Key,
     /// The merchant's mode.
     pub mode: Mode,
+    /// The manifest that asked for it.
+    pub applied: Applied,
 }
 
 /// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body stands

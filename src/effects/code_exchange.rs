@@ -1,0 +1,44 @@
+//! A merchant's authorization code becomes a `payments` token (partner-api, POST /oauth/token).
+//!
+//! A code works once. A lost answer is settled by sending it once more: an answer is the token, a
+//! refusal means the token is lost and a new authorization is needed.
+
+use serde_json::{Value, json};
+
+use super::register::{Doubt, EffectRow, Learned, never};
+use super::{Obligation, Shaped};
+use crate::api::token::ExchangeToken;
+use crate::base::secret::Secret;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Exchanges the code that `code` stands for. The engine fills in the partner's own values.
+pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
+    let body = json!({
+        "client_id": {"$partner": "client_id"},
+        "client_secret": {"$partner": "client_secret"},
+        "grant_type": "authorization_code",
+        "scope": "payments",
+        "redirect_uri": {"$partner": "redirect_uri"},
+        "code": {"$secret": code},
+    });
+    obligation.effect::<ExchangeToken>(ROW.name, &[], body).sealed().expecting("scope", "payments")
+}
+
+/// The token is the only thing learnt; the credentials are read with it.
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let token = reply.get("access_token").and_then(Value::as_str).unwrap_or_default();
+    if token.is_empty() {
+        return Err("the answer holds no access token".to_owned());
+    }
+    let secrets = vec![("token", Secret::from(token.to_owned()))];
+    Ok(Learned { exists: true, facts: json!({}), secrets, remote_id: None })
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "code.exchange",
+    doubt: Doubt::Resend { most: 2 },
+    baseline: None,
+    learn,
+    duplicate: never,
+};

@@ -1,0 +1,42 @@
+//! Someone who can be invoiced (partner-api, POST /contacts).
+//!
+//! A contact has no field for a mark and cannot be searched, so nothing can prove whether a lost
+//! creation happened: the manifest's `reckon.dev/on-doubt` decides, and a possible orphan is
+//! reported.
+
+use serde_json::{Value, json};
+
+use super::expect;
+use super::register::{Doubt, EffectRow, Learned, never};
+use super::{Obligation, Shaped};
+use crate::api::contact::CreateContact;
+use crate::base::id::Mode;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Creates the contact of a spec.
+pub fn create_contact(obligation: Obligation, spec: &Value) -> Effect {
+    let test = obligation.mode == Mode::Test;
+    let mut body = json!({"type": "person", "test_mode": test});
+    for field in ["first_name", "last_name", "email_addresses"] {
+        body[field] = spec.get(field).cloned().unwrap_or_default();
+    }
+    obligation
+        .effect::<CreateContact>(ROW.name, &[], body)
+        .sealed()
+        .expecting("test_mode", test)
+        .expecting("type", "person")
+}
+
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let facts = json!({"test_mode": reply.get("test_mode")});
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "contact.create",
+    doubt: Doubt::Unprovable,
+    baseline: None,
+    learn,
+    duplicate: never,
+};

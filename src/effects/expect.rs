@@ -1,0 +1,85 @@
+//! Law 4: what is answered equals what was asked.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::base::id::RemoteId;
+
+/// Every path of `expect` at which `reply` says something else, as sentences.
+pub(super) fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String> {
+    let differs = |(path, asked): (&String, &Value)| {
+        let answered = at(reply, path);
+        (!same(asked, answered)).then(|| format!("{path}: asked {asked}, answered {answered}"))
+    };
+    expect.iter().filter_map(differs).collect()
+}
+
+/// The id that an answer names, or why it cannot be used.
+pub(super) fn id(reply: &Value) -> Result<RemoteId, String> {
+    let text = reply.get("id").and_then(Value::as_str).unwrap_or_default();
+    RemoteId::new(text).map_err(|error| format!("the answer has no usable id: {error}"))
+}
+
+/// The value at a dotted path, null where there is none.
+fn at<'a>(reply: &'a Value, path: &str) -> &'a Value {
+    path.split('.').fold(reply, |value, key| value.get(key).unwrap_or(&Value::Null))
+}
+
+/// Equality of meaning: `12`, `12.0` and `"12"` are one number; a sequence may hold either form.
+fn same(asked: &Value, answered: &Value) -> bool {
+    match (asked, answered) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.iter().all(|(key, value)| same(value, b.get(key).unwrap_or(&Value::Null)))
+        }
+        (Value::Number(_), _) | (_, Value::Number(_)) => {
+            whole(asked).is_some() && whole(asked) == whole(answered)
+        }
+        _ => asked == answered,
+    }
+}
+
+/// A whole number, however it is written.
+fn whole(value: &Value) -> Option<i64> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn another_amount_is_named_with_both_values() {
+        let expect = BTreeMap::from([("total".to_owned(), json!(12500))]);
+        let found = mismatches(&expect, &json!({"total": 1250}));
+        assert_eq!(found, ["total: asked 12500, answered 1250"]);
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written() {
+        let expect = BTreeMap::from([("a.b".to_owned(), json!(2))]);
+        for answer in [json!("2"), json!(2), json!(2.0)] {
+            assert!(mismatches(&expect, &json!({"a": {"b": answer}})).is_empty());
+        }
+        assert_eq!(mismatches(&expect, &json!({})).len(), 1);
+    }
+
+    #[test]
+    fn an_answer_may_say_more_than_was_asked_but_not_less() {
+        let expect = BTreeMap::from([("schedule".to_owned(), json!({"days": ["1", "LAST"]}))]);
+        let more = json!({"schedule": {"days": ["1", "LAST"], "start": "2026-01-01"}});
+        assert!(mismatches(&expect, &more).is_empty());
+        let less = json!({"schedule": {"days": ["1"]}});
+        assert_eq!(mismatches(&expect, &less).len(), 1);
+    }
+}

@@ -1,0 +1,56 @@
+//! An invoice (partner-api, POST /invoices): the one effect with an idempotency key.
+//!
+//! `source_id` prevents a second invoice, so a lost answer is settled by sending the same bytes
+//! again. What comes back is adopted only if it is the invoice that was asked for.
+
+use serde_json::{Value, json};
+
+use super::expect;
+use super::register::{Doubt, EffectRow, Learned};
+use super::{Obligation, Shaped};
+use crate::api::Problem;
+use crate::api::invoice::CreateInvoice;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Sends in all before a person has to look: far more than a bad hour needs.
+const SENDS_MAX: u32 = 50;
+
+/// Creates an invoice from its complete body; `total` is the sum of its lines in minor units.
+pub fn create_invoice(obligation: Obligation, mut body: Value, total: i64) -> Effect {
+    body["source_id"] = json!(obligation.source_id.as_str());
+    let asked = body.clone();
+    let mut effect = obligation.effect::<CreateInvoice>(ROW.name, &[], body).sealed();
+    for field in ["contact_id", "bank_account_id", "currency", "test_mode", "source_id"] {
+        effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
+    }
+    effect.expecting("total_amount", total)
+}
+
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let mut facts = json!({});
+    for field in ["status", "presentment_status", "invoice_number", "total_amount", "currency"] {
+        facts[field] = reply.get(field).cloned().unwrap_or_default();
+    }
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+/// Whether a refusal says that the `source_id` is taken: then the invoice exists, id unknown.
+fn duplicate(problem: &Problem) -> bool {
+    let about_source = |context: &Option<String>| context.as_deref() == Some("source_id");
+    let taken = |text: &Option<String>| {
+        text.as_deref().is_some_and(|text| {
+            let text = text.to_lowercase();
+            ["already", "duplicate", "unique", "taken"].iter().any(|word| text.contains(word))
+        })
+    };
+    problem.messages.iter().any(|message| about_source(&message.context) && taken(&message.message))
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "invoice.create",
+    doubt: Doubt::Resend { most: SENDS_MAX },
+    baseline: None,
+    learn,
+    duplicate,
+};

@@ -1,0 +1,110 @@
+//! What a merchant's credentials open (partner-api, GET /gateway-credentials and /bank-accounts;
+//! service-facts 67 for keys alone).
+
+use serde_json::{Value, json};
+
+use super::register::{Answer, Learned, Query, ReadCx, ReadingRow};
+use crate::api::Call;
+use crate::api::bank_account::ListBankAccounts;
+use crate::api::credentials::GetCredentials;
+use crate::api::merchant::GetMerchant;
+use crate::base::id::Mode;
+use crate::base::secret::Secret;
+
+/// The reading of a merchant that has a `payments` token.
+pub const CREDENTIALS: &str = "merchant.credentials";
+/// The reading of a merchant that has keys alone.
+pub const KEYS: &str = "merchant.keys";
+
+pub(super) const CREDENTIALS_ROW: ReadingRow =
+    ReadingRow { name: CREDENTIALS, queries: credential_queries, learn: learn_credentials };
+
+pub(super) const KEYS_ROW: ReadingRow =
+    ReadingRow { name: KEYS, queries: key_queries, learn: learn_keys };
+
+fn credential_queries() -> Vec<Query> {
+    let credentials = Query::one(Call::to::<GetCredentials>(&[]));
+    vec![credentials, Query::one(Call::to::<ListBankAccounts>(&[]))]
+}
+
+fn key_queries() -> Vec<Query> {
+    vec![Query::one(Call::to::<GetMerchant>(&[]))]
+}
+
+fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, String> {
+    let [Answer::Body(credentials), Answer::Body(banks)] = answers else {
+        return Err("the service did not answer with credentials and bank accounts".to_owned());
+    };
+    let (mode, field) = match cx.mode {
+        Mode::Test => ("test", "test_accounts"),
+        Mode::Live => ("live", "live_accounts"),
+    };
+    let accounts = list(credentials.get(field));
+    let first = accounts.iter().find(|account| text(account, "type") == "MerchantAccount");
+    let Some(first) = first.or(accounts.first()) else {
+        return Err(format!("the merchant has no {mode} accounts"));
+    };
+    bound(cx, text(first, "public_key"))?;
+    let facts = json!({
+        "mode": cx.mode,
+        "public_key": text(first, "public_key"),
+        "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
+        "bank_accounts": list(Some(banks)).iter().map(bank_account).collect::<Vec<_>>(),
+        "timezone": credentials.pointer("/merchant/timezone"),
+        "merchant_name": credentials.pointer("/merchant/name"),
+    });
+    let key = Secret::from(text(first, "secret_key").to_owned());
+    Ok(Learned { exists: true, facts, secrets: vec![("secret_key", key)], remote_id: None })
+}
+
+/// A merchant's first credentials bind its public key; another one later is another merchant.
+fn bound(cx: &ReadCx<'_>, public_key: &str) -> Result<(), String> {
+    let before = cx.observed.and_then(|observed| observed.text("public_key"));
+    match before {
+        Some(before) if before != public_key => {
+            Err("the credentials belong to another merchant than those read first".to_owned())
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, String> {
+    let mut facts = json!({"connected": true, "mode": cx.mode});
+    if let Some(Answer::Body(merchant)) = answers.first() {
+        bound(cx, text(merchant, "public_key"))?;
+        let cards = list(merchant.get("merchant_accounts")).iter();
+        let accounts = cards.chain(list(merchant.get("ach_accounts"))).map(account);
+        facts["public_key"] = json!(text(merchant, "public_key"));
+        facts["timezone"] = json!(merchant.get("timezone"));
+        facts["accounts"] = accounts.collect();
+    }
+    Ok(Learned { exists: true, facts, ..Learned::default() })
+}
+
+/// What is kept of an account: nothing secret.
+fn account(account: &Value) -> Value {
+    pick(account, &["id", "name", "type", "currency", "recurring_charges_enabled", "trust_account"])
+}
+
+/// What is kept of a bank account: nothing secret.
+fn bank_account(account: &Value) -> Value {
+    pick(account, &["id", "name", "currency", "trust", "test_mode"])
+}
+
+/// These fields of an object, those that are there.
+fn pick(object: &Value, fields: &[&str]) -> Value {
+    let present = fields.iter().filter_map(|field| {
+        object.get(*field).map(|value| ((*field).to_owned(), value.clone()))
+    });
+    Value::Object(present.collect())
+}
+
+/// A sequence, empty where there is none.
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// A text field, empty where there is none.
+fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
+}

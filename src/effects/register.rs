@@ -1,0 +1,200 @@
+//! The register: every effect and every reading there is, one line each.
+
+use serde_json::Value;
+
+use crate::api::{Call, Problem};
+use crate::base::id::{Key, RemoteId};
+use crate::base::secret::Secret;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+use crate::model::observed::Observed;
+
+/// What an answer teaches.
+#[derive(Debug, Default)]
+pub struct Learned {
+    /// The id of the object.
+    pub remote_id: Option<RemoteId>,
+    /// Whether the object exists now.
+    pub exists: bool,
+    /// Facts for the kind; never a secret, never a personal value.
+    pub facts: Value,
+    /// Secrets to be sealed; the fact of each name becomes a reference to it.
+    pub secrets: Vec<(&'static str, Secret)>,
+}
+
+/// One question to the service that changes nothing.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// The call.
+    pub call: Call,
+    /// Whether the answer is a list to be read to its end.
+    pub pages: bool,
+}
+
+impl Query {
+    /// A question with one answer.
+    pub fn one(call: Call) -> Self {
+        Self { call, pages: false }
+    }
+
+    /// A list, read to its end.
+    pub fn list(call: Call) -> Self {
+        Self { call, pages: true }
+    }
+}
+
+/// The answer to a [`Query`].
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// One body.
+    Body(Value),
+    /// Every item of a list.
+    Items(Vec<Value>),
+    /// 404: the item is unknown, or the service has no such path.
+    Missing(Problem),
+}
+
+impl Answer {
+    /// The items of a list, none if it is no list.
+    pub fn items(&self) -> &[Value] {
+        match self {
+            Self::Items(items) => items,
+            Self::Body(_) | Self::Missing(_) => &[],
+        }
+    }
+
+    /// Whether the service does not know the path at all: its 404 names no object
+    /// (service-facts 25).
+    pub fn unknown_path(&self) -> bool {
+        match self {
+            Self::Missing(problem) => {
+                problem.messages.iter().all(|message| message.context.is_none())
+            }
+            Self::Body(_) | Self::Items(_) => false,
+        }
+    }
+}
+
+/// What evidence says of an effect whose answer was lost.
+#[derive(Debug, Clone)]
+pub enum Finding {
+    /// It happened; this is what its answer would have said.
+    Happened(Value),
+    /// It is not there. One look proves nothing; two complete ones do.
+    Absent,
+    /// The service shows nothing that could settle it.
+    Unknown(String),
+}
+
+/// What to do once absence is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// Send it again.
+    Again,
+    /// Wait for a person.
+    Hold,
+}
+
+/// How evidence is gathered and judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Search {
+    /// What is read.
+    pub queries: fn(&Intent) -> Vec<Query>,
+    /// What the answers mean.
+    pub judge: fn(&Intent, &[Answer]) -> Finding,
+    /// What follows from proved absence.
+    pub absent: Absent,
+}
+
+/// How a lost answer is settled (design.md part 3).
+#[derive(Debug, Clone, Copy)]
+pub enum Doubt {
+    /// Sending the same bytes again cannot double it; at most so often in all.
+    Resend {
+        /// The most sends in all, the first included.
+        most: u32,
+    },
+    /// The service can be asked.
+    Search(Search),
+    /// Nothing can prove it: the intent's own `on_doubt` decides.
+    Unprovable,
+}
+
+/// One effect.
+#[derive(Debug)]
+pub struct EffectRow {
+    /// Its name.
+    pub name: &'static str,
+    /// How a lost answer is settled.
+    pub doubt: Doubt,
+    /// What is asked just before sending, to have something to compare with later.
+    pub baseline: Option<fn(&Effect) -> Query>,
+    /// What the answer teaches, or why it is not the answer to what was asked (law 4).
+    pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
+    /// A refusal that proves the effect happened before.
+    pub duplicate: fn(&Problem) -> bool,
+}
+
+/// One reading.
+#[derive(Debug)]
+pub struct ReadingRow {
+    /// Its name.
+    pub name: &'static str,
+    /// What is asked.
+    pub queries: fn() -> Vec<Query>,
+    /// What the answers teach about the resource, or why they cannot be used.
+    pub learn: fn(&ReadCx<'_>, &[Answer]) -> Result<Learned, String>,
+}
+
+/// What a reading may look at besides its answers.
+#[derive(Clone, Copy)]
+pub struct ReadCx<'a> {
+    /// The resource.
+    pub key: &'a Key,
+    /// Test or live.
+    pub mode: crate::base::id::Mode,
+    /// What is known of it so far.
+    pub observed: Option<&'a Observed>,
+    /// Whether the journal knows a mark.
+    pub knows_mark: &'a dyn Fn(&str) -> bool,
+}
+
+impl std::fmt::Debug for ReadCx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReadCx({})", self.key)
+    }
+}
+
+/// Every effect there is.
+pub static EFFECTS: &[EffectRow] = &[
+    super::code_exchange::ROW,
+    super::contact_create::ROW,
+    super::invoice_create::ROW,
+    super::card_save::ROW,
+    super::card_change::ROW,
+    super::card_delete::ROW,
+    super::recurring_create::ROW,
+    super::recurring_change::ROW,
+];
+
+/// Every reading there is.
+pub static READINGS: &[ReadingRow] = &[
+    super::merchant_read::CREDENTIALS_ROW,
+    super::merchant_read::KEYS_ROW,
+    super::merchant_survey::ROW,
+];
+
+/// The row of an effect.
+pub fn effect_row(name: &str) -> Option<&'static EffectRow> {
+    EFFECTS.iter().find(|row| row.name == name)
+}
+
+/// The row of a reading.
+pub fn reading_row(name: &str) -> Option<&'static ReadingRow> {
+    READINGS.iter().find(|row| row.name == name)
+}
+
+/// No refusal of this effect proves that it happened before.
+pub(super) fn never(_: &Problem) -> bool {
+    false
+}

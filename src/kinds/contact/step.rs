@@ -1,0 +1,30 @@
+//! What has to be done about a contact: it is made once, and the service can never change it.
+
+use super::FIELDS;
+use crate::effects::create_contact;
+use crate::kinds::step::{Draft, MERCHANT, Object, StepCx, needed, object, orphaned, reference};
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+use crate::model::plan::Reason;
+
+/// The step of a contact.
+pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+    let kind = Object {
+        create: &|new| {
+            let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
+            needed(cx, &merchant)?;
+            Ok(create_contact(new, &manifest.spec))
+        },
+        change: &|_, _, changes| {
+            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
+        },
+        money: Vec::new(),
+        unready: &|_| None,
+    };
+    object(cx, FIELDS, manifest, have, &kind)
+}
+
+/// The step of a contact whose document is gone.
+pub fn gone(_: &StepCx<'_>, _: &Observed) -> Draft {
+    orphaned()
+}

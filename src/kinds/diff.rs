@@ -1,0 +1,77 @@
+//! Field by field: what was put on the service and what the file wants now.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::base::money::{Currency, Money};
+use crate::kinds::step::change_of;
+use crate::kinds::{Change, Field};
+use crate::model::plan::FieldChange;
+
+/// What stands for a private value.
+const HIDDEN: &str = "•••";
+
+/// Every field that differs, in the order of paths; fields that steer `reckon` alone never differ.
+/// Both sides are redacted: private values are digests, shown as dots.
+pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<FieldChange> {
+    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
+    flatten("", before.unwrap_or(&Value::Null), &mut old);
+    flatten("", after, &mut new);
+    let differing = new.keys().chain(old.keys().filter(|path| !new.contains_key(*path)));
+    let mut paths: Vec<&String> = differing
+        .filter(|path| old.get(*path) != new.get(*path))
+        .filter(|path| change_of(fields, path) != Change::Local)
+        .collect();
+    paths.sort();
+    let change = |path: &String| FieldChange {
+        path: path.clone(),
+        before: shown(old.get(path).copied()),
+        after: shown(new.get(path).copied()),
+    };
+    paths.into_iter().map(change).collect()
+}
+
+/// Collects the leaves of a value by path. An amount and a digest are leaves.
+fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<String, &'a Value>) {
+    match value {
+        Value::Object(fields) if !is_leaf(value) => {
+            for (name, value) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                flatten(&path, value, leaves);
+            }
+        }
+        Value::Array(items) => {
+            for (place, item) in items.iter().enumerate() {
+                flatten(&format!("{path}[{place}]"), item, leaves);
+            }
+        }
+        Value::Null => {}
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            leaves.insert(path.to_owned(), value);
+        }
+    }
+}
+
+/// Whether an object stands for one value.
+fn is_leaf(value: &Value) -> bool {
+    value.get("minor").is_some() || value.get("digest").is_some()
+}
+
+/// A leaf for people: an amount in its currency, a private value as dots.
+fn shown(value: Option<&Value>) -> Value {
+    let Some(value) = value else { return Value::Null };
+    if value.get("digest").is_some() {
+        return Value::from(HIDDEN);
+    }
+    amount(value).map_or_else(|| value.clone(), |money| Value::from(money.to_string()))
+}
+
+/// The money of a canonical amount; the service's default currency where it names none
+/// (service-facts 33).
+pub fn amount(value: &Value) -> Option<Money> {
+    let minor = value.get("minor")?.as_i64()?;
+    let code = value.get("currency").and_then(Value::as_str);
+    let currency = code.map_or(Some(Currency::USD), |code| code.parse().ok())?;
+    Some(Money::new(minor, currency))
+}

@@ -1,0 +1,283 @@
+//! What has to be done about one resource: the part that all kinds share.
+//!
+//! Pure: what is known comes in as values, what is to be done goes out as data. A kind adds only
+//! how its remote object is made and changed.
+
+use std::sync::Arc;
+
+use crate::base::hash::SourceId;
+use crate::base::id::{Key, Kind, Mode, RemoteId};
+use crate::effects::Obligation;
+use crate::kinds::diff::changes;
+use crate::kinds::redact::redact;
+use crate::kinds::{Change, Field};
+use crate::model::effect::{Effect, Work};
+use crate::model::manifest::{Manifest, OnDoubt};
+use crate::model::observed::{Applied, Observed};
+use crate::model::plan::{FieldChange, MoneyMove, Reason, Verdict};
+
+/// What a step may look at.
+pub trait View {
+    /// The good manifest of a resource.
+    fn manifest(&self, key: &Key) -> Option<Arc<Manifest>>;
+    /// What is known of a resource.
+    fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
+    /// Whether a resource is ready.
+    fn ready(&self, key: &Key) -> bool;
+    /// The good manifests that refer to a resource.
+    fn users(&self, key: &Key) -> Vec<Key>;
+}
+
+/// Everything a step depends on besides its own manifest and observation.
+#[derive(Clone, Copy)]
+pub struct StepCx<'a> {
+    /// `partner.name`, the first part of every source id.
+    pub partner: &'a str,
+    /// The key of digests that stand for private values.
+    pub digest_key: &'a [u8; 32],
+    /// What is known of other resources.
+    pub view: &'a dyn View,
+    /// `doubt.contact`: what a contact does that says nothing itself.
+    pub on_doubt: OnDoubt,
+}
+
+impl std::fmt::Debug for StepCx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StepCx({})", self.partner)
+    }
+}
+
+/// A kind's answer: the part of a step that it decides.
+#[derive(Debug)]
+pub struct Draft {
+    /// What is done.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: Reason,
+    /// Field by field.
+    pub changes: Vec<FieldChange>,
+    /// Money set in motion.
+    pub money: Vec<MoneyMove>,
+    /// Whether the resource is ready.
+    pub ready: bool,
+    /// What can be done now.
+    pub work: Option<Work>,
+}
+
+impl Draft {
+    /// A draft that does nothing.
+    pub fn idle(verdict: Verdict, reason: Reason) -> Self {
+        Self { verdict, reason, changes: Vec::new(), money: Vec::new(), ready: false, work: None }
+    }
+}
+
+/// How a kind makes and changes its remote object.
+pub struct Object<'a> {
+    /// The effect that makes it, or what is missing.
+    pub create: &'a dyn Fn(Obligation) -> Result<Effect, Reason>,
+    /// The effect that changes these fields of it.
+    pub change: &'a dyn Fn(Obligation, &RemoteId, &[FieldChange]) -> Result<Effect, Reason>,
+    /// The money that making it sets in motion.
+    pub money: Vec<MoneyMove>,
+    /// Why an object that exists is not ready, if it is not.
+    pub unready: &'a dyn Fn(&Observed) -> Option<Reason>,
+}
+
+impl std::fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Object({:?})", self.money)
+    }
+}
+
+/// The step of a resource whose remote object is made once and then changed where it is.
+pub fn object(
+    cx: &StepCx<'_>,
+    fields: &'static [Field],
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    kind: &Object<'_>,
+) -> Draft {
+    let Some(merchant) = merchant_of(manifest) else {
+        return Draft::idle(Verdict::Blocked, Reason::Unfit("it names no merchant".to_owned()));
+    };
+    let made = have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
+    let before = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
+    let after = redact(fields, &manifest.spec, cx.digest_key);
+    let changes = changes(before, &after, fields);
+    let obligation = || obligation(cx, manifest, &merchant, &after);
+    match made {
+        None => {
+            let reason = if have.is_some_and(|have| have.exists) {
+                Reason::Replaced
+            } else {
+                Reason::NotCreated
+            };
+            let (reason, work) = attempt(obligation().and_then(|new| (kind.create)(new)), reason);
+            let verdict = verdict_of(&reason, Verdict::Create);
+            Draft { verdict, reason, changes, money: kind.money.clone(), ready: false, work }
+        }
+        Some(have) if changes.is_empty() => settled(have, obligation(), manifest, kind),
+        Some(have) => changed(have, obligation(), changes, fields, kind),
+    }
+}
+
+/// A waiting creation is still a creation; one that cannot be is blocked.
+fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
+    if matches!(reason, Reason::Unfit(_)) { Verdict::Blocked } else { verdict }
+}
+
+/// An effect that can be done now, or why not.
+fn attempt(effect: Result<Effect, Reason>, reason: Reason) -> (Reason, Option<Work>) {
+    match effect {
+        Ok(effect) => (reason, Some(Work::Effect(effect))),
+        Err(missing) => (missing, None),
+    }
+}
+
+/// Nothing differs. If the document itself changed all the same (a policy, a comment in a label),
+/// that is noted without any call.
+fn settled(
+    have: &Observed,
+    obligation: Result<Obligation, Reason>,
+    manifest: &Manifest,
+    kind: &Object<'_>,
+) -> Draft {
+    let known = have.applied.as_ref().is_some_and(|applied| {
+        applied.digest == manifest.digest && applied.deletion == manifest.annotations.deletion
+    });
+    let work = obligation.ok().filter(|_| !known).map(|new| Work::Note(new.applied));
+    let unready = (kind.unready)(have);
+    let ready = unready.is_none();
+    let reason = unready.unwrap_or(Reason::InSync);
+    Draft { work, ready, ..Draft::idle(Verdict::Settled, reason) }
+}
+
+/// Some fields differ: those that cannot change block, the others are sent together.
+fn changed(
+    have: &Observed,
+    obligation: Result<Obligation, Reason>,
+    changes: Vec<FieldChange>,
+    fields: &'static [Field],
+    kind: &Object<'_>,
+) -> Draft {
+    let fixed: Vec<String> = changes
+        .iter()
+        .filter(|change| change_of(fields, &change.path) == Change::Never)
+        .map(|change| change.path.clone())
+        .collect();
+    if !fixed.is_empty() {
+        let draft = Draft::idle(Verdict::Blocked, Reason::CannotChange(fixed));
+        return Draft { changes, ready: (kind.unready)(have).is_none(), ..draft };
+    }
+    let Some(target) = have.remote_id.clone() else {
+        let why = "its id on the service is not known, so it cannot be changed".to_owned();
+        return Draft { changes, ..Draft::idle(Verdict::Blocked, Reason::Unfit(why)) };
+    };
+    let effect = obligation.and_then(|new| (kind.change)(new, &target, &changes));
+    let (reason, work) = attempt(effect, Reason::Changed);
+    let verdict = verdict_of(&reason, Verdict::Update);
+    Draft { verdict, reason, changes, money: Vec::new(), ready: false, work }
+}
+
+/// How a change of this path is made: the entry of the field or of its nearest ancestor.
+pub fn change_of(fields: &[Field], path: &str) -> Change {
+    field_of(fields, path).map_or(Change::Never, |field| field.change)
+}
+
+/// The field table's entry for a path: the longest one that covers it.
+pub fn field_of<'a>(fields: &'a [Field], path: &str) -> Option<&'a Field> {
+    let plain = without_places(path);
+    let covers = |field: &&Field| {
+        plain == field.path
+            || plain.strip_prefix(field.path).is_some_and(|rest| rest.starts_with(['.', '[']))
+    };
+    fields.iter().filter(covers).max_by_key(|field| field.path.len())
+}
+
+/// `line_items[3].total` as `line_items[].total`.
+fn without_places(path: &str) -> String {
+    let mut inside = false;
+    let keep = |character: &char| {
+        let skip = inside && *character != ']';
+        inside = (inside || *character == '[') && *character != ']';
+        !skip
+    };
+    path.chars().filter(keep).collect()
+}
+
+/// The generation under which the object was made.
+fn generation(have: &Observed) -> u32 {
+    have.applied.as_ref().map_or(0, |applied| applied.generation)
+}
+
+/// The merchant that a manifest names in its first reference of that kind.
+pub fn merchant_of(manifest: &Manifest) -> Option<Key> {
+    if manifest.key.kind.as_str() == MERCHANT {
+        return Some(manifest.key.clone());
+    }
+    let reference = |reference: &&crate::model::manifest::Reference| {
+        reference.key.kind.as_str() == MERCHANT
+    };
+    manifest.references.iter().find(reference).map(|reference| reference.key.clone())
+}
+
+/// The kind that owns credentials and a mode.
+pub const MERCHANT: &str = "Merchant";
+
+/// The mode of a merchant: as its manifest says, else as it was when it was read.
+pub fn mode_of(view: &dyn View, merchant: &Key) -> Option<Mode> {
+    let manifest = view.manifest(merchant);
+    let said = manifest.and_then(|manifest| manifest.spec.get("mode").cloned());
+    let known = || view.observed(merchant).map(|observed| observed.fact("mode").clone());
+    serde_json::from_value(said.or_else(known)?).ok()
+}
+
+/// What every effect of this manifest has in common, once its merchant's mode is known.
+pub fn obligation(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    merchant: &Key,
+    redacted: &serde_json::Value,
+) -> Result<Obligation, Reason> {
+    let mode = mode_of(cx.view, merchant);
+    let mode = mode.ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
+    let annotations = &manifest.annotations;
+    Ok(Obligation {
+        key: manifest.key.clone(),
+        merchant: merchant.clone(),
+        mode,
+        source_id: SourceId::new(cx.partner, &manifest.key, annotations.generation),
+        applied: Applied {
+            spec: redacted.clone(),
+            digest: manifest.digest,
+            generation: annotations.generation,
+            deletion: annotations.deletion,
+        },
+        on_doubt: annotations.on_doubt.unwrap_or(cx.on_doubt),
+    })
+}
+
+/// What is known of something referred to, once it is ready.
+pub fn needed(cx: &StepCx<'_>, key: &Key) -> Result<Arc<Observed>, Reason> {
+    let observed = cx.view.observed(key).filter(|_| cx.view.ready(key));
+    observed.ok_or_else(|| Reason::WaitsFor(vec![key.clone()]))
+}
+
+/// The id of something referred to, once it is ready and known.
+pub fn needed_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
+    let observed = needed(cx, key)?;
+    observed.remote_id.clone().ok_or_else(|| {
+        Reason::Unfit(format!("the id of {} on the service is not known", key.short()))
+    })
+}
+
+/// The manifest's reference to this kind.
+pub fn reference(manifest: &Manifest, kind: &str) -> Option<Key> {
+    let kind = Kind::new(kind);
+    manifest.references.iter().find(|one| one.key.kind == kind).map(|one| one.key.clone())
+}
+
+/// The resource is gone from the files and nothing is removed: what its policy says.
+pub fn orphaned() -> Draft {
+    Draft { ready: true, ..Draft::idle(Verdict::Orphan, Reason::Orphaned) }
+}
