@@ -16,35 +16,48 @@ struct Group {
     end: usize,
 }
 
+/// Neighbouring groups that hold card numbers: which groups, counted from 0, both included.
+struct Span {
+    first: usize,
+    last: usize,
+}
+
 /// Replaces every number that looks like a card's by `•••• ` and its last four digits.
 pub fn mask_digits(text: &str) -> String {
     let groups = groups(text);
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
-    let mut rest = groups.as_slice();
-    while let Some((first, after)) = rest.split_first() {
-        let Some((taken, end, last_digits)) = card_at(text, rest) else {
-            rest = after;
+    for Span { first, last } in spans(text, &groups) {
+        let (Some(first), Some(last)) = (groups.get(first), groups.get(last)) else {
             continue;
         };
         out.push_str(text.get(copied..first.start).unwrap_or_default());
         out.push_str("•••• ");
-        out.push_str(&last_digits);
-        copied = end;
-        rest = rest.get(taken..).unwrap_or_default();
+        out.push_str(&last_digits(
+            text.get(first.start..last.end).unwrap_or_default(),
+        ));
+        copied = last.end;
     }
     out.push_str(text.get(copied..).unwrap_or_default());
     out
 }
 
+/// The last four digits of a masked piece, without what divides them.
+fn last_digits(piece: &str) -> String {
+    let digits: String = piece.chars().filter(char::is_ascii_digit).collect();
+    digits
+        .get(digits.len().saturating_sub(SHOWN_DIGITS)..)
+        .unwrap_or_default()
+        .to_owned()
+}
+
 fn groups(text: &str) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for (at, byte) in text
+    for (at, _) in text
         .bytes()
         .enumerate()
         .filter(|(_, byte)| byte.is_ascii_digit())
     {
-        debug_assert!(byte.is_ascii());
         let end = at.saturating_add(1);
         match groups.last_mut() {
             Some(group) if group.end == at => group.end = end,
@@ -54,24 +67,37 @@ fn groups(text: &str) -> Vec<Group> {
     groups
 }
 
-/// The longest card number made of whole groups from the first on: how many groups, where it ends, its last digits.
-fn card_at(text: &str, groups: &[Group]) -> Option<(usize, usize, String)> {
+/// Every group that is part of some card number; numbers that overlap become one span, because which of
+/// them is the true one cannot be known.
+fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for first in 0..groups.len() {
+        let Some(count) = groups.get(first..).and_then(|rest| card_length(text, rest)) else {
+            continue;
+        };
+        let last = first.saturating_add(count).saturating_sub(1);
+        match spans.last_mut() {
+            Some(span) if span.last >= first => span.last = span.last.max(last),
+            _ => spans.push(Span { first, last }),
+        }
+    }
+    spans
+}
+
+/// How many groups, from the first on, the longest card number takes.
+fn card_length(text: &str, groups: &[Group]) -> Option<usize> {
     let mut digits = String::new();
     let mut found = None;
-    let mut previous: Option<Group> = None;
-    for (index, group) in groups.iter().enumerate() {
-        if previous.is_some_and(|before| !is_gap(text, before.end, group.start)) {
-            break;
-        }
+    let mut end = groups.first()?.start;
+    for (count, group) in (1..).zip(groups) {
         digits.push_str(text.get(group.start..group.end)?);
-        if digits.len() > CARD_DIGITS_MAX {
+        if digits.len() > CARD_DIGITS_MAX || !is_gap(text, end, group.start) {
             break;
         }
         if digits.len() >= CARD_DIGITS_MIN && luhn3::decimal::valid(digits.as_bytes()) {
-            let (_, shown) = digits.split_at_checked(digits.len().saturating_sub(SHOWN_DIGITS))?;
-            found = Some((index.saturating_add(1), group.end, shown.to_owned()));
+            found = Some(count);
         }
-        previous = Some(*group);
+        end = group.end;
     }
     found
 }
@@ -125,9 +151,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn masking_twice_changes_nothing_more_and_digits_outside_stay(text in "[0-9 \\-a•é]{0,60}") {
-            let once = mask_digits(&text);
-            prop_assert_eq!(mask_digits(&once), once.clone());
+        fn no_neighbouring_digits_save_a_card_number(
+            before in "[02-9 ]{0,24}",
+            after in "[02-9 ]{0,24}",
+        ) {
+            let masked = mask_digits(&format!("{before} 4111 1111 1111 1111 {after}"));
+            prop_assert!(!masked.contains("1111 1111"), "{}", masked);
+            prop_assert!(!masked.contains("4111"), "{}", masked);
+        }
+
+        #[test]
+        fn text_without_long_numbers_stays(text in "([0-9]{0,11}[a-z•é.])*") {
+            prop_assert_eq!(mask_digits(&text), text);
         }
     }
 }
