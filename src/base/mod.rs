@@ -3,8 +3,10 @@
 //! Floor 0: imports nothing of this crate but itself. Everything here is a value with its rule, checked where
 //! it enters; nothing here reads a file, the network or the environment.
 
+pub mod card;
 pub mod clock;
 pub mod hash;
 pub mod id;
 pub mod money;
+pub mod routing;
 pub mod secret;

@@ -1,0 +1,228 @@
+//! Card numbers: which are well formed, whose they are, how they are masked.
+//!
+//! The number is a secret from the moment it is read: no error and no `Debug` shows a digit of it. Only the
+//! service's published test numbers may stand in the open.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::secret::Secret;
+
+/// Fewest digits of a card number (service-facts, 31).
+pub const CARD_DIGITS_MIN: usize = 12;
+
+/// Most digits of a card number (service-facts, 31).
+pub const CARD_DIGITS_MAX: usize = 19;
+
+const SHOWN_DIGITS_OF_ACCOUNT: usize = 4;
+const SHOWN_DIGITS_OF_ROUTING: usize = 3;
+
+/// The test numbers that the service publishes, the declining ones included (service-facts, part 3).
+const PUBLISHED_TEST_NUMBERS: [&str; 29] = [
+    "4242424242424242",
+    "4012888888881881",
+    "4012000010000",
+    "4111111111111111",
+    "5105105105105100",
+    "5499740000000057",
+    "378282246310005",
+    "371449635398431",
+    "6011111111111117",
+    "6011000990139424",
+    "30569309025904",
+    "38520000023237",
+    "3530111333300000",
+    "3566002020360505",
+    "4000000000000002",
+    "4000000000000010",
+    "4000000000000028",
+    "4000000000000036",
+    "4000000000000044",
+    "4000000000000051",
+    "4000000000000069",
+    "4000000000000077",
+    "4000000000000085",
+    "4000000000000093",
+    "4000000000000101",
+    "4000000000000119",
+    "4000000000000127",
+    "4000000000000135",
+    "4242424242424241",
+];
+
+/// Why a text is no card number. Shows no digit of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CardNumberError {
+    /// No digit at all.
+    #[error("the card number is blank")]
+    Blank,
+    /// Something other than digits, spaces and dashes.
+    #[error("the card number holds something other than digits, spaces and dashes")]
+    Character,
+    /// Too few or too many digits.
+    #[error(
+        "the card number has {digits} digits; it must have {min} to {max}",
+        min = CARD_DIGITS_MIN,
+        max = CARD_DIGITS_MAX
+    )]
+    Length {
+        /// Digits found.
+        digits: usize,
+    },
+    /// The last digit does not fit the others (Luhn).
+    #[error("the card number has a wrong digit: its check digit does not fit")]
+    CheckDigit,
+}
+
+/// Whose card it is, in the service's words (service-facts, 29).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Brand {
+    /// Visa.
+    Visa,
+    /// Mastercard.
+    Mastercard,
+    /// American Express.
+    AmericanExpress,
+    /// Discover.
+    Discover,
+    /// Diners Club.
+    DinersClub,
+    /// JCB.
+    Jcb,
+    /// None of these.
+    Unknown,
+}
+
+impl Brand {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Visa => "VISA",
+            Self::Mastercard => "MASTERCARD",
+            Self::AmericanExpress => "AMERICAN_EXPRESS",
+            Self::Discover => "DISCOVER",
+            Self::DinersClub => "DINERS_CLUB",
+            Self::Jcb => "JCB",
+            Self::Unknown => "UNKNOWN",
+        }
+    }
+
+    /// The brand of a number by its first digits (ISO/IEC 7812 ranges); also of one that is incomplete or wrong.
+    pub fn of(number: &str) -> Self {
+        let mut digits = number
+            .chars()
+            .filter_map(|c| c.to_digit(10))
+            .chain(std::iter::repeat(0));
+        let head = digits.by_ref().take(6).fold(0_u32, |head, digit| {
+            head.saturating_mul(10).saturating_add(digit)
+        });
+        match head {
+            400_000..=499_999 => Self::Visa,
+            510_000..=559_999 | 222_100..=272_099 => Self::Mastercard,
+            340_000..=349_999 | 370_000..=379_999 => Self::AmericanExpress,
+            352_800..=358_999 => Self::Jcb,
+            300_000..=305_999 | 309_500..=309_599 | 360_000..=369_999 | 380_000..=399_999 => {
+                Self::DinersClub
+            }
+            601_100..=601_199 | 622_126..=622_925 | 644_000..=659_999 => Self::Discover,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl std::fmt::Display for Brand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A well-formed card number: 12 to 19 digits with a fitting check digit. Secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardNumber(Secret);
+
+impl CardNumber {
+    /// Reads digits, which spaces and dashes may divide. Errors: every [`CardNumberError`].
+    pub fn parse(text: &str) -> Result<Self, CardNumberError> {
+        let digits = Secret::from(bare(text));
+        check(digits.expose())?;
+        Ok(Self(digits))
+    }
+
+    /// The bare digits; the caller keeps them out of logs, errors and answers.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+
+    /// Whose card it is.
+    pub fn brand(&self) -> Brand {
+        Brand::of(self.expose())
+    }
+
+    /// Asterisks for all but the last four digits, same length (service-facts, 27).
+    pub fn mask(&self) -> String {
+        mask_account(self.expose())
+    }
+}
+
+impl std::str::FromStr for CardNumber {
+    type Err = CardNumberError;
+
+    fn from_str(text: &str) -> Result<Self, CardNumberError> {
+        Self::parse(text)
+    }
+}
+
+fn bare(text: &str) -> String {
+    let mut digits = String::with_capacity(text.len());
+    digits.extend(text.chars().filter(|c| *c != ' ' && *c != '-'));
+    digits
+}
+
+fn check(digits: &str) -> Result<(), CardNumberError> {
+    if digits.is_empty() {
+        return Err(CardNumberError::Blank);
+    }
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(CardNumberError::Character);
+    }
+    if !(CARD_DIGITS_MIN..=CARD_DIGITS_MAX).contains(&digits.len()) {
+        return Err(CardNumberError::Length {
+            digits: digits.len(),
+        });
+    }
+    if !luhn3::decimal::valid(digits.as_bytes()) {
+        return Err(CardNumberError::CheckDigit);
+    }
+    Ok(())
+}
+
+/// Is it one of the test numbers that the service publishes (service-facts, part 3)? Spaces and dashes may
+/// divide it; one of them fails Luhn on purpose, so ask this before [`CardNumber::parse`].
+pub fn is_published_test_number(text: &str) -> bool {
+    PUBLISHED_TEST_NUMBERS.contains(&bare(text).as_str())
+}
+
+/// Asterisks for all but the last four characters, same length (service-facts, 27).
+pub fn mask_account(number: &str) -> String {
+    mask_all_but(number, SHOWN_DIGITS_OF_ACCOUNT)
+}
+
+/// Asterisks for all but the last three characters, same length: `******013` (service-facts, 27).
+pub fn mask_routing(number: &str) -> String {
+    mask_all_but(number, SHOWN_DIGITS_OF_ROUTING)
+}
+
+/// A text that is no longer than what may be shown is hidden whole.
+fn mask_all_but(number: &str, shown: usize) -> String {
+    let length = number.chars().count();
+    let hidden = if length > shown {
+        length.saturating_sub(shown)
+    } else {
+        length
+    };
+    let masked = std::iter::repeat_n('*', hidden);
+    masked.chain(number.chars().skip(hidden)).collect()
+}
+
+#[cfg(test)]
+mod tests;
