@@ -9,4 +9,5 @@ pub mod hash;
 pub mod id;
 pub mod money;
 pub mod routing;
+pub mod schedule;
 pub mod secret;

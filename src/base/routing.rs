@@ -68,7 +68,13 @@ mod tests {
 
     #[test]
     fn a_fitting_check_digit_is_accepted_and_another_refused() {
-        for good in ["111000025", "021000021", "011401533", "000000000", "000000013"] {
+        for good in [
+            "111000025",
+            "021000021",
+            "011401533",
+            "000000000",
+            "000000013",
+        ] {
             assert_eq!(RoutingNumber::parse(good).unwrap().as_str(), good);
         }
         for bad in ["111000026", "121000021", "000000001"] {

@@ -1,0 +1,123 @@
+//! When a recurring charge is due, and how much each time.
+//!
+//! A schedule is an anchor and a step, never a walk: the n-th period is always reckoned from `start`, so that
+//! the 31st of January, then the 28th of February, is followed by the 31st of March. Promises: dates rise
+//! strictly and never precede `start` nor pass `end`; a schedule with faults has no dates at all; the same
+//! schedule gives the same dates for ever. Time zones are not its matter: a date is a date.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+mod dates;
+mod limits;
+mod problems;
+
+pub use limits::{Limits, occurrences};
+pub use problems::ScheduleProblem;
+
+/// The unit of a schedule's step (gateway-api, recur object).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Unit {
+    /// Calendar days.
+    Day,
+    /// Weeks, from Monday to Sunday.
+    Week,
+    /// Calendar months.
+    Month,
+}
+
+impl Unit {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "DAY",
+            Self::Week => "WEEK",
+            Self::Month => "MONTH",
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// One of a schedule's `days`: a weekday or a day of the month, by the schedule's unit. A string on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Day {
+    /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. Its range is checked by [`Schedule::problems`].
+    Number(u8),
+    /// The last day of the month, `LAST`.
+    Last,
+}
+
+/// A text that is no [`Day`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no day; write a number in quotes, such as `\"15\"`, or `LAST`")]
+pub struct DayError(String);
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Last => f.pad("LAST"),
+        }
+    }
+}
+
+impl FromStr for Day {
+    type Err = DayError;
+
+    fn from_str(text: &str) -> Result<Self, DayError> {
+        if text == "LAST" {
+            return Ok(Self::Last);
+        }
+        let plain = text.starts_with(|c: char| c.is_ascii_digit() && c != '0') || text == "0";
+        text.parse()
+            .ok()
+            .filter(|_| plain)
+            .map(Self::Number)
+            .ok_or_else(|| DayError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Day {
+    type Error = DayError;
+
+    fn try_from(text: String) -> Result<Self, DayError> {
+        text.parse()
+    }
+}
+
+impl From<Day> for String {
+    fn from(day: Day) -> Self {
+        day.to_string()
+    }
+}
+
+/// The schedule of a recurring charge (gateway-api, Recurring charge and recur object). Read from the service
+/// it tolerates unknown fields; what people write is checked field by field before it becomes one of these.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Schedule {
+    /// The first date that may be due, and the anchor of all others.
+    pub start: NaiveDate,
+    /// The unit of the step.
+    pub interval_unit: Unit,
+    /// The step in units: 1 is every unit, 2 every other; at least 1.
+    pub interval_delay: u32,
+    /// The last date that may be due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<NaiveDate>,
+    /// Days within each week or month; empty: the weekday, or day of the month, of `start`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub days: Vec<Day>,
+}
+
+#[cfg(test)]
+mod tests;
