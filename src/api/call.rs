@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use data_encoding::HEXUPPER;
 use serde::{Deserialize, Serialize};
 
 /// An HTTP method that the service uses.
@@ -138,7 +139,9 @@ fn fill(pattern: &str, parameters: &[&str]) -> String {
     let mut values = parameters.iter();
     let segments = pattern.split('/').map(|segment| {
         if segment.starts_with('{') {
-            values.next().map_or_else(String::new, |value| encode(value))
+            values
+                .next()
+                .map_or_else(String::new, |value| encode(value))
         } else {
             segment.to_owned()
         }
@@ -153,7 +156,8 @@ fn encode(value: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded.push('%');
+            encoded.push_str(&HEXUPPER.encode(&[byte]));
         }
     }
     encoded
@@ -165,7 +169,10 @@ mod tests {
 
     #[test]
     fn a_path_parameter_cannot_leave_its_segment() {
-        assert_eq!(fill("/v1/cards/{id}", &["a/../b?c"]), "/v1/cards/a%2F..%2Fb%3Fc");
+        assert_eq!(
+            fill("/v1/cards/{id}", &["a/../b?c"]),
+            "/v1/cards/a%2F..%2Fb%3Fc"
+        );
         assert_eq!(fill("/v1/x/{id}/y/{other}", &["1", "_-"]), "/v1/x/1/y/_-");
     }
 }

@@ -5,9 +5,29 @@
 //! disagree about a path. Sharing types cannot prove either side right: the reference documents
 //! and other people's clients do that.
 
+pub mod audit;
+pub mod bank;
+pub mod bank_account;
 mod call;
+pub mod card;
+pub mod contact;
+pub mod credentials;
+pub mod event;
+pub mod invoice;
+pub mod merchant;
+pub mod method;
+pub mod occurrence;
+pub mod one_time_token;
+pub mod preview;
 pub mod problem;
+pub mod recurring;
+pub mod rules;
+pub mod token;
+pub mod transaction;
 pub mod wire;
+
+#[cfg(test)]
+mod tests;
 
 pub use call::{Auth, Call, Endpoint, Host, Method};
 pub use problem::{Message, Problem};

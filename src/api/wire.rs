@@ -1,1 +1,116 @@
-//! The service's objects as they stand on the wire.
+//! Forms of values on the wire that several objects share: instants, states, secrets.
+//!
+//! Promises: what is written is what the service's own clients write (UTC with milliseconds and `Z`,
+//! no nulls), and reading forgives whatever an answer may add (an unknown word is kept, not refused).
+
+use chrono::{DateTime, Utc};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use crate::base::clock;
+use crate::base::secret::Secret;
+
+/// A moment; written as UTC ISO 8601 with milliseconds and `Z`, read with any offset (service-facts, 17).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub DateTime<Utc>);
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&clock::timestamp(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let time = DateTime::parse_from_rfc3339(&text).map_err(de::Error::custom)?;
+        Ok(Self(time.with_timezone(&Utc)))
+    }
+}
+
+/// Writes a secret as it is: for bodies that go to the service, nothing else.
+#[expect(clippy::ref_option, reason = "serde hands the field by reference")]
+pub(crate) fn exposed<S: Serializer>(
+    secret: &Option<Secret>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    secret.as_ref().map(Secret::expose).serialize(serializer)
+}
+
+/// The boolean that the service writes as a string (partner-api, Account object, `trust_account`).
+pub(crate) mod text_bool {
+    use serde::de::{Deserialize, Deserializer};
+    use serde::ser::Serializer;
+    use serde_json::Value;
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands the field by reference"
+    )]
+    pub(crate) fn serialize<S: Serializer>(yes: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if *yes { "true" } else { "false" })
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+        let value = Value::deserialize(from)?;
+        Ok(value == Value::Bool(true) || value.as_str() == Some("true"))
+    }
+}
+
+/// An enumeration of words on the wire; a word that the documents do not name is kept in `Other`.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)+
+            /// A word that the documents do not name.
+            Other(String),
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::Other(String::new())
+            }
+        }
+
+        impl $name {
+            /// The word as it is written.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $word,)+
+                    Self::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(word: &str) -> Self {
+                match word {
+                    $($word => Self::$variant,)+
+                    other => Self::Other(other.to_owned()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(from).map(|word| Self::from(word.as_str()))
+            }
+        }
+    };
+}
+
+pub(crate) use words;

@@ -1,0 +1,161 @@
+//! Who is billed (partner-api, Contact). There is no documented way to search or change one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::audit::Audit;
+use crate::api::rules::{self, FieldProblem};
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// The request that makes a contact.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewContact {
+    /// Given name.
+    pub first_name: String,
+    /// Family name.
+    pub last_name: String,
+    /// Where invoices go.
+    pub email_addresses: Vec<NewEmailAddress>,
+    /// `person`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// True for a contact of test invoices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_mode: Option<bool>,
+}
+
+/// One address of a new contact.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewEmailAddress {
+    /// The address.
+    pub address: String,
+}
+
+/// A contact as the service shows it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Contact {
+    /// `p_…`.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Audit>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Audit>,
+    /// For test invoices only?
+    pub test_mode: bool,
+    /// Whole name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Family name first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort_name: Option<String>,
+    /// As shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// Given name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_name: Option<String>,
+    /// Family name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_name: Option<String>,
+    /// The address mail goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferred_email: Option<String>,
+    /// The merchant's code for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_code: Option<String>,
+    /// The organization that owns it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_id: Option<String>,
+    /// That organization.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
+    /// Its addresses.
+    pub email_addresses: Vec<EmailAddress>,
+    /// `person`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// The merchant's organization, as contacts show it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Owner {
+    /// Its id.
+    pub id: String,
+    /// Of test mode?
+    pub test_mode: bool,
+    /// Its own owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_id: Option<String>,
+    /// Its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferred_email: Option<String>,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its name for sorting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort_name: Option<String>,
+    /// `organization`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// As shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+}
+
+/// One address of a contact.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EmailAddress {
+    /// `eml_…`.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Audit>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Audit>,
+    /// The address.
+    pub address: String,
+    /// Does mail go there?
+    pub preferred: bool,
+    /// `email_address`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// Everything wrong with a new contact, all at once (partner-api, POST /contacts).
+pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
+    let mut problems = rules::Problems::default();
+    problems.required("first_name", "First name", &new.first_name);
+    problems.required("last_name", "Last name", &new.last_name);
+    if new.kind != "person" {
+        problems.add("type", "invalid", "Type is invalid");
+    }
+    for (index, email) in new.email_addresses.iter().enumerate() {
+        if !rules::is_email(&email.address) {
+            let context = format!("email_addresses.{index}.address");
+            problems.add(&context, "invalid", "Email address is invalid");
+        }
+    }
+    problems.into_list()
+}
+
+/// Makes a contact. Nothing can prove afterwards whether it was made.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateContact;
+
+impl Endpoint for CreateContact {
+    const NAME: &'static str = "contact.create";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/contacts";
+    const AUTH: Auth = Auth::Payments;
+    type Request = NewContact;
+    type Reply = Contact;
+}

@@ -1,0 +1,51 @@
+//! The service's record of changes (gateway-api, Event).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::wire::Timestamp;
+use crate::api::{Auth, Endpoint, Host, Method, Page};
+
+/// One change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Event {
+    /// 22 characters.
+    pub id: String,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
+    /// Such as `transaction.authorized`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The changed record, masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
+}
+
+/// Lists events: newest first, or from `start_date` in rising order (service-facts, 75).
+#[derive(Debug, Clone, Copy)]
+pub struct ListEvents;
+
+impl Endpoint for ListEvents {
+    const NAME: &'static str = "event.list";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/events";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = Page<Event>;
+}
+
+/// Reads one event again.
+#[derive(Debug, Clone, Copy)]
+pub struct GetEvent;
+
+impl Endpoint for GetEvent {
+    const NAME: &'static str = "event.get";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/events/{id}";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = Event;
+}

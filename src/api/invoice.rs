@@ -1,0 +1,290 @@
+//! Invoices for contacts (partner-api, Invoice). They cannot be read back: only made.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::audit::Audit;
+use crate::api::contact::Contact;
+use crate::api::rules::{FieldProblem, Problems, is_email};
+use crate::api::wire::Timestamp;
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// The request that makes an invoice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewInvoice {
+    /// Who is billed, `p_…`.
+    pub contact_id: String,
+    /// Where the money goes, `bank_…`.
+    pub bank_account_id: String,
+    /// Shown in the portal; required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invoice_date: Option<Timestamp>,
+    /// Three letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Shown in the portal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Unique per invoice in the partner's world; prevents duplicates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<String>,
+    /// What is billed.
+    pub line_items: Vec<NewLineItem>,
+    /// Who gets an e-mail with the portal link.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invoice_messages: Vec<NewInvoiceMessage>,
+    /// Files uploaded before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// True for a test invoice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_mode: Option<bool>,
+}
+
+/// One line; every value is a string in requests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewLineItem {
+    /// For reference.
+    pub description: String,
+    /// The line's charge in minor units.
+    pub rate_per_quantity: String,
+    /// `1`.
+    pub quantity: String,
+    /// `units`.
+    pub rate_type: String,
+}
+
+/// One e-mail to send.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewInvoiceMessage {
+    /// Who gets it.
+    pub email_addresses: Vec<String>,
+    /// Replaces the default subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Replaces the default text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// A file that was uploaded and processed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Attachment {
+    /// `fref_…`.
+    pub id: String,
+}
+
+/// An invoice as the service shows it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Invoice {
+    /// `i_…`.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Audit>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Audit>,
+    /// `pending` at creation.
+    pub status: String,
+    /// Given by the service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invoice_number: Option<String>,
+    /// As asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invoice_date: Option<Timestamp>,
+    /// Minor units.
+    pub total_amount: i64,
+    /// Minor units.
+    pub total_amount_due: i64,
+    /// Minor units.
+    pub amount_paid: i64,
+    /// A test invoice?
+    pub test_mode: bool,
+    /// Three letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Where the money goes.
+    pub bank_account_id: String,
+    /// The merchant's organization.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_id: Option<String>,
+    /// Who is billed.
+    pub contact_id: String,
+    /// A summary of the contact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact: Option<Contact>,
+    /// Empty at creation.
+    pub invoice_payments: Vec<serde_json::Value>,
+    /// The lines.
+    pub items: Vec<LineItem>,
+    /// The same lines again.
+    pub line_items: Vec<LineItem>,
+    /// E-mails sent.
+    pub invoice_messages: Vec<InvoiceMessage>,
+    /// Empty at creation.
+    pub scheduled_payment_requests: Vec<serde_json::Value>,
+    /// Shown in the portal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The partner's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<String>,
+    /// `sent` once e-mails are sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presentment_status: Option<String>,
+    /// Its files.
+    pub attachments: Vec<FileReference>,
+    /// `invoice`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// One line of an invoice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LineItem {
+    /// `li_…`.
+    pub id: String,
+    /// For reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Minor units, as a string.
+    pub rate_per_quantity: String,
+    /// As a string.
+    pub quantity: String,
+    /// `units`.
+    pub rate_type: String,
+    /// Minor units.
+    pub total: i64,
+}
+
+/// One e-mail of an invoice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InvoiceMessage {
+    /// `imsg_…`.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Audit>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Audit>,
+    /// Who got it.
+    pub email_addresses: Vec<String>,
+    /// Its subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Its HTML text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// `sent`.
+    pub status: String,
+    /// `invoice_message`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// A file that belongs to an invoice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileReference {
+    /// `fref_…`.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Audit>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Audit>,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_name: Option<String>,
+    /// `completed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processing_state: Option<String>,
+    /// `invoice_file_reference`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// Everything wrong with a new invoice, all at once (partner-api, POST /invoices).
+pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    problems.required("contact_id", "Contact", &new.contact_id);
+    problems.required("bank_account_id", "Bank account", &new.bank_account_id);
+    if new.invoice_date.is_none() {
+        problems.add("invoice_date", "not_blank", "Invoice date cannot be blank");
+    }
+    if new
+        .currency
+        .as_deref()
+        .is_some_and(|code| !is_currency(code))
+    {
+        problems.add("currency", "invalid", "Currency is invalid");
+    }
+    for (index, item) in new.line_items.iter().enumerate() {
+        line_rules(&mut problems, &format!("line_items.{index}"), item);
+    }
+    for (index, message) in new.invoice_messages.iter().enumerate() {
+        let context = format!("invoice_messages.{index}.email_addresses");
+        message_rules(&mut problems, &context, message);
+    }
+    problems.into_list()
+}
+
+fn line_rules(problems: &mut Problems, at: &str, item: &NewLineItem) {
+    match item.rate_per_quantity.parse::<i64>() {
+        Ok(rate) => problems.amount(&format!("{at}.rate_per_quantity"), "Rate", rate, 0),
+        Err(_) => problems.add(
+            &format!("{at}.rate_per_quantity"),
+            "invalid",
+            "Rate is invalid",
+        ),
+    }
+    if item.quantity != "1" {
+        problems.add(&format!("{at}.quantity"), "invalid", "Quantity is invalid");
+    }
+    if item.rate_type != "units" {
+        problems.add(
+            &format!("{at}.rate_type"),
+            "invalid",
+            "Rate type is invalid",
+        );
+    }
+}
+
+fn message_rules(problems: &mut Problems, context: &str, message: &NewInvoiceMessage) {
+    if message.email_addresses.is_empty() {
+        problems.add(context, "not_blank", "Email addresses cannot be blank");
+    } else if !message
+        .email_addresses
+        .iter()
+        .all(|address| is_email(address))
+    {
+        problems.add(context, "invalid", "Email address is invalid");
+    }
+}
+
+fn is_currency(code: &str) -> bool {
+    code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// Makes an invoice and sends its e-mails; `source_id` makes it once only.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateInvoice;
+
+impl Endpoint for CreateInvoice {
+    const NAME: &'static str = "invoice.create";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/invoices";
+    const AUTH: Auth = Auth::Payments;
+    type Request = NewInvoice;
+    type Reply = Invoice;
+}

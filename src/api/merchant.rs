@@ -1,0 +1,137 @@
+//! The merchant as its own key sees it (service-facts, 67; not in the two documents).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::wire::Timestamp;
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// A merchant and its accounts of the key's mode.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Merchant {
+    /// 22 characters.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Timestamp>,
+    /// Its name.
+    pub name: String,
+    /// The public key of the key's mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_key: Option<String>,
+    /// Whom to ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_name: Option<String>,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_email: Option<String>,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_phone: Option<String>,
+    /// Street line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address1: Option<String>,
+    /// Second line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address2: Option<String>,
+    /// City.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+    /// State or province.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Postal code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postal_code: Option<String>,
+    /// Two letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
+    /// IANA or Rails-style zone name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
+    /// Who may call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_allowed_ip_address_ranges: Option<String>,
+    /// Webhook URLs, comma-separated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live_events_urls: Option<String>,
+    /// Webhook URLs, comma-separated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_events_urls: Option<String>,
+    /// Card accounts.
+    pub merchant_accounts: Vec<MerchantAccount>,
+    /// Electronic-check accounts.
+    pub ach_accounts: Vec<MerchantAccount>,
+}
+
+/// One account of the merchant (service-facts, 69).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MerchantAccount {
+    /// What `account_id` names.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Timestamp>,
+    /// `ACTIVE`, `INACTIVE` or `DELETED`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Taken where no account is named?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<bool>,
+    /// Three letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// A trust account?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust_account: Option<bool>,
+    /// When a CVV refuses a charge; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvv_policy: Option<String>,
+    /// When an address refuses a charge; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub avs_policy: Option<String>,
+    /// Comma-separated; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required_payment_fields: Option<String>,
+    /// Comma-separated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction_allowed_countries: Option<String>,
+    /// Comma-separated or `*`; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_card_types: Option<String>,
+    /// Masked; electronic checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing_number: Option<String>,
+    /// Masked; electronic checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_number: Option<String>,
+    /// `CHECKING` or `SAVINGS`; electronic checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_type: Option<String>,
+    /// The bank; electronic checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bank_name: Option<String>,
+}
+
+/// How clients test a key (service-facts, 67).
+#[derive(Debug, Clone, Copy)]
+pub struct GetMerchant;
+
+impl Endpoint for GetMerchant {
+    const NAME: &'static str = "merchant.get";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/merchant";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = Merchant;
+}

@@ -1,0 +1,180 @@
+//! How somebody pays: what a request names, and what an answer shows (gateway-api, Payment method).
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::api::bank::NewBank;
+use crate::api::card::NewCard;
+use crate::api::wire;
+
+wire::words! {
+    /// The two ways to pay.
+    MethodKind {
+        /// A card.
+        Card = "card",
+        /// An electronic check.
+        Bank = "bank",
+    }
+}
+
+wire::words! {
+    /// The brand of a card (service-facts, 29).
+    CardType {
+        /// Visa.
+        Visa = "VISA",
+        /// Mastercard.
+        Mastercard = "MASTERCARD",
+        /// American Express.
+        AmericanExpress = "AMERICAN_EXPRESS",
+        /// Discover.
+        Discover = "DISCOVER",
+        /// Diners Club.
+        DinersClub = "DINERS_CLUB",
+        /// JCB.
+        Jcb = "JCB",
+        /// None of these.
+        Unknown = "UNKNOWN",
+    }
+}
+
+/// The word `card` in a request; whatever was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CardWord;
+
+/// The word `bank` in a request; whatever was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BankWord;
+
+macro_rules! constant_word {
+    ($name:ident, $word:literal) => {
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str($word)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                IgnoredAny::deserialize(deserializer).map(|_| Self)
+            }
+        }
+    };
+}
+
+constant_word!(CardWord, "card");
+constant_word!(BankWord, "bank");
+
+/// A method in a request: an id of something saved, or the details themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MethodRef {
+    /// A saved card, saved bank, payment method or one-time token.
+    Id(String),
+    /// A card, inline.
+    Card(Box<NewCard>),
+    /// A bank account, inline.
+    Bank(Box<NewBank>),
+}
+
+impl Serialize for MethodRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Id(id) => serializer.serialize_str(id),
+            Self::Card(card) => card.serialize(serializer),
+            Self::Bank(bank) => bank.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MethodRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let value = Value::deserialize(deserializer)?;
+        if let Value::String(id) = value {
+            return Ok(Self::Id(id));
+        }
+        let method = match value.get("type").and_then(Value::as_str) {
+            Some("bank") => serde_json::from_value(value).map(Self::Bank),
+            _ => serde_json::from_value(value).map(Self::Card),
+        };
+        method.map_err(D::Error::custom)
+    }
+}
+
+/// A method in an answer: masked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PaymentMethod {
+    /// What was saved, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// `card` or `bank`.
+    #[serde(rename = "type")]
+    pub kind: MethodKind,
+    /// A card number, masked but for the last four digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
+    /// The brand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_type: Option<CardType>,
+    /// 1 to 12.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp_month: Option<i64>,
+    /// Four digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp_year: Option<i64>,
+    /// `***` where one was given, inside event data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvv: Option<String>,
+    /// Masked but for the last three digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing_number: Option<String>,
+    /// Masked but for the last four digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_number: Option<String>,
+    /// `CHECKING` or `SAVINGS`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_type: Option<String>,
+    /// `business`, for a business.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_holder_type: Option<String>,
+    /// The bank.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bank_name: Option<String>,
+    /// The holder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// An individual's given name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_name: Option<String>,
+    /// An individual's family name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surname: Option<String>,
+    /// Street line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address1: Option<String>,
+    /// Second line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address2: Option<String>,
+    /// City.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+    /// State or province.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Postal code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postal_code: Option<String>,
+    /// Two letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
+    /// Telephone number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// E-mail address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Equal for equal numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+}

@@ -1,0 +1,118 @@
+//! The rules of the fields of recurring charges and schedules.
+
+use crate::api::recurring::{NewRecurringCharge, RecurringChange, Schedule};
+use crate::api::rules::{FieldProblem, Problems};
+
+/// Everything wrong with the fields of a new recurring charge, but for an inline method's own.
+pub fn rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    problems.amount_required("amount", "Amount", new.amount);
+    if new.method.is_none() {
+        problems.add("method", "not_null", "Payment method cannot be blank");
+    }
+    match &new.schedule {
+        None => problems.add("schedule", "not_null", "Schedule cannot be blank"),
+        Some(schedule) => schedule_rules(&mut problems, schedule, true),
+    }
+    limit_rules(
+        &mut problems,
+        new.amount,
+        new.max_occurrences,
+        new.max_amount,
+    );
+    problems.into_list()
+}
+
+/// Everything wrong with the fields of a change, but for a method's own.
+pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    if let Some(amount) = change.amount {
+        problems.amount("amount", "Amount", amount, 1);
+    }
+    if let Some(schedule) = &change.schedule {
+        schedule_rules(&mut problems, schedule, false);
+    }
+    limit_rules(
+        &mut problems,
+        change.amount,
+        change.max_occurrences,
+        change.max_amount,
+    );
+    problems.into_list()
+}
+
+/// The rules of a schedule (gateway-api, recur object; service-facts, 58, 65).
+pub fn schedule_rules(problems: &mut Problems, schedule: &Schedule, whole: bool) {
+    let unit = schedule.interval_unit.as_deref();
+    match unit {
+        Some("DAY" | "WEEK" | "MONTH") => {}
+        Some(_) => problems.add(
+            "schedule.interval_unit",
+            "invalid",
+            "Interval unit is invalid",
+        ),
+        None if whole => {
+            problems.add(
+                "schedule.interval_unit",
+                "not_null",
+                "Interval unit cannot be blank",
+            );
+        }
+        None => {}
+    }
+    match schedule.interval_delay {
+        Some(delay) if !(1..=1000).contains(&delay) => {
+            problems.add(
+                "schedule.interval_delay",
+                "number_out_of_range",
+                "Interval delay is invalid",
+            );
+        }
+        None if whole => {
+            problems.add(
+                "schedule.interval_delay",
+                "not_null",
+                "Interval delay cannot be blank",
+            );
+        }
+        Some(_) | None => {}
+    }
+    if whole && schedule.start.is_none() {
+        problems.add("schedule.start", "not_null", "Start date cannot be blank");
+    }
+    if let (Some(start), Some(end)) = (schedule.start, schedule.end)
+        && end < start
+    {
+        problems.add("schedule.end", "invalid", "End date is invalid");
+    }
+    day_rules(problems, schedule, unit);
+}
+
+fn day_rules(problems: &mut Problems, schedule: &Schedule, unit: Option<&str>) {
+    let Some(days) = schedule.days.as_deref().filter(|days| !days.is_empty()) else {
+        return;
+    };
+    let interval_is_one = schedule.interval_delay.is_none_or(|delay| delay == 1);
+    let known = |day: &String| match (unit, day.parse::<u32>()) {
+        (Some("WEEK"), Ok(number)) => (1..=7).contains(&number),
+        (Some("MONTH") | None, Ok(number)) => (1..=31).contains(&number),
+        (Some("MONTH") | None, Err(_)) => day == "LAST",
+        (Some(_), _) => false,
+    };
+    if !interval_is_one || !days.iter().all(known) {
+        problems.add("schedule.days", "invalid", "Days are invalid");
+    }
+}
+
+fn limit_rules(problems: &mut Problems, amount: Option<i64>, count: Option<i64>, sum: Option<i64>) {
+    if count.is_some_and(|count| count < 1) {
+        problems.add(
+            "max_occurrences",
+            "below_minimum_value",
+            "Max occurrences is less than the minimum",
+        );
+    }
+    if let Some(sum) = sum {
+        problems.amount("max_amount", "Max amount", sum, amount.unwrap_or(1).max(1));
+    }
+}

@@ -1,0 +1,147 @@
+//! Rules of single fields, and the list they fill: every problem of a request at once (service-facts, 22).
+//!
+//! Pure and shared: the sandbox answers them as 422 `invalid_data`, and the client's side can ask them
+//! before anything is sent. Texts are the service's short phrases (service-facts, part 2).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::problem::{Message, Problem};
+
+/// The greatest amount, in minor units (service-facts, 31).
+pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
+/// Characters of a name, street line or city (service-facts, 31).
+pub const NAME_LENGTH_MAX: usize = 64;
+/// Characters of a saved method's reference or description (service-facts, 31).
+pub const REFERENCE_LENGTH_MAX: usize = 64;
+/// Characters of a transaction's reference (gateway-api, Limits).
+pub const TRANSACTION_REFERENCE_LENGTH_MAX: usize = 128;
+
+/// What is wrong with one field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldProblem {
+    /// The field's path, dots for nesting.
+    pub context: String,
+    /// `not_blank`, `invalid_length`, `invalid`, … (service-facts, 24).
+    pub sub_code: String,
+    /// A short English phrase.
+    pub message: String,
+}
+
+impl FieldProblem {
+    /// The same problem as the service words it, its field inside `parent` (empty: at the top).
+    pub fn to_message(&self, parent: &str) -> Message {
+        let context = match parent {
+            "" => self.context.clone(),
+            _ => format!("{parent}.{}", self.context),
+        };
+        Message::new("invalid_data", &self.message)
+            .about(&context)
+            .sub_code(&self.sub_code)
+    }
+}
+
+/// The error body of several field problems.
+pub fn to_problem(parent: &str, problems: &[FieldProblem]) -> Problem {
+    Problem {
+        messages: problems.iter().map(|one| one.to_message(parent)).collect(),
+    }
+}
+
+/// Collects problems; each method adds at most one.
+#[derive(Debug, Default)]
+pub struct Problems(Vec<FieldProblem>);
+
+impl Problems {
+    /// What was found, in the order of the fields asked.
+    pub fn into_list(self) -> Vec<FieldProblem> {
+        self.0
+    }
+
+    /// Adds a problem as it is.
+    pub fn add(&mut self, context: &str, sub_code: &str, message: &str) {
+        self.0.push(FieldProblem {
+            context: context.to_owned(),
+            sub_code: sub_code.to_owned(),
+            message: message.to_owned(),
+        });
+    }
+
+    /// The field must hold more than white space.
+    pub fn required(&mut self, context: &str, label: &str, value: &str) {
+        if value.trim().is_empty() {
+            self.add(context, "not_blank", &format!("{label} cannot be blank"));
+        }
+    }
+
+    /// The field may hold at most `max` characters.
+    pub fn length_max(&mut self, context: &str, label: &str, value: Option<&str>, max: usize) {
+        if value.is_some_and(|text| text.chars().count() > max) {
+            self.add(
+                context,
+                "invalid_length",
+                &format!("{label} length is invalid"),
+            );
+        }
+    }
+
+    /// The amount must lie between `min` and [`AMOUNT_MAX`].
+    pub fn amount(&mut self, context: &str, label: &str, value: i64, min: i64) {
+        if value < min {
+            self.add(
+                context,
+                "below_minimum_value",
+                &format!("{label} is less than the minimum"),
+            );
+        } else if value > AMOUNT_MAX {
+            self.add(
+                context,
+                "exceeds_maximum_value",
+                &format!("{label} exceeds the maximum"),
+            );
+        }
+    }
+
+    /// An amount that must be there and be at least 1.
+    pub fn amount_required(&mut self, context: &str, label: &str, value: Option<i64>) {
+        match value {
+            Some(amount) => self.amount(context, label, amount, 1),
+            None => self.add(context, "not_null", &format!("{label} cannot be blank")),
+        }
+    }
+
+    /// Three to nine letters and digits, at most ten characters with spaces and dashes (service-facts, 31).
+    pub fn postal_code(&mut self, context: &str, value: Option<&str>) {
+        let Some(code) = value.filter(|code| !code.is_empty()) else {
+            return;
+        };
+        let plain = code.chars().filter(char::is_ascii_alphanumeric).count();
+        let strange = code
+            .chars()
+            .any(|c| !c.is_ascii_alphanumeric() && c != ' ' && c != '-');
+        if strange {
+            self.add(context, "invalid", "Postal code is invalid");
+        } else if !(3..=9).contains(&plain) || code.chars().count() > 10 {
+            self.add(context, "invalid_length", "Postal code length is invalid");
+        }
+    }
+
+    /// A two-letter country (service-facts, 32).
+    pub fn country(&mut self, context: &str, value: Option<&str>) {
+        let Some(code) = value.filter(|code| !code.is_empty()) else {
+            return;
+        };
+        if code.chars().count() != 2 {
+            self.add(context, "invalid_length", "Country length is invalid");
+        } else if !code.chars().all(|c| c.is_ascii_alphabetic()) {
+            self.add(context, "invalid", "Country is invalid");
+        }
+    }
+}
+
+/// Does the text look like an e-mail address: something, `@`, something, no white space?
+pub fn is_email(text: &str) -> bool {
+    let parts = text.split_once('@');
+    parts.is_some_and(|(user, domain)| {
+        !user.is_empty() && !domain.is_empty() && !domain.contains('@')
+    }) && !text.chars().any(char::is_whitespace)
+}

@@ -1,0 +1,101 @@
+//! Bearer tokens (partner-api, POST /oauth/token).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::{Auth, Endpoint, Host, Method, wire};
+use crate::base::secret::Secret;
+
+/// The scope of a token that submits applications and deauthorises.
+pub const SCOPE_TENANT: &str = "tenant";
+/// The scope of a token that acts for one merchant.
+pub const SCOPE_PAYMENTS: &str = "payments";
+
+/// Either grant of the token endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TokenRequest {
+    /// The partner application's id, 64 alphanumerics.
+    pub client_id: String,
+    /// Its secret, 64 alphanumerics.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "wire::exposed"
+    )]
+    pub client_secret: Option<Secret>,
+    /// `client_credentials` or `authorization_code`.
+    pub grant_type: String,
+    /// `tenant` or `payments`; a code exchange without it occurs (service-facts, 80).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// As configured on the partner application; with a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redirect_uri: Option<String>,
+    /// The authorization code; used once.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "wire::exposed"
+    )]
+    pub code: Option<Secret>,
+}
+
+/// The answer: a token that lives until it is revoked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccessToken {
+    /// 64 alphanumerics.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "wire::exposed"
+    )]
+    pub access_token: Option<Secret>,
+    /// `bearer`.
+    pub token_type: String,
+    /// `tenant` or `payments`.
+    pub scope: String,
+    /// Unix time, seconds.
+    pub created_at: i64,
+}
+
+impl TokenRequest {
+    /// The request of a `tenant` token.
+    pub fn tenant(client_id: &str, client_secret: Secret) -> Self {
+        Self {
+            client_id: client_id.to_owned(),
+            client_secret: Some(client_secret),
+            grant_type: "client_credentials".to_owned(),
+            scope: Some(SCOPE_TENANT.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// The exchange of an authorization code for a merchant's `payments` token.
+    pub fn exchange(
+        client_id: &str,
+        client_secret: Secret,
+        redirect_uri: &str,
+        code: Secret,
+    ) -> Self {
+        Self {
+            client_id: client_id.to_owned(),
+            client_secret: Some(client_secret),
+            grant_type: "authorization_code".to_owned(),
+            scope: Some(SCOPE_PAYMENTS.to_owned()),
+            redirect_uri: Some(redirect_uri.to_owned()),
+            code: Some(code),
+        }
+    }
+}
+
+/// Gets a token; credentials stand in the body, no `Authorization` header.
+#[derive(Debug, Clone, Copy)]
+pub struct ExchangeToken;
+
+impl Endpoint for ExchangeToken {
+    const NAME: &'static str = "token.exchange";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/oauth/token";
+    const AUTH: Auth = Auth::None;
+    type Request = TokenRequest;
+    type Reply = AccessToken;
+}

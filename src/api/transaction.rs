@@ -1,0 +1,214 @@
+//! Movements of money (gateway-api, Transaction).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::method::{MethodRef, PaymentMethod};
+use crate::api::recurring::Recur;
+use crate::api::rules::{FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::wire::{self, Timestamp};
+use crate::api::{Auth, Endpoint, Host, Method, Page};
+
+wire::words! {
+    /// What a transaction is.
+    TransactionType {
+        /// Takes money.
+        Charge = "CHARGE",
+        /// Gives a charge's money back.
+        Refund = "REFUND",
+        /// Gives money, of no charge.
+        Credit = "CREDIT",
+    }
+}
+
+wire::words! {
+    /// Where a transaction stands (gateway-api, States and transitions).
+    TransactionStatus {
+        /// Just made, or waiting for its parent.
+        Pending = "PENDING",
+        /// Approved; the daily run captures it.
+        Authorized = "AUTHORIZED",
+        /// Captured.
+        Completed = "COMPLETED",
+        /// Taken back before capture.
+        Voided = "VOIDED",
+        /// Declined.
+        Failed = "FAILED",
+    }
+}
+
+/// The request that charges.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewCharge {
+    /// Minor units; required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+    /// Three letters; the account's by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<MethodRef>,
+    /// The primary account of the method's type by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_id: Option<String>,
+    /// Default true; false places a hold (cards only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_capture: Option<bool>,
+    /// At most 128 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Minor units, shown on the receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surcharge_amount: Option<i64>,
+    /// Any object; kept and returned (service-facts, 33).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
+    /// The schedule that follows; needs `auto_capture`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recur: Option<Recur>,
+}
+
+/// A charge, refund or credit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Transaction {
+    /// 22 characters.
+    pub id: String,
+    /// Which of the three.
+    #[serde(rename = "type")]
+    pub kind: TransactionType,
+    /// The account.
+    pub account_id: String,
+    /// Where it stands.
+    pub status: TransactionStatus,
+    /// Minor units.
+    pub amount: i64,
+    /// Three letters.
+    pub currency: String,
+    /// Captured by the daily run?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_capture: Option<bool>,
+    /// Minor units given back so far; on charges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount_refunded: Option<i64>,
+    /// Six characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authorization_code: Option<String>,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Timestamp>,
+    /// Through which application.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Its capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_timestamp: Option<Timestamp>,
+    /// The caller's reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The reference given at capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture_reference: Option<String>,
+    /// The reference given when voiding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub void_reference: Option<String>,
+    /// Minor units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surcharge_amount: Option<i64>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure_code: Option<String>,
+    /// The recurring charge it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recurring_charge_id: Option<String>,
+    /// The occurrence it pays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recurring_charge_occurrence_id: Option<String>,
+    /// On a refund: its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charge_id: Option<String>,
+    /// Its signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature_id: Option<String>,
+    /// As given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
+    /// On a charge read by id, once it has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refunds: Option<Vec<Transaction>>,
+    /// Masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<PaymentMethod>,
+    /// Such as `MATCHED`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvv_result: Option<String>,
+    /// Such as `ADDRESS_AND_POSTAL_CODE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub avs_result: Option<String>,
+}
+
+/// Everything wrong with a charge's own fields; those of an inline method come from its own rules.
+pub fn rules(new: &NewCharge) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    problems.amount_required("amount", "Amount", new.amount);
+    if new.method.is_none() {
+        problems.add("method", "not_null", "Payment method cannot be blank");
+    }
+    let reference = new.reference.as_deref();
+    problems.length_max(
+        "reference",
+        "Reference",
+        reference,
+        TRANSACTION_REFERENCE_LENGTH_MAX,
+    );
+    if let Some(amount) = new.surcharge_amount {
+        problems.amount("surcharge_amount", "Surcharge amount", amount, 0);
+    }
+    problems.into_list()
+}
+
+/// Authorises a payment.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateCharge;
+
+impl Endpoint for CreateCharge {
+    const NAME: &'static str = "charge.create";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/charges";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = NewCharge;
+    type Reply = Transaction;
+}
+
+/// Reads any transaction; not in the two documents (service-facts, 43).
+#[derive(Debug, Clone, Copy)]
+pub struct GetTransaction;
+
+impl Endpoint for GetTransaction {
+    const NAME: &'static str = "transaction.get";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/transactions/{id}";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = Transaction;
+}
+
+/// Searches transactions; not in the two documents (service-facts, 44).
+#[derive(Debug, Clone, Copy)]
+pub struct SearchTransactions;
+
+impl Endpoint for SearchTransactions {
+    const NAME: &'static str = "transaction.search";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/transactions";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = Page<Transaction>;
+}
