@@ -133,6 +133,11 @@ impl fmt::Debug for Call {
     }
 }
 
+/// The extension of an in-process response that says its answer never arrived: the caller has to see
+/// a broken connection, whatever the response holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DroppedAnswer;
+
 /// Fills the braces of a path pattern, one parameter each, percent-encoding what a path segment
 /// may not hold.
 fn fill(pattern: &str, parameters: &[&str]) -> String {

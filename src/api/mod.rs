@@ -29,7 +29,7 @@ pub mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use call::{Auth, Call, Endpoint, Host, Method};
+pub use call::{Auth, Call, DroppedAnswer, Endpoint, Host, Method};
 pub use problem::{Message, Problem};
 
 use serde::{Deserialize, Serialize};
