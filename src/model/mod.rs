@@ -9,5 +9,6 @@ pub mod intent;
 pub mod issue;
 pub mod manifest;
 pub mod observed;
+pub mod outcome;
 pub mod plan;
 pub mod record;
