@@ -1,1 +1,187 @@
-//! The only user of reqwest towards the service: Call to Outcome.
+//! The only user of reqwest towards the service: a [`Call`] goes in, an [`Outcome`] comes out.
+//!
+//! It exists so that one place decides what an answer, or its absence, proves. It promises: a call that may have
+//! an effect goes out at most once per `send`, with exactly the bytes of its body (again only after a 401 of a tenant
+//! token, which proves that nothing happened); redirects and proxies are never followed; a read is repeated a
+//! bounded number of times; a list is complete or an error. It assumes that the journal already explains every
+//! `send`. It never logs a body, a query or a credential.
+
+mod access;
+mod address;
+mod classify;
+mod error;
+mod read;
+mod tenant;
+mod tls;
+mod transport;
+
+#[cfg(test)]
+mod tests;
+
+pub use access::Access;
+pub use error::ClientError;
+pub use read::ReadError;
+pub use tls::install_crypto;
+pub use transport::{Decision, Transport, Untouched, Wire};
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::HeaderValue;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use tokio::time::Instant;
+use tracing::{Instrument, Span, debug_span, field};
+
+use crate::api::Call;
+use crate::base::clock::SharedClock;
+use crate::base::secret::Secret;
+use crate::model::outcome::Outcome;
+
+use access::{Denied, basic, bearer, fits};
+use address::Addresses;
+use classify::Verdict;
+use tenant::Tenant;
+
+/// Where the service is and who we are to it.
+#[derive(Clone)]
+pub struct Service {
+    /// `{base_url}`: https, or http to a loopback IP.
+    pub base_url: String,
+    /// `{web_url}`; the same rule.
+    pub web_url: String,
+    /// How long one call may take, from connecting to the last byte of its answer.
+    pub timeout: Duration,
+    /// Certificates in PEM that are trusted beside those of the operating system.
+    pub ca_file: Option<Vec<u8>>,
+    /// What a tenant token is obtained with; without it, [`Access::Tenant`] is denied.
+    pub partner: Option<Partner>,
+    /// Seeds the jitter between the repetitions of a read.
+    pub jitter_seed: u64,
+}
+
+/// The partner application's client credentials (partner-api, POST /oauth/token).
+#[derive(Clone, Debug)]
+pub struct Partner {
+    /// The partner application's ID.
+    pub client_id: String,
+    /// Its secret.
+    pub client_secret: Secret,
+}
+
+/// A client of the service. Clones share connections, the tenant token and the jitter.
+#[derive(Clone)]
+pub struct Client {
+    addresses: Addresses,
+    timeout: Duration,
+    transport: Transport,
+    clock: SharedClock,
+    tenant: Option<Arc<Tenant>>,
+    jitter: Arc<Mutex<ChaCha8Rng>>,
+}
+
+impl Client {
+    /// A client of `service` over `transport`; `clock` reads dates in `Retry-After`.
+    ///
+    /// # Errors
+    /// An address that is none, or plain HTTP to anything but a loopback IP.
+    pub fn new(
+        service: Service,
+        transport: Transport,
+        clock: SharedClock,
+    ) -> Result<Self, ClientError> {
+        Ok(Self {
+            addresses: Addresses::new(&service.base_url, &service.web_url)?,
+            timeout: service.timeout,
+            transport,
+            clock,
+            tenant: service
+                .partner
+                .map(|partner| Arc::new(Tenant::new(partner))),
+            jitter: Arc::new(Mutex::new(ChaCha8Rng::seed_from_u64(service.jitter_seed))),
+        })
+    }
+
+    /// The same client for a merchant of another product brand, whose `{web_url}` this is.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn with_web_url(&self, web_url: &str) -> Result<Self, ClientError> {
+        let mut other = self.clone();
+        other.addresses = self.addresses.with_web(web_url)?;
+        Ok(other)
+    }
+
+    /// Sends one call once and says what its answer proves. A tenant token that the service refuses is renewed once and
+    /// the call sent again; a credential that cannot be had or does not fit the call is `NotSent`.
+    pub async fn send(&self, call: &Call, access: &Access) -> Outcome {
+        match self.exchange(call, access).await {
+            Ok(verdict) => verdict.outcome,
+            Err(Denied(reason)) => not_sent(reason),
+        }
+    }
+
+    /// As `send`, but a credential that cannot be had stays apart from the answers of the call.
+    async fn exchange(&self, call: &Call, access: &Access) -> Result<Verdict, Denied> {
+        if !fits(call.auth, access) {
+            return Err(Denied(format!(
+                "{} takes another credential",
+                call.endpoint
+            )));
+        }
+        match access {
+            Access::None => Ok(self.attempt(call, None).await),
+            Access::Bearer(token) => Ok(self.attempt(call, Some(bearer(token)?)).await),
+            Access::Basic(key) => Ok(self.attempt(call, Some(basic(key)?)).await),
+            Access::Tenant => self.exchange_as_tenant(call).await,
+        }
+    }
+
+    /// One request on the wire and its verdict, inside its span.
+    async fn attempt(&self, call: &Call, authorization: Option<HeaderValue>) -> Verdict {
+        let span = debug_span!(
+            "call",
+            endpoint = call.endpoint,
+            status = field::Empty,
+            elapsed_ms = field::Empty
+        );
+        self.carry(call, authorization).instrument(span).await
+    }
+
+    async fn carry(&self, call: &Call, authorization: Option<HeaderValue>) -> Verdict {
+        let started = Instant::now();
+        let request = match self.addresses.request(call, authorization) {
+            Ok(request) => request,
+            Err(reason) => return Verdict::from(not_sent(reason)),
+        };
+        let answer = self.transport.carry(call, request, self.timeout).await;
+        let status = answer.as_ref().ok().map(|answer| answer.status);
+        let verdict = classify::classify(answer, self.clock.now());
+        let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Span::current()
+            .record("status", status)
+            .record("elapsed_ms", elapsed_ms);
+        tracing::debug!(outcome = ?verdict.outcome, "the call ended");
+        verdict
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Client({:?})", self.addresses)
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Service({}, {})", self.base_url, self.web_url)
+    }
+}
+
+fn not_sent(reason: String) -> Outcome {
+    Outcome::NotSent {
+        reason,
+        retry_after_s: None,
+    }
+}

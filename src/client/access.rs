@@ -1,0 +1,56 @@
+//! The credentials of calls, and how a header carries them.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderValue;
+
+use crate::api::Auth;
+use crate::base::secret::Secret;
+
+/// The credential of one call (partner-api and gateway-api, Authentication).
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// None at all.
+    None,
+    /// A merchant's `payments` token.
+    Bearer(Secret),
+    /// A merchant's public or secret key: the user name, with an empty password.
+    Basic(Secret),
+    /// The partner's own token: the client obtains, keeps and renews it.
+    Tenant,
+}
+
+/// A credential that cannot be had or used, and why. Nothing of the call itself was sent.
+#[derive(Debug)]
+pub(super) struct Denied(pub(super) String);
+
+/// Whether a credential is of the sort that an endpoint takes. A key must never reach a host that
+/// expects a token.
+pub(super) fn fits(auth: Auth, access: &Access) -> bool {
+    matches!(
+        (auth, access),
+        (Auth::None, Access::None)
+            | (Auth::Tenant, Access::Tenant)
+            | (Auth::Payments, Access::Bearer(_))
+            | (Auth::PublicKey | Auth::SecretKey, Access::Basic(_))
+    )
+}
+
+pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, Denied> {
+    sensitive(&format!("Bearer {}", token.expose()))
+}
+
+/// The key as user name with an empty password (gateway-api, Authentication).
+pub(super) fn basic(key: &Secret) -> Result<HeaderValue, Denied> {
+    let pair = format!("{}:", key.expose());
+    let encoded = STANDARD.encode(pair);
+    sensitive(&format!("Basic {encoded}"))
+}
+
+fn sensitive(text: &str) -> Result<HeaderValue, Denied> {
+    let mut value = HeaderValue::from_str(text).map_err(|_invalid| {
+        Denied("the credential holds characters that no header takes".to_owned())
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,210 @@
+//! Reads: repeated when they fail in passing, and lists read to their end.
+//!
+//! A read has no effect, so doubt about it is settled by reading again; a list that is not complete is
+//! an error, never a shorter list, because absence is proved by what these functions return.
+
+use std::time::Duration;
+
+use rand_core::Rng;
+use serde_json::Value;
+
+use super::classify::Verdict;
+use super::{Access, Client, Denied};
+use crate::api::{Call, Method, PAGE_SIZE_MAX, Page, Problem};
+use crate::model::outcome::Outcome;
+
+/// How often a read is tried.
+const TRIES_MAX: u32 = 4;
+
+/// The longest wait before the second try; it doubles with each further one.
+const BACKOFF_FIRST_MS_MAX: u64 = 250;
+
+/// The longest wait before any try.
+const BACKOFF_MS_MAX: u64 = 5_000;
+
+/// The longest wait that the service may ask for; if it asks for more, the read has failed.
+const RETRY_AFTER_S_MAX: u64 = 60;
+
+/// Pages of one list: a million entries.
+const PAGES_MAX: u64 = 10_000;
+
+/// How often a list that shrinks under the reader is read from its start.
+const PASSES_MAX: u32 = 3;
+
+/// Why there is nothing to read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// 404: the item, or the path, is not there.
+    #[error("read what the service does not have")]
+    NotFound(Problem),
+    /// Another 4xx.
+    #[error("read what the service refuses to show ({0})")]
+    Refused(u16, Problem),
+    /// 401, or a credential that cannot be had.
+    #[error("read with a credential that the service does not take")]
+    Unauthorised,
+    /// No usable answer, though tried as often as allowed.
+    #[error("reach the service: {reason}")]
+    Unreachable {
+        /// What went wrong last.
+        reason: String,
+    },
+    /// The call is not a GET: it might change something, so it was not sent.
+    #[error("read by {endpoint}, which is not a read")]
+    NotARead {
+        /// The endpoint's name.
+        endpoint: String,
+    },
+}
+
+impl Client {
+    /// Reads once, and again after failures that may pass.
+    pub async fn read(&self, call: &Call, access: &Access) -> Result<Value, ReadError> {
+        if call.method != Method::Get {
+            return Err(ReadError::NotARead {
+                endpoint: call.endpoint.clone(),
+            });
+        }
+        let mut tries = 1;
+        loop {
+            let passing = match settle(self.exchange(call, access).await) {
+                Read::Over(result) => return result,
+                Read::Again(passing) => passing,
+            };
+            let wait = self.backoff(tries, passing.retry_after_s);
+            let Some(wait) = wait.filter(|_| tries < TRIES_MAX) else {
+                return Err(ReadError::Unreachable {
+                    reason: passing.reason,
+                });
+            };
+            tries = tries.saturating_add(1);
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Reads a list to its end. A list that shrank meanwhile may have moved an entry past the reader, so it is read
+    /// from its start.
+    pub async fn pages(&self, call: &Call, access: &Access) -> Result<Vec<Value>, ReadError> {
+        for _ in 0..PASSES_MAX {
+            if let Some(entries) = self.pass(call, access).await? {
+                return Ok(entries);
+            }
+        }
+        Err(unreadable("the list kept shrinking while it was read"))
+    }
+
+    /// One reading of a list; none if it shrank.
+    async fn pass(&self, call: &Call, access: &Access) -> Result<Option<Vec<Value>>, ReadError> {
+        let mut entries = Vec::new();
+        let mut total_before = 0;
+        for number in 1..=PAGES_MAX {
+            let page = self.page(call, access, number).await?;
+            if page.total_entries < total_before {
+                return Ok(None);
+            }
+            total_before = page.total_entries;
+            let is_empty = page.results.is_empty();
+            entries.extend(page.results);
+            let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+            if is_empty || count >= total_before {
+                return Ok(Some(entries));
+            }
+        }
+        Err(unreadable("the list does not end"))
+    }
+
+    async fn page(
+        &self,
+        call: &Call,
+        access: &Access,
+        number: u64,
+    ) -> Result<Page<Value>, ReadError> {
+        let mut asked = call.clone();
+        asked
+            .query
+            .retain(|(name, _)| name != "page" && name != "page_size");
+        let asked = asked
+            .query("page", number)
+            .query("page_size", PAGE_SIZE_MAX);
+        let answer = self.read(&asked, access).await?;
+        serde_json::from_value(answer)
+            .map_err(|_unlike| unreadable("the answer is not a page of a list"))
+    }
+
+    /// How long to wait after try number `tries`: full jitter below a doubling limit, and no less than
+    /// the service asked for. None if it asked for too much.
+    pub(super) fn backoff(&self, tries: u32, retry_after_s: Option<u64>) -> Option<Duration> {
+        let asked_s = retry_after_s.unwrap_or(0);
+        if asked_s > RETRY_AFTER_S_MAX {
+            return None;
+        }
+        let doublings = tries.saturating_sub(1);
+        let limit_ms = BACKOFF_FIRST_MS_MAX
+            .saturating_mul(2_u64.saturating_pow(doublings))
+            .min(BACKOFF_MS_MAX);
+        let jitter = Duration::from_millis(self.below(limit_ms));
+        Some(Duration::from_secs(asked_s).saturating_add(jitter))
+    }
+
+    /// A random number from 0 to `limit`.
+    fn below(&self, limit: u64) -> u64 {
+        let mut jitter = self
+            .jitter
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        jitter
+            .next_u64()
+            .checked_rem(limit.saturating_add(1))
+            .unwrap_or(0)
+    }
+}
+
+/// A failure that may pass.
+struct Passing {
+    reason: String,
+    retry_after_s: Option<u64>,
+}
+
+/// What one try of a read came to.
+enum Read {
+    Over(Result<Value, ReadError>),
+    Again(Passing),
+}
+
+fn settle(exchanged: Result<Verdict, Denied>) -> Read {
+    let Ok(Verdict {
+        outcome,
+        retry_after_s,
+    }) = exchanged
+    else {
+        return Read::Over(Err(ReadError::Unauthorised));
+    };
+    match outcome {
+        Outcome::Done { reply } => Read::Over(Ok(reply)),
+        Outcome::Refused {
+            status: 401,
+            problem: _,
+        } => Read::Over(Err(ReadError::Unauthorised)),
+        Outcome::Refused {
+            status: 404,
+            problem,
+        } => Read::Over(Err(ReadError::NotFound(problem))),
+        Outcome::Refused { status, problem } => {
+            Read::Over(Err(ReadError::Refused(status, problem)))
+        }
+        Outcome::NotSent {
+            reason,
+            retry_after_s: _,
+        }
+        | Outcome::InDoubt { reason } => Read::Again(Passing {
+            reason,
+            retry_after_s,
+        }),
+    }
+}
+
+fn unreadable(reason: &str) -> ReadError {
+    ReadError::Unreachable {
+        reason: reason.to_owned(),
+    }
+}
