@@ -1,0 +1,146 @@
+//! The seam between the store and a disk that can fail.
+//!
+//! Why it exists: the same journal and vault run over real files and over the simulator's failing
+//! disk. A disk is one flat directory of named files.
+//!
+//! Contract: `write_at` is durable only after `sync` of that file; `cut`, `remove`, `replace` and
+//! `allocate` are durable when they return. `replace` is all or nothing. After an error nothing
+//! is known about what was written.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::bytes::{to_u64, to_usize};
+
+/// One flat directory of files.
+pub trait Disk: Send + Sync + Debug {
+    /// The names of all files, in no order. Names that begin with a dot are not part of the disk.
+    fn list(&self) -> io::Result<Vec<String>>;
+
+    /// The length of a file in bytes; `NotFound` if there is none.
+    fn len(&self, name: &str) -> io::Result<u64>;
+
+    /// Up to `len` bytes from `offset`; fewer at the end of the file.
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+
+    /// Writes all of `bytes` at `offset`, making the file if there is none.
+    fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes everything written to the file durable, its name included.
+    fn sync(&self, name: &str) -> io::Result<()>;
+
+    /// Shortens the file to `len` bytes, durably.
+    fn cut(&self, name: &str, len: u64) -> io::Result<()>;
+
+    /// Removes the file, durably.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Puts a whole file in place of whatever stood there: after a crash it is the old one or the
+    /// new one.
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Extends the file with written zeros to at least `len` bytes, making it if there is none,
+    /// so that a later sync of bytes inside it changes no metadata.
+    fn allocate(&self, name: &str, len: u64) -> io::Result<()>;
+}
+
+/// A disk in memory: shared by its clones, everything durable at once.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryDisk {
+    files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+}
+
+impl MemoryDisk {
+    /// An empty disk.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A disk with the same files that shares nothing with this one.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self {
+            files: Arc::new(Mutex::new(self.files().clone())),
+        }
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, name: &str, act: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
+        self.files()
+            .get_mut(name)
+            .map(act)
+            .ok_or_else(|| missing(name))
+    }
+}
+
+impl Disk for MemoryDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        Ok(self.files().keys().cloned().collect())
+    }
+
+    fn len(&self, name: &str) -> io::Result<u64> {
+        self.with(name, |file| to_u64(file.len()))
+    }
+
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        self.with(name, |file| {
+            file.iter()
+                .skip(to_usize(offset))
+                .take(len)
+                .copied()
+                .collect()
+        })
+    }
+
+    fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let start = to_usize(offset);
+        let end = start.saturating_add(bytes.len());
+        let mut files = self.files();
+        let file = files.entry(name.to_owned()).or_default();
+        if file.len() < end {
+            file.resize(end, 0);
+        }
+        if let Some(place) = file.get_mut(start..end) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.with(name, |_| ())
+    }
+
+    fn cut(&self, name: &str, len: u64) -> io::Result<()> {
+        self.with(name, |file| file.truncate(to_usize(len)))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.files()
+            .remove(name)
+            .map(drop)
+            .ok_or_else(|| missing(name))
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.files().insert(name.to_owned(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
+        let mut files = self.files();
+        let file = files.entry(name.to_owned()).or_default();
+        file.resize(file.len().max(to_usize(len)), 0);
+        Ok(())
+    }
+}
+
+fn missing(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name}"))
+}

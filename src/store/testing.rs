@@ -1,0 +1,83 @@
+//! A disk that counts and fails, for the tests of the store.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use super::disk::{Disk, MemoryDisk};
+
+/// A disk in memory whose syncs are counted and whose writes and syncs fail on demand.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TestDisk {
+    pub(crate) inner: MemoryDisk,
+    syncs: Arc<AtomicUsize>,
+    broken_write: Arc<AtomicBool>,
+    broken_sync: Arc<AtomicBool>,
+}
+
+impl TestDisk {
+    pub(crate) fn syncs(&self) -> usize {
+        self.syncs.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn break_writes(&self, broken: bool) {
+        self.broken_write.store(broken, Ordering::SeqCst);
+    }
+
+    pub(crate) fn break_syncs(&self, broken: bool) {
+        self.broken_sync.store(broken, Ordering::SeqCst);
+    }
+}
+
+fn fail_if(broken: &AtomicBool) -> io::Result<()> {
+    if broken.load(Ordering::SeqCst) {
+        Err(io::Error::other("the disk is on fire"))
+    } else {
+        Ok(())
+    }
+}
+
+impl Disk for TestDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+
+    fn len(&self, name: &str) -> io::Result<u64> {
+        self.inner.len(name)
+    }
+
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        self.inner.read_at(name, offset, len)
+    }
+
+    fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        fail_if(&self.broken_write)?;
+        self.inner.write_at(name, offset, bytes)
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.syncs.fetch_add(1, Ordering::SeqCst);
+        fail_if(&self.broken_sync)?;
+        self.inner.sync(name)
+    }
+
+    fn cut(&self, name: &str, len: u64) -> io::Result<()> {
+        self.inner.cut(name, len)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.inner.remove(name)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.inner.replace(name, bytes)
+    }
+
+    fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
+        self.inner.allocate(name, len)
+    }
+}
