@@ -1,0 +1,223 @@
+//! The walk over segments that verifies every record against the one before it.
+
+use super::{
+    super::{
+        bytes::{from, is_zero, to_u64, to_usize},
+        disk::Disk,
+    },
+    Head, JournalError, Position,
+    error::Follows,
+    record::{self, Found, Look},
+    segment::{self, HEADER_BYTES, Segment},
+    tail::{self, Verdict},
+};
+
+/// What a walk found.
+#[derive(Debug)]
+pub(super) struct Checked {
+    /// The last whole record.
+    pub(super) last: Position,
+    /// Where the next record goes: segment, offset and length of the file.
+    pub(super) tail: super::Tail,
+    /// Whether something stands behind it that was never acknowledged.
+    pub(super) torn: bool,
+}
+
+/// Walks the given segments from `start` to the end.
+///
+/// `known` is a head that was durable before: the chain must run through it.
+pub(super) fn check(
+    disk: &dyn Disk,
+    segments: &[u64],
+    start: Position,
+    known: Option<Head>,
+) -> Result<Checked, JournalError> {
+    let mut last = start;
+    let mut state = None;
+    let mut ahead = segments
+        .iter()
+        .copied()
+        .filter(|first| *first >= start.segment)
+        .peekable();
+    while let Some(first) = ahead.next() {
+        let segment = Segment::read(disk, first)?;
+        let offset = enter(&segment, &start, last.head)?;
+        let stop = walk(&segment, offset, &mut last, known)?;
+        let torn = judge(&segment, &stop, last.head, ahead.peek().copied())?;
+        let capacity = to_u64(segment.bytes.len());
+        state = Some((
+            super::Tail {
+                segment: first,
+                offset: to_u64(stop.offset),
+                capacity,
+            },
+            torn,
+        ));
+    }
+    let missing = || JournalError::MissingSegment {
+        expected: start.segment,
+        found: None,
+    };
+    let (tail, torn) = state.ok_or_else(missing)?;
+    let checked = Checked { last, tail, torn };
+    match known {
+        Some(known) if known.sequence > last.head.sequence => Err(forgotten(&checked, known)),
+        Some(_) | None => Ok(checked),
+    }
+}
+
+/// Walks everything, and accepts neither a torn tail nor another end than `head`.
+pub(super) fn whole(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
+    let checked = check(disk, &segment::list(disk)?, Position::START, Some(head))?;
+    if checked.torn {
+        return Err(JournalError::Damaged {
+            file: segment::name(checked.tail.segment),
+            offset: checked.tail.offset,
+            sequence: super::next(head.sequence)?,
+            why: "something stands behind the last record",
+            follows: Follows::Acknowledged,
+        });
+    }
+    Ok(checked.last.head)
+}
+
+/// Where to begin in a segment: behind the trusted record, or behind a header that continues it.
+fn enter(segment: &Segment, start: &Position, head: Head) -> Result<usize, JournalError> {
+    let trusted = segment.first == start.segment && start.ends > HEADER_BYTES;
+    if trusted {
+        return Ok(to_usize(start.ends));
+    }
+    segment.continues(head)?;
+    Ok(to_usize(HEADER_BYTES))
+}
+
+/// Where the records of a segment stop, and why if something stands there.
+struct Stop {
+    offset: usize,
+    why: &'static str,
+}
+
+fn walk(
+    segment: &Segment,
+    offset: usize,
+    last: &mut Position,
+    known: Option<Head>,
+) -> Result<Stop, JournalError> {
+    let mut at = offset;
+    loop {
+        match record::look(&segment.bytes, at) {
+            Look::Record(found) => at = step(segment, at, &found, last, known)?,
+            Look::End => {
+                return Ok(Stop {
+                    offset: at,
+                    why: "there are zeros in its place",
+                });
+            }
+            Look::Bad(why) => return Ok(Stop { offset: at, why }),
+            Look::Version(found) => return Err(unknown(segment, at, found)),
+        }
+    }
+}
+
+/// Takes one record into the chain and answers where it ends.
+fn step(
+    segment: &Segment,
+    at: usize,
+    found: &Found<'_>,
+    last: &mut Position,
+    known: Option<Head>,
+) -> Result<usize, JournalError> {
+    follows(segment, at, found, last.head)?;
+    let head = Head {
+        sequence: found.sequence,
+        hash: found.hash,
+    };
+    if let Some(known) = known.filter(|known| known.sequence == head.sequence && *known != head) {
+        return Err(JournalError::Forgotten { known, found: head });
+    }
+    let end = at.saturating_add(found.size);
+    *last = Position {
+        head,
+        segment: segment.first,
+        begins: to_u64(at),
+        ends: to_u64(end),
+    };
+    Ok(end)
+}
+
+/// Verifies that a whole record is the one behind `head`.
+pub(super) fn follows(
+    segment: &Segment,
+    at: usize,
+    found: &Found<'_>,
+    head: Head,
+) -> Result<(), JournalError> {
+    let sequence = super::next(head.sequence)?;
+    if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
+        return Ok(());
+    }
+    Err(JournalError::Chain {
+        file: segment.file.clone(),
+        offset: to_u64(at),
+        sequence,
+    })
+}
+
+/// The error for a record of a version that this program does not know.
+pub(super) fn unknown(segment: &Segment, at: usize, found: u8) -> JournalError {
+    JournalError::Version {
+        file: segment.file.clone(),
+        offset: to_u64(at),
+        found: u32::from(found),
+        known: record::version(),
+    }
+}
+
+/// Whether the tail is torn; damage is an error.
+fn judge(
+    segment: &Segment,
+    stop: &Stop,
+    head: Head,
+    next_segment: Option<u64>,
+) -> Result<bool, JournalError> {
+    let sequence = super::next(head.sequence)?;
+    let follows = match next_segment {
+        Some(_) if is_zero(from(&segment.bytes, stop.offset)) => return Ok(false),
+        Some(first) => Follows::Segment {
+            file: segment::name(first),
+        },
+        None => match tail::judge(&segment.bytes, stop.offset, sequence) {
+            Verdict::Clean => return Ok(false),
+            Verdict::Torn => return Ok(true),
+            Verdict::Damaged { sequence, offset } => Follows::Record {
+                sequence,
+                offset: to_u64(offset),
+            },
+        },
+    };
+    let (file, offset, why) = (segment.file.clone(), to_u64(stop.offset), stop.why);
+    Err(JournalError::Damaged {
+        file,
+        offset,
+        sequence,
+        why,
+        follows,
+    })
+}
+
+/// The error for a journal that ends before a head that was durable.
+fn forgotten(checked: &Checked, known: Head) -> JournalError {
+    if !checked.torn {
+        return JournalError::Forgotten {
+            known,
+            found: checked.last.head,
+        };
+    }
+    JournalError::Damaged {
+        file: segment::name(checked.tail.segment),
+        offset: checked.tail.offset,
+        sequence: checked.last.head.sequence.saturating_add(1),
+        why: "it cannot be read",
+        follows: Follows::Acknowledged,
+    }
+}

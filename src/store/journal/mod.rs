@@ -1,0 +1,248 @@
+//! The journal: append-only, hash-chained segments, the one truth that cannot be rebuilt.
+//!
+//! Why it exists: law 1, nothing leaves the process before the entry that explains it is on disk.
+//!
+//! Guarantees: what [`Journal::sync`] acknowledged is found again or opening fails; a tail is cut
+//! only if it cannot have been acknowledged ([`tail`]); every record names the hash of the one
+//! before it; after a failed write or sync nothing more is accepted, for a sync that failed once
+//! proves nothing when it succeeds later.
+//! Assumptions: one owner; a successful sync is durable; a crash may keep a prefix of a batch that
+//! was never acknowledged, so each record must be true on its own.
+//!
+//! Files are `{first sequence, 20 digits}.seg`, filled with zeros beforehand. A segment is durable
+//! as a whole before its successor is made, so only the last one can have a torn tail.
+
+mod check;
+pub mod error;
+mod open;
+mod read;
+mod record;
+mod segment;
+mod tail;
+
+use std::{ops::Range, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    error::JournalError,
+    open::{CutTail, Opened, Options},
+    read::{Reader, Records},
+    record::Record,
+};
+use super::{
+    bytes::{to_u64, to_usize},
+    disk::Disk,
+};
+
+/// The largest body of one record, in bytes.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// The last record of a chain: the whole history is fixed by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// The sequence of the last record; 0 before the first.
+    pub sequence: u64,
+    /// Its hash; zeros before the first.
+    pub hash: [u8; 32],
+}
+
+impl Head {
+    /// The head of a journal without records.
+    pub const EMPTY: Self = Self {
+        sequence: 0,
+        hash: [0; 32],
+    };
+}
+
+/// Where the last record of a head stands, so that opening may start there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// The last record.
+    pub head: Head,
+    /// The segment that holds it, by its first sequence.
+    pub segment: u64,
+    /// Where the record begins, in bytes from the start of the segment.
+    pub begins: u64,
+    /// Where it ends and the next one begins.
+    pub ends: u64,
+}
+
+impl Position {
+    /// Before the first record of the first segment.
+    pub const START: Self = Self {
+        head: Head::EMPTY,
+        segment: 1,
+        begins: segment::HEADER_BYTES,
+        ends: segment::HEADER_BYTES,
+    };
+}
+
+/// The journal, owned by one process.
+#[derive(Debug)]
+pub struct Journal {
+    disk: Arc<dyn Disk>,
+    segment_bytes: u64,
+    /// The last record written, whether durable or not.
+    written: Position,
+    /// The last record that a sync made durable.
+    durable: Position,
+    tail: Tail,
+    poisoned: Option<String>,
+}
+
+/// Where the next record goes.
+#[derive(Debug, Clone, Copy)]
+struct Tail {
+    segment: u64,
+    offset: u64,
+    capacity: u64,
+}
+
+impl Tail {
+    fn room(&self) -> usize {
+        to_usize(self.capacity.saturating_sub(self.offset))
+    }
+}
+
+impl Journal {
+    /// The last durable record.
+    pub fn head(&self) -> Head {
+        self.durable.head
+    }
+
+    /// Where the last durable record stands: what a clean stop may write down as trusted.
+    pub fn position(&self) -> Position {
+        self.durable
+    }
+
+    /// A handle that reads durable records while others are appended.
+    pub fn reader(&self) -> Reader {
+        Reader::new(Arc::clone(&self.disk))
+    }
+
+    /// The durable records from `sequence` on, each verified against the one before it.
+    pub fn read_from(&self, sequence: u64) -> Records {
+        self.reader().records(sequence, self.head().sequence)
+    }
+
+    /// Verifies every record from the first and answers the head that was found.
+    ///
+    /// Fails on any damage, also in a place that opening trusted, and if the chain does not end
+    /// in the head of this journal.
+    pub fn verify(&self) -> Result<Head, JournalError> {
+        check::whole(self.disk.as_ref(), self.head())
+    }
+
+    /// Writes the bodies as one batch and answers their sequences; durable only after [`sync`].
+    ///
+    /// A body above [`BODY_BYTES_MAX`] refuses the whole batch before anything is written.
+    ///
+    /// [`sync`]: Self::sync
+    pub fn append(&mut self, bodies: &[Vec<u8>]) -> Result<Range<u64>, JournalError> {
+        self.refuse_if_poisoned()?;
+        if let Some(body) = bodies.iter().find(|body| body.len() > BODY_BYTES_MAX) {
+            return Err(JournalError::TooLarge {
+                bytes: body.len(),
+                limit: BODY_BYTES_MAX,
+            });
+        }
+        let first = next(self.written.head.sequence)?;
+        let done = self.write(first, bodies);
+        self.poison_on_failure(done)?;
+        Ok(first..self.written.head.sequence.saturating_add(1))
+    }
+
+    /// Makes everything appended so far durable.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.refuse_if_poisoned()?;
+        if self.durable == self.written {
+            return Ok(());
+        }
+        let done = self.sync_tail();
+        self.poison_on_failure(done)?;
+        self.durable = self.written;
+        Ok(())
+    }
+
+    fn write(&mut self, batch: u64, bodies: &[Vec<u8>]) -> Result<(), JournalError> {
+        let mut pending = Vec::new();
+        for body in bodies {
+            let size = record::size(body.len());
+            if self.tail.room() < pending.len().saturating_add(size) {
+                self.flush(&mut pending)?;
+            }
+            if self.tail.room() < size {
+                self.roll(size)?;
+            }
+            self.encode(&mut pending, batch, body)?;
+        }
+        self.flush(&mut pending)
+    }
+
+    fn encode(&mut self, out: &mut Vec<u8>, batch: u64, body: &[u8]) -> Result<(), JournalError> {
+        let sequence = next(self.written.head.sequence)?;
+        let begins = self.tail.offset.saturating_add(to_u64(out.len()));
+        let hash = record::encode(out, sequence, batch, &self.written.head.hash, body);
+        self.written = Position {
+            head: Head { sequence, hash },
+            segment: self.tail.segment,
+            begins,
+            ends: self.tail.offset.saturating_add(to_u64(out.len())),
+        };
+        Ok(())
+    }
+
+    fn flush(&mut self, pending: &mut Vec<u8>) -> Result<(), JournalError> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let file = segment::name(self.tail.segment);
+        self.disk
+            .write_at(&file, self.tail.offset, pending)
+            .map_err(|source| JournalError::io("write", &file, source))?;
+        self.tail.offset = self.tail.offset.saturating_add(to_u64(pending.len()));
+        pending.clear();
+        Ok(())
+    }
+
+    /// Starts the next segment. The one before is made durable first: damage in it can then never
+    /// pass for a torn tail.
+    fn roll(&mut self, size: usize) -> Result<(), JournalError> {
+        self.sync_tail()?;
+        let needed = segment::HEADER_BYTES.saturating_add(to_u64(size));
+        let capacity = self.segment_bytes.max(needed);
+        self.tail = segment::create(self.disk.as_ref(), self.written.head, capacity)?;
+        Ok(())
+    }
+
+    fn sync_tail(&self) -> Result<(), JournalError> {
+        let file = segment::name(self.tail.segment);
+        self.disk
+            .sync(&file)
+            .map_err(|source| JournalError::io("sync", &file, source))
+    }
+
+    fn refuse_if_poisoned(&self) -> Result<(), JournalError> {
+        match &self.poisoned {
+            Some(cause) => Err(JournalError::Poisoned {
+                cause: cause.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn poison_on_failure(&mut self, done: Result<(), JournalError>) -> Result<(), JournalError> {
+        if let Err(error) = &done {
+            self.poisoned = Some(error.to_string());
+        }
+        done
+    }
+}
+
+fn next(sequence: u64) -> Result<u64, JournalError> {
+    sequence.checked_add(1).ok_or(JournalError::Full)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! Opening a journal: make the first segment, or verify what is there and cut a torn tail.
+
+use std::sync::Arc;
+
+use super::{
+    super::{bytes::to_usize, disk::Disk},
+    Head, Journal, JournalError, Position, Tail,
+    check::{self, Checked},
+    error::Follows,
+    record::{self, Look},
+    segment::{self, HEADER_BYTES, Segment},
+};
+
+/// How to open a journal.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The length of a new segment, in bytes. A record that needs more gets a longer segment.
+    pub segment_bytes: u64,
+    /// Where to begin verifying: the position of a clean stop, held in the index. Without it
+    /// everything is verified.
+    pub trusted: Option<Position>,
+    /// A head that was durable before, for example the one that the index was folded to: a journal
+    /// that does not run through it is not opened and not cut.
+    pub known: Option<Head>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            segment_bytes: 4 << 20,
+            trusted: None,
+            known: None,
+        }
+    }
+}
+
+/// What opening found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// The last record.
+    pub head: Head,
+    /// What was cut, to be reported.
+    pub cut: Option<CutTail>,
+}
+
+/// A tail that was cut: the rest of a write that was never acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutTail {
+    /// The file within `STATE/journal`.
+    pub segment: String,
+    /// Where the cut is, in bytes from the start of the file.
+    pub offset: u64,
+    /// How many bytes were between the cut and the end of the file, unwritten zeros included.
+    pub bytes: u64,
+}
+
+impl Journal {
+    /// Opens the journal on this disk, or makes it.
+    ///
+    /// Fails, and changes nothing, unless every record from the trusted position on is whole and
+    /// continues the one before it. What is accepted is durable when this returns.
+    pub fn open(disk: Arc<dyn Disk>, options: Options) -> Result<(Self, Opened), JournalError> {
+        let mut segments = segment::list(disk.as_ref())?;
+        let unborn = take_unborn(disk.as_ref(), &mut segments)?;
+        if segments.is_empty() {
+            return create(disk, options, unborn);
+        }
+        let start = begin(disk.as_ref(), &segments, options.trusted)?;
+        let checked = check::check(disk.as_ref(), &segments, start, options.known)?;
+        if let Some(first) = unborn {
+            remove_unborn(disk.as_ref(), first, &checked)?;
+        }
+        let cut = if checked.torn {
+            Some(cut(disk.as_ref(), checked.tail)?)
+        } else {
+            None
+        };
+        if cut.is_some() || checked.last != start {
+            let file = segment::name(checked.tail.segment);
+            disk.sync(&file)
+                .map_err(|source| JournalError::io("sync", &file, source))?;
+        }
+        let opened = Opened {
+            head: checked.last.head,
+            cut,
+        };
+        Ok((Self::at(disk, options, checked.last, checked.tail), opened))
+    }
+
+    fn at(disk: Arc<dyn Disk>, options: Options, last: Position, tail: Tail) -> Self {
+        let segment_bytes = options.segment_bytes.max(HEADER_BYTES);
+        Self {
+            disk,
+            segment_bytes,
+            written: last,
+            durable: last,
+            tail,
+            poisoned: None,
+        }
+    }
+}
+
+/// Takes the last segment off the list if a crash interrupted its making.
+fn take_unborn(disk: &dyn Disk, segments: &mut Vec<u64>) -> Result<Option<u64>, JournalError> {
+    match segments.last() {
+        Some(first) if segment::is_unborn(disk, *first)? => Ok(segments.pop()),
+        Some(_) | None => Ok(None),
+    }
+}
+
+fn create(
+    disk: Arc<dyn Disk>,
+    options: Options,
+    unborn: Option<u64>,
+) -> Result<(Journal, Opened), JournalError> {
+    let trusted = options.trusted.map(|position| position.head);
+    if let Some(known) = options.known.or(trusted).filter(|known| known.sequence > 0) {
+        return Err(JournalError::Forgotten {
+            known,
+            found: Head::EMPTY,
+        });
+    }
+    match unborn {
+        Some(1) => remove(disk.as_ref(), 1)?,
+        Some(first) => return Err(first_is_missing(first)),
+        None => {}
+    }
+    let tail = segment::create(disk.as_ref(), Head::EMPTY, options.segment_bytes)?;
+    let opened = Opened {
+        head: Head::EMPTY,
+        cut: None,
+    };
+    Ok((Journal::at(disk, options, Position::START, tail), opened))
+}
+
+fn first_is_missing(found: u64) -> JournalError {
+    JournalError::MissingSegment {
+        expected: 1,
+        found: Some(segment::name(found)),
+    }
+}
+
+/// Where to begin: the trusted position once it is confirmed, else the first record.
+fn begin(
+    disk: &dyn Disk,
+    segments: &[u64],
+    trusted: Option<Position>,
+) -> Result<Position, JournalError> {
+    if let Some(found) = segments.first().filter(|first| **first != 1) {
+        return Err(first_is_missing(*found));
+    }
+    let Some(trusted) = trusted.filter(|position| position.head.sequence > 0) else {
+        return Ok(Position::START);
+    };
+    if !segments.contains(&trusted.segment) {
+        return Err(JournalError::MissingSegment {
+            expected: trusted.segment,
+            found: None,
+        });
+    }
+    confirm(&Segment::read(disk, trusted.segment)?, trusted)
+}
+
+/// Verifies that the record a position names still stands there.
+fn confirm(segment: &Segment, trusted: Position) -> Result<Position, JournalError> {
+    let begins = to_usize(trusted.begins);
+    if let Look::Record(found) = record::look(&segment.bytes, begins) {
+        let head = Head {
+            sequence: found.sequence,
+            hash: found.hash,
+        };
+        let ends = begins.saturating_add(found.size);
+        if head == trusted.head && ends == to_usize(trusted.ends) {
+            return Ok(trusted);
+        }
+    }
+    Err(JournalError::Untrusted {
+        file: segment.file.clone(),
+        offset: trusted.begins,
+        sequence: trusted.head.sequence,
+    })
+}
+
+/// Removes a segment that was never finished, if it stands where the next one belongs.
+fn remove_unborn(disk: &dyn Disk, first: u64, checked: &Checked) -> Result<(), JournalError> {
+    let file = segment::name(first);
+    let expected = super::next(checked.last.head.sequence)?;
+    if checked.torn {
+        return Err(JournalError::Damaged {
+            file: segment::name(checked.tail.segment),
+            offset: checked.tail.offset,
+            sequence: expected,
+            why: "it cannot be read",
+            follows: Follows::Segment { file },
+        });
+    }
+    if first != expected {
+        return Err(JournalError::MissingSegment {
+            expected,
+            found: Some(file),
+        });
+    }
+    remove(disk, first)
+}
+
+fn remove(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
+    let file = segment::name(first);
+    disk.remove(&file)
+        .map_err(|source| JournalError::io("remove", &file, source))
+}
+
+/// Cuts the torn tail and fills its place with zeros again.
+fn cut(disk: &dyn Disk, tail: Tail) -> Result<CutTail, JournalError> {
+    let segment = segment::name(tail.segment);
+    disk.cut(&segment, tail.offset)
+        .map_err(|source| JournalError::io("cut", &segment, source))?;
+    disk.allocate(&segment, tail.capacity)
+        .map_err(|source| JournalError::io("allocate", &segment, source))?;
+    let bytes = tail.capacity.saturating_sub(tail.offset);
+    Ok(CutTail {
+        segment,
+        offset: tail.offset,
+        bytes,
+    })
+}

@@ -1,0 +1,182 @@
+//! One segment file: its name, its header, its bytes.
+//!
+//! ```text
+//! magic 8 · version 4 · first sequence 8 · hash before it 32 · crc32 4 · zeros to 64 · records · zeros
+//! ```
+
+use super::{
+    super::{
+        bytes::{Fields, from, is_zero, to_u64, to_usize},
+        disk::Disk,
+    },
+    Head, JournalError, Tail,
+};
+
+/// Where the first record begins.
+pub(super) const HEADER_BYTES: u64 = 64;
+const MAGIC: [u8; 8] = *b"RECKONJ\n";
+const VERSION: u32 = 1;
+const COVERED_BYTES: usize = 52;
+const SUFFIX: &str = ".seg";
+const DIGITS: usize = 20;
+
+/// A segment read whole, its header verified.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) file: String,
+    pub(super) first: u64,
+    /// The hash of the record before its first.
+    pub(super) previous: [u8; 32],
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The name of the segment that begins with this sequence.
+pub(super) fn name(first: u64) -> String {
+    format!("{first:0DIGITS$}{SUFFIX}")
+}
+
+/// The first sequences of all segments, in order.
+pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+    let names = disk
+        .list()
+        .map_err(|source| JournalError::io("list", "", source))?;
+    let mut firsts = Vec::with_capacity(names.len());
+    for file in names {
+        match parse(&file) {
+            Some(first) => firsts.push(first),
+            None => return Err(JournalError::Foreign { file }),
+        }
+    }
+    firsts.sort_unstable();
+    Ok(firsts)
+}
+
+fn parse(file: &str) -> Option<u64> {
+    let digits = file.strip_suffix(SUFFIX)?;
+    let plain = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let first = digits.parse().ok().filter(|first| *first > 0)?;
+    plain.then_some(first)
+}
+
+/// Makes the segment behind `head`, durable before the first record is written to it.
+pub(super) fn create(disk: &dyn Disk, head: Head, capacity: u64) -> Result<Tail, JournalError> {
+    let first = super::next(head.sequence)?;
+    let file = name(first);
+    let io = |doing| {
+        let file = &file;
+        move |source| JournalError::io(doing, file, source)
+    };
+    disk.allocate(&file, capacity).map_err(io("allocate"))?;
+    disk.write_at(&file, 0, &header(first, &head.hash))
+        .map_err(io("write"))?;
+    disk.sync(&file).map_err(io("sync"))?;
+    Ok(Tail {
+        segment: first,
+        offset: HEADER_BYTES,
+        capacity,
+    })
+}
+
+fn header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
+    let mut header = Vec::with_capacity(to_usize(HEADER_BYTES));
+    header.extend_from_slice(&MAGIC);
+    header.extend_from_slice(&VERSION.to_le_bytes());
+    header.extend_from_slice(&first.to_le_bytes());
+    header.extend_from_slice(previous);
+    header.extend_from_slice(&crc32fast::hash(&header).to_le_bytes());
+    header.resize(to_usize(HEADER_BYTES), 0);
+    header
+}
+
+impl Segment {
+    /// Reads a segment whole and verifies that its header is one and fits its name.
+    pub(super) fn read(disk: &dyn Disk, first: u64) -> Result<Self, JournalError> {
+        let file = name(first);
+        let bytes = read_all(disk, &file)?;
+        let wrong = |why| JournalError::Header {
+            file: file.clone(),
+            why,
+        };
+        let fields = fields(&bytes).ok_or_else(|| wrong("it is damaged"))?;
+        if fields.version != VERSION {
+            let (found, known) = (fields.version, VERSION);
+            return Err(JournalError::Version {
+                file,
+                offset: 0,
+                found,
+                known,
+            });
+        }
+        if fields.first != first {
+            return Err(wrong("it belongs to a file of another name"));
+        }
+        Ok(Self {
+            file,
+            first,
+            previous: fields.previous,
+            bytes,
+        })
+    }
+
+    /// Verifies that this segment continues the chain where `head` ends it.
+    pub(super) fn continues(&self, head: Head) -> Result<(), JournalError> {
+        let expected = super::next(head.sequence)?;
+        let wrong = |why| JournalError::Header {
+            file: self.file.clone(),
+            why,
+        };
+        if self.first > expected {
+            return Err(JournalError::MissingSegment {
+                expected,
+                found: Some(self.file.clone()),
+            });
+        }
+        if self.first < expected {
+            return Err(wrong(
+                "the segment before it holds records of the same sequence",
+            ));
+        }
+        if self.previous != head.hash {
+            return Err(wrong("it does not continue the segment before it"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether this file is a segment whose making a crash interrupted: no header that holds, and
+/// nothing behind it. Its header is durable before any record is written.
+pub(super) fn is_unborn(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
+    let bytes = read_all(disk, &name(first))?;
+    Ok(fields(&bytes).is_none() && is_zero(from(&bytes, to_usize(HEADER_BYTES))))
+}
+
+fn read_all(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
+    let io = |source| JournalError::io("read", file, source);
+    let length = disk.len(file).map_err(io)?;
+    let bytes = disk.read_at(file, 0, to_usize(length)).map_err(io)?;
+    if to_u64(bytes.len()) < length {
+        return Err(io(std::io::ErrorKind::UnexpectedEof.into()));
+    }
+    Ok(bytes)
+}
+
+struct Header {
+    version: u32,
+    first: u64,
+    previous: [u8; 32],
+}
+
+/// The fields of a header whose checksum holds.
+fn fields(bytes: &[u8]) -> Option<Header> {
+    let covered = bytes.get(..COVERED_BYTES)?;
+    let crc = Fields::new(from(bytes, COVERED_BYTES)).u32()?;
+    let mut fields = Fields::new(covered);
+    if fields.array()? != MAGIC || crc32fast::hash(covered) != crc {
+        return None;
+    }
+    Some(Header {
+        version: fields.u32()?,
+        first: fields.u64()?,
+        previous: fields.array()?,
+    })
+}

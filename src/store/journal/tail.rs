@@ -1,0 +1,80 @@
+//! The judgement over bytes that are no record: a torn tail, or damage?
+//!
+//! Why it exists: cutting an acknowledged record means forgetting an effect that may have happened,
+//! and refusing a tail that a power failure tore means a store that never opens again.
+//!
+//! The rule: a tail is cut only if no whole record of a higher sequence follows. The one exception
+//! is provable: a disk may keep the later sectors of an unfinished write and not the earlier ones.
+//! Then what follows belongs to the same batch, and between it and the end of what is whole there
+//! is a sector that was never written, for segments are filled with zeros beforehand. Nothing of
+//! that batch was ever acknowledged.
+
+use super::{
+    super::bytes::{from, is_zero},
+    record::{self, Look},
+};
+
+/// The least unit that a disk writes as a whole, in bytes.
+const SECTOR_BYTES: usize = 512;
+
+/// What stands behind the last whole record of the last segment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Zeros only.
+    Clean,
+    /// The rest of a write that was never acknowledged.
+    Torn,
+    /// Something that was whole once, for this record follows.
+    Damaged { sequence: u64, offset: usize },
+}
+
+/// Judges the bytes from `offset` on, where the record `expected` should stand.
+pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> Verdict {
+    if is_zero(from(segment, offset)) {
+        return Verdict::Clean;
+    }
+    let mut first_behind = None;
+    let mut at = offset;
+    while let Some(place) = record::find(segment, at) {
+        at = place.saturating_add(1);
+        let Look::Record(found) = record::look(segment, place) else {
+            continue;
+        };
+        if found.sequence < expected {
+            continue;
+        }
+        if found.batch > expected {
+            return Verdict::Damaged {
+                sequence: found.sequence,
+                offset: place,
+            };
+        }
+        first_behind = first_behind.or(Some((found.sequence, place)));
+        at = place.saturating_add(found.size);
+    }
+    match first_behind {
+        None => Verdict::Torn,
+        Some((_, place)) if has_unwritten_sector(segment, offset, place) => Verdict::Torn,
+        Some((sequence, place)) => Verdict::Damaged {
+            sequence,
+            offset: place,
+        },
+    }
+}
+
+/// Whether a sector that begins in `start..end`, or the rest of the one that `start` lies in, is
+/// all zeros and ends before `end`.
+fn has_unwritten_sector(segment: &[u8], start: usize, end: usize) -> bool {
+    let mut from = start;
+    while let Some(to) = from
+        .checked_div(SECTOR_BYTES)
+        .and_then(|sector| sector.checked_add(1)?.checked_mul(SECTOR_BYTES))
+        .filter(|to| *to <= end)
+    {
+        if segment.get(from..to).is_some_and(is_zero) {
+            return true;
+        }
+        from = to;
+    }
+    false
+}
