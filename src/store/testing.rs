@@ -81,3 +81,8 @@ impl Disk for TestDisk {
         self.inner.allocate(name, len)
     }
 }
+
+/// A generator that repeats.
+pub(crate) fn seeded(seed: u64) -> rand_chacha::ChaCha20Rng {
+    rand_core::SeedableRng::seed_from_u64(seed)
+}

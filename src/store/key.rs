@@ -1,0 +1,242 @@
+//! The master key: what seals the vault and binds a state directory to its owner.
+//!
+//! Why it exists: the key comes from outside the state directory, so that a copy of the directory
+//! alone shows nothing.
+//!
+//! Contract: 32 bytes, never shown and wiped when dropped. Every use derives a key of its own, so
+//! no two purposes share one.
+
+use std::{
+    fmt,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use data_encoding::HEXLOWER;
+use rand_core::CryptoRng;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::real_disk::sync_dir;
+
+/// The name of the key file, beside the state directory.
+pub const KEY_FILE: &str = ".reckon.key";
+/// Longer than any key file; bounds what is read.
+const FILE_BYTES_MAX: u64 = 256;
+
+/// 32 secret bytes.
+#[derive(Clone)]
+pub struct MasterKey(Zeroizing<[u8; 32]>);
+
+impl MasterKey {
+    /// A key of these bytes.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    /// A new key.
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        let mut key = Zeroizing::new([0; 32]);
+        rng.fill_bytes(key.as_mut_slice());
+        Self(key)
+    }
+
+    /// A key as base64 text; white space around it is ignored.
+    pub fn from_base64(text: &str) -> Result<Self, KeyError> {
+        let bytes = Zeroizing::new(
+            STANDARD
+                .decode(text.trim())
+                .map_err(|_| KeyError::Malformed)?,
+        );
+        let mut key = Zeroizing::new([0; 32]);
+        if bytes.len() != key.len() {
+            return Err(KeyError::Malformed);
+        }
+        key.copy_from_slice(&bytes);
+        Ok(Self(key))
+    }
+
+    /// The key as base64 text, to be given to its owner once.
+    pub fn to_base64(&self) -> Zeroizing<String> {
+        Zeroizing::new(STANDARD.encode(self.0.as_slice()))
+    }
+
+    /// Reads a key file; `None` if there is none.
+    ///
+    /// A file that others may read is refused: then the key is no secret any more.
+    pub fn read_file(path: &Path) -> Result<Option<Self>, KeyError> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(KeyError::io(path, source)),
+        };
+        let text = read_private(file, path)?;
+        Self::from_base64(&text).map(Some)
+    }
+
+    /// Reads the key file, or makes one (0600) if there is none.
+    ///
+    /// Of several processes that do this at once, one makes the key and all read the same.
+    pub fn read_or_make_file(path: &Path, rng: &mut dyn CryptoRng) -> Result<Self, KeyError> {
+        if let Some(key) = Self::read_file(path)? {
+            return Ok(key);
+        }
+        let made = Self::generate(rng);
+        let place = |source| KeyError::io(path, source);
+        match made.write_new(path, rng) {
+            Ok(()) => Ok(made),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Self::read_file(path)?.ok_or_else(|| place(io::ErrorKind::NotFound.into()))
+            }
+            Err(source) => Err(place(source)),
+        }
+    }
+
+    /// Writes the whole file beside its place and links it there, which fails if one stands there.
+    fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
+        let dir = match path.parent() {
+            Some(dir) if !dir.as_os_str().is_empty() => dir,
+            Some(_) | None => Path::new("."),
+        };
+        let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&temporary)?;
+        let text = self.to_base64();
+        let linked = file
+            .write_all(text.as_bytes())
+            .and_then(|()| file.write_all(b"\n"))
+            .and_then(|()| file.sync_all())
+            .and_then(|()| fs::hard_link(&temporary, path));
+        fs::remove_file(&temporary)?;
+        linked?;
+        sync_dir(dir)
+    }
+
+    /// A key for one purpose; the purpose is a sentence that no other use shares.
+    pub fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(blake3::derive_key(purpose, self.0.as_slice()))
+    }
+
+    /// A short public name of this key, 16 hex digits, to bind a state directory to it.
+    pub fn fingerprint(&self) -> String {
+        let mut digest = self.derive("reckon 2026 master key fingerprint v1");
+        let name = HEXLOWER.encode(digest.get(..8).unwrap_or_default());
+        digest.zeroize();
+        name
+    }
+}
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MasterKey(…)")
+    }
+}
+
+fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, KeyError> {
+    let place = |source| KeyError::io(path, source);
+    let meta = file.metadata().map_err(place)?;
+    if meta.permissions().mode() & 0o077 != 0 {
+        return Err(KeyError::Exposed {
+            path: path.to_owned(),
+        });
+    }
+    let mut text = Zeroizing::new(String::new());
+    io::Read::read_to_string(&mut io::Read::take(file, FILE_BYTES_MAX), &mut text)
+        .map_err(place)?;
+    Ok(text)
+}
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Not 32 bytes of base64. The text itself is never shown.
+    #[error("read the key: it is not 32 bytes in base64; `openssl rand -base64 32` makes one")]
+    Malformed,
+    /// Others may read the key file.
+    #[error("read the key file {path}: others may read it; `chmod 600` it, or make a new key")]
+    Exposed {
+        /// The key file.
+        path: PathBuf,
+    },
+    /// The file could not be read or made.
+    #[error("read or make the key file {path}: {source}")]
+    Io {
+        /// The key file.
+        path: PathBuf,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl KeyError {
+    fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::seeded;
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let key = MasterKey::new([7; 32]);
+        assert_eq!(format!("{key:?}"), "MasterKey(…)");
+        assert!(
+            MasterKey::from_base64("c2VjcmV0")
+                .unwrap_err()
+                .to_string()
+                .find("c2V")
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn text_and_back_is_the_same_key() {
+        let key = MasterKey::generate(&mut seeded(1));
+        let again = MasterKey::from_base64(&format!(" {}\n", key.to_base64().as_str())).unwrap();
+        assert_eq!(key.fingerprint(), again.fingerprint());
+        assert_ne!(
+            key.fingerprint(),
+            MasterKey::generate(&mut seeded(2)).fingerprint()
+        );
+        assert_eq!(key.fingerprint().len(), 16);
+    }
+
+    #[test]
+    fn a_key_file_is_made_once_and_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(KEY_FILE);
+        assert!(MasterKey::read_file(&path).unwrap().is_none());
+        let made = MasterKey::read_or_make_file(&path, &mut seeded(1)).unwrap();
+        let again = MasterKey::read_or_make_file(&path, &mut seeded(2)).unwrap();
+        assert_eq!(made.fingerprint(), again.fingerprint());
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_key_that_others_may_read_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(KEY_FILE);
+        MasterKey::read_or_make_file(&path, &mut seeded(1)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(
+            MasterKey::read_file(&path),
+            Err(KeyError::Exposed { .. })
+        ));
+    }
+}
