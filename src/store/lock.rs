@@ -1,0 +1,152 @@
+//! One owner of a state directory at a time.
+//!
+//! Why it exists: two writers of one journal would break the chain. The operating system holds the
+//! lock and drops it when its holder dies; the file's text only tells the loser who that is.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// The name of the lock file in the state directory.
+pub const LOCK_FILE: &str = "lock";
+const TEXT_BYTES_MAX: u64 = 4096;
+
+/// Who holds the lock, for the message of those who do not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// The process.
+    pub pid: u32,
+    /// The machine it runs on.
+    pub host: String,
+    /// When it started, RFC 3339.
+    pub started: String,
+}
+
+/// The lock on a state directory, held until dropped.
+#[derive(Debug)]
+pub struct StateLock {
+    _file: File,
+}
+
+impl StateLock {
+    /// Takes the lock on this directory, which must exist, or fails at once.
+    pub fn acquire(dir: &Path, who: &Owner) -> Result<Self, LockError> {
+        let path = dir.join(LOCK_FILE);
+        let io = |source| LockError::Io {
+            path: path.clone(),
+            source,
+        };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(held(file, path)),
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+        introduce(&mut file, who).map_err(io)?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn introduce(file: &mut File, who: &Owner) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(serde_json::to_string(who)?.as_bytes())
+}
+
+/// The holder may be between locking and writing its name: then nobody is named.
+fn held(file: File, path: PathBuf) -> LockError {
+    let mut text = String::new();
+    let read = file.take(TEXT_BYTES_MAX).read_to_string(&mut text);
+    match read
+        .ok()
+        .and_then(|_| serde_json::from_str::<Owner>(&text).ok())
+    {
+        Some(Owner { pid, host, started }) => LockError::Held {
+            path,
+            pid,
+            host,
+            since: started,
+        },
+        None => LockError::HeldByUnknown { path },
+    }
+}
+
+/// Why the lock was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process holds it.
+    #[error("lock {path}: process {pid} on {host} has held it since {since}")]
+    Held {
+        /// The lock file.
+        path: PathBuf,
+        /// The holder.
+        pid: u32,
+        /// The machine it runs on.
+        host: String,
+        /// When it started, RFC 3339.
+        since: String,
+    },
+    /// Another process holds it that has not said who it is.
+    #[error("lock {path}: another process holds it")]
+    HeldByUnknown {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// The lock file could not be opened or written.
+    #[error("lock {path}: {source}")]
+    Io {
+        /// The lock file.
+        path: PathBuf,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(pid: u32) -> Owner {
+        Owner {
+            pid,
+            host: "here".to_owned(),
+            started: "2026-01-02T03:04:05Z".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_loser_learns_who_holds_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = StateLock::acquire(dir.path(), &owner(123_456)).unwrap();
+        let error = StateLock::acquire(dir.path(), &owner(2)).unwrap_err();
+        assert!(matches!(&error, LockError::Held { pid: 123_456, host, .. } if host == "here"));
+        assert!(error.to_string().contains("since 2026-01-02T03:04:05Z"));
+        drop(held);
+        let again = StateLock::acquire(dir.path(), &owner(2)).unwrap();
+        let error = StateLock::acquire(dir.path(), &owner(3)).unwrap_err();
+        assert!(matches!(error, LockError::Held { pid: 2, .. }));
+        drop(again);
+    }
+
+    #[test]
+    fn a_holder_without_a_name_still_holds() {
+        let dir = tempfile::tempdir().unwrap();
+        let _held = StateLock::acquire(dir.path(), &owner(1)).unwrap();
+        std::fs::write(dir.path().join(LOCK_FILE), "").unwrap();
+        let error = StateLock::acquire(dir.path(), &owner(2)).unwrap_err();
+        assert!(matches!(error, LockError::HeldByUnknown { .. }));
+    }
+}
