@@ -1,3 +1,9 @@
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::wildcard_enum_match_arm,
+    reason = "offsets in tests are small, and every other error fails the test"
+)]
+
 use proptest::prelude::*;
 
 use super::{

@@ -1,0 +1,236 @@
+//! The small door to ordered keys and values that can always be rebuilt from the journal.
+//!
+//! Why it exists: the fold is a pure function into this interface, so the same fold runs over sled
+//! in production and over a map in the simulator, and the store behind it can be exchanged.
+//!
+//! Guarantees: a batch is applied as a whole or not at all, also over a crash, and a scan never
+//! sees half of one. Nothing is promised about durability: whoever needs it reads the journal.
+
+use std::{
+    collections::{BTreeMap, btree_map},
+    fmt::Debug,
+    io,
+    ops::Bound,
+    path::PathBuf,
+    sync::{PoisonError, RwLock},
+};
+
+/// The longest key, in bytes.
+pub const KEY_BYTES_MAX: usize = 1024;
+
+/// A key and its value.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
+/// Ordered keys and values.
+pub trait Index: Send + Sync + Debug {
+    /// The value of a key.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
+
+    /// Up to `limit` entries whose key begins with `prefix`, in order, behind the key `after`.
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError>;
+
+    /// Applies a batch as a whole or not at all.
+    fn apply(&self, batch: Batch) -> Result<(), IndexError>;
+
+    /// Writes everything through to the disk, for a clean stop.
+    fn flush(&self) -> Result<(), IndexError>;
+
+    /// All entries whose key begins with `prefix`, in order.
+    fn scan(&self, prefix: &[u8]) -> Result<Vec<Entry>, IndexError> {
+        self.scan_from(prefix, None, usize::MAX)
+    }
+}
+
+/// Changes to be applied at once. The last change of a key counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Batch {
+    changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Batch {
+    /// A batch without changes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the value of a key.
+    pub fn put(&mut self, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
+        self.changes.insert(key.into(), Some(value.into()));
+    }
+
+    /// Removes a key.
+    pub fn remove(&mut self, key: impl Into<Vec<u8>>) {
+        self.changes.insert(key.into(), None);
+    }
+
+    /// The value that a key will have once this batch is applied to `index`.
+    pub fn get(&self, index: &dyn Index, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        match self.changes.get(key) {
+            Some(change) => Ok(change.clone()),
+            None => index.get(key),
+        }
+    }
+
+    /// All entries under `prefix` as they will be once this batch is applied to `index`.
+    pub fn scan(&self, index: &dyn Index, prefix: &[u8]) -> Result<Vec<Entry>, IndexError> {
+        let mut entries: BTreeMap<_, _> = index.scan(prefix)?.into_iter().collect();
+        for (key, change) in range(&self.changes, prefix, None) {
+            match change {
+                Some(value) => entries.insert(key.clone(), value.clone()),
+                None => entries.remove(key),
+            };
+        }
+        Ok(entries.into_iter().collect())
+    }
+
+    /// How many keys change.
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The changes in key order; no value means removal.
+    pub fn iter(&self) -> btree_map::Iter<'_, Vec<u8>, Option<Vec<u8>>> {
+        self.changes.iter()
+    }
+
+    /// Refuses a batch with a key that is too long.
+    pub(crate) fn checked(self) -> Result<Self, IndexError> {
+        match self.changes.keys().find(|key| key.len() > KEY_BYTES_MAX) {
+            Some(key) => Err(IndexError::KeyTooLong {
+                bytes: key.len(),
+                limit: KEY_BYTES_MAX,
+            }),
+            None => Ok(self),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Batch {
+    type Item = (&'a Vec<u8>, &'a Option<Vec<u8>>);
+    type IntoIter = btree_map::Iter<'a, Vec<u8>, Option<Vec<u8>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Batch {
+    type Item = (Vec<u8>, Option<Vec<u8>>);
+    type IntoIter = btree_map::IntoIter<Vec<u8>, Option<Vec<u8>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.changes.into_iter()
+    }
+}
+
+/// An index in memory.
+#[derive(Debug, Default)]
+pub struct MemoryIndex {
+    entries: RwLock<BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+impl MemoryIndex {
+    /// An empty index.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Index for MemoryIndex {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(entries.get(key).cloned())
+    }
+
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let found = range(&entries, prefix, after).take(limit);
+        Ok(found
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect())
+    }
+
+    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+        let batch = batch.checked()?;
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        for (key, change) in batch {
+            match change {
+                Some(value) => entries.insert(key, value),
+                None => entries.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+}
+
+/// The entries under a prefix, behind the key `after`.
+fn range<'a, V>(
+    entries: &'a BTreeMap<Vec<u8>, V>,
+    prefix: &'a [u8],
+    after: Option<&'a [u8]>,
+) -> impl Iterator<Item = (&'a Vec<u8>, &'a V)> {
+    entries
+        .range::<[u8], _>((lower(prefix, after), Bound::Unbounded))
+        .take_while(move |(key, _)| key.starts_with(prefix))
+}
+
+/// Where a scan begins: at the prefix, or behind a key that lies in it or further on.
+pub(crate) fn lower<'a>(prefix: &'a [u8], after: Option<&'a [u8]>) -> Bound<&'a [u8]> {
+    match after {
+        Some(after) if after >= prefix => Bound::Excluded(after),
+        Some(_) | None => Bound::Included(prefix),
+    }
+}
+
+/// Why an index could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// What is stored cannot be trusted. Move the folder aside and rebuild it from the journal.
+    #[error("read the index in {path}: it is damaged ({why}); it is rebuilt from the journal")]
+    Corrupt {
+        /// The folder.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
+    /// The disk refused.
+    #[error("use the index in {path}: {source}")]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+    /// A key is too long; nothing was changed.
+    #[error("change the index: a key of {bytes} bytes is longer than {limit}")]
+    KeyTooLong {
+        /// Its length.
+        bytes: usize,
+        /// The longest.
+        limit: usize,
+    },
+}
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -1,0 +1,265 @@
+//! The index over sled 0.34, within what is known to be safe of it.
+//!
+//! Why it exists: a cold start must not fold the whole journal again.
+//!
+//! Contract: one tree, one batch at a time; values above [`VALUE_BYTES_MAX`] are stored in chunks,
+//! since large values are where sled 0.34 is weak; its asynchronous flush is never used, because
+//! it can dead-lock. Durability rests on the journal alone. Opening a damaged database is an error
+//! of its own, also when sled panics over it.
+
+use std::{
+    fs::{File, OpenOptions},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+};
+
+use super::{
+    bytes::Fields,
+    index::{Batch, Entry, Index, IndexError, lower},
+};
+
+/// Memory for pages, in bytes; sled may use about twice as much.
+const CACHE_BYTES: u64 = 64 << 20;
+/// How often sled's own thread writes through, which bounds what a rebuild must fold again.
+const FLUSH_EVERY_MS: u64 = 500;
+/// The longest value stored in one piece, and the length of a chunk.
+pub const VALUE_BYTES_MAX: usize = 7 << 10;
+const CHUNK_BYTES: usize = 4 << 10;
+
+/// The first byte of a stored key: an entry, or a chunk of a long value.
+const ENTRY: u8 = b'e';
+const CHUNK: u8 = b'c';
+/// The first byte of a stored value: the value itself follows, or the number of its chunks.
+const WHOLE: u8 = 0;
+const CHUNKED: u8 = 1;
+
+/// An index in a folder.
+#[derive(Debug)]
+pub struct SledIndex {
+    path: PathBuf,
+    db: ::sled::Db,
+    /// Our own handle: sled's flush does not sync the file on Linux.
+    file: File,
+    /// A scan holds this while it reads, so that it never sees half of a batch.
+    whole: RwLock<()>,
+}
+
+impl SledIndex {
+    /// Opens the index in this folder, making it if there is none.
+    ///
+    /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.
+    pub fn open(path: &Path) -> Result<Self, IndexError> {
+        let config = ::sled::Config::new()
+            .path(path)
+            .cache_capacity(CACHE_BYTES)
+            .flush_every_ms(Some(FLUSH_EVERY_MS));
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            let db = config.open()?;
+            db.get([ENTRY])?;
+            Ok(db)
+        }));
+        let db = match opened {
+            Ok(opened) => opened.map_err(|error| refused(path, error))?,
+            Err(_) => return Err(corrupt(path, "it could not be opened")),
+        };
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path.join("db"))
+            .map_err(|source| IndexError::Io {
+                path: path.to_owned(),
+                source,
+            })?;
+        Ok(Self {
+            path: path.to_owned(),
+            db,
+            file,
+            whole: RwLock::new(()),
+        })
+    }
+
+    fn refused(&self, error: ::sled::Error) -> IndexError {
+        refused(&self.path, error)
+    }
+
+    fn reading(&self) -> RwLockReadGuard<'_, ()> {
+        self.whole.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stored bytes of an entry.
+    fn stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
+        self.db
+            .get(entry_key(key))
+            .map_err(|error| self.refused(error))
+    }
+
+    /// The value behind the stored bytes of an entry.
+    fn value(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, IndexError> {
+        let broken = || corrupt(&self.path, "a value has lost its form");
+        match Form::read(stored).ok_or_else(broken)? {
+            Form::Whole(value) => Ok(value.to_vec()),
+            Form::Chunked(count) => {
+                let mut value = Vec::new();
+                for number in 0..count {
+                    let chunk = self.db.get(chunk_key(key, number));
+                    let chunk = chunk
+                        .map_err(|error| self.refused(error))?
+                        .ok_or_else(broken)?;
+                    value.extend_from_slice(&chunk);
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    /// Adds one change to what sled applies at once, chunks included.
+    fn stage(
+        &self,
+        out: &mut ::sled::Batch,
+        key: &[u8],
+        change: Option<Vec<u8>>,
+    ) -> Result<(), IndexError> {
+        let before = match self.stored(key)?.as_deref().and_then(Form::read) {
+            Some(Form::Chunked(count)) => count,
+            Some(Form::Whole(_)) | None => 0,
+        };
+        let after = if let Some(value) = change {
+            put(out, key, value)
+        } else {
+            out.remove(entry_key(key));
+            0
+        };
+        for number in after..before {
+            out.remove(chunk_key(key, number));
+        }
+        Ok(())
+    }
+}
+
+impl Index for SledIndex {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        let _whole = self.reading();
+        self.stored(key)?
+            .map(|stored| self.value(key, &stored))
+            .transpose()
+    }
+
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError> {
+        let _whole = self.reading();
+        let stored_prefix = entry_key(prefix);
+        let begin = lower(prefix, after).map(entry_key);
+        let mut entries = Vec::new();
+        for item in self
+            .db
+            .range((begin, std::ops::Bound::Unbounded))
+            .take(limit)
+        {
+            let (key, stored) = item.map_err(|error| self.refused(error))?;
+            if !key.starts_with(&stored_prefix) {
+                break;
+            }
+            let key = key.get(1..).unwrap_or_default().to_vec();
+            let value = self.value(&key, &stored)?;
+            entries.push((key, value));
+        }
+        Ok(entries)
+    }
+
+    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+        let batch = batch.checked()?;
+        let _whole = self.whole.write().unwrap_or_else(PoisonError::into_inner);
+        let mut out = ::sled::Batch::default();
+        for (key, change) in batch {
+            self.stage(&mut out, &key, change)?;
+        }
+        self.db
+            .apply_batch(out)
+            .map_err(|error| self.refused(error))
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        self.db.flush().map_err(|error| self.refused(error))?;
+        let io = |source| IndexError::Io {
+            path: self.path.clone(),
+            source,
+        };
+        self.file.sync_data().map_err(io)
+    }
+}
+
+/// The stored form of a value.
+enum Form<'a> {
+    Whole(&'a [u8]),
+    /// The number of chunks.
+    Chunked(u32),
+}
+
+impl<'a> Form<'a> {
+    fn read(stored: &'a [u8]) -> Option<Self> {
+        let mut fields = Fields::new(stored);
+        match fields.u8()? {
+            WHOLE => Some(Self::Whole(fields.rest())),
+            CHUNKED => fields.u32().map(Self::Chunked),
+            _ => None,
+        }
+    }
+}
+
+/// Stages a value and answers the number of its chunks.
+fn put(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
+    if value.len() <= VALUE_BYTES_MAX {
+        let mut stored = value;
+        stored.insert(0, WHOLE);
+        out.insert(entry_key(key), stored);
+        return 0;
+    }
+    let mut count: u32 = 0;
+    for chunk in value.chunks(CHUNK_BYTES) {
+        out.insert(chunk_key(key, count), chunk);
+        count = count.saturating_add(1);
+    }
+    let mut stored = vec![CHUNKED];
+    stored.extend_from_slice(&count.to_le_bytes());
+    out.insert(entry_key(key), stored);
+    count
+}
+
+fn entry_key(key: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(key.len().saturating_add(1));
+    stored.push(ENTRY);
+    stored.extend_from_slice(key);
+    stored
+}
+
+/// The length stands first, so that no key's chunks lie among another's.
+fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
+    let length = u32::try_from(key.len()).unwrap_or(u32::MAX);
+    let mut stored = vec![CHUNK];
+    stored.extend_from_slice(&length.to_be_bytes());
+    stored.extend_from_slice(key);
+    stored.extend_from_slice(&number.to_be_bytes());
+    stored
+}
+
+fn refused(path: &Path, error: ::sled::Error) -> IndexError {
+    if let ::sled::Error::Io(source) = error {
+        return IndexError::Io {
+            path: path.to_owned(),
+            source,
+        };
+    }
+    corrupt(path, &error.to_string())
+}
+
+fn corrupt(path: &Path, why: &str) -> IndexError {
+    IndexError::Corrupt {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    }
+}
