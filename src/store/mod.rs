@@ -13,14 +13,14 @@
 
 mod bytes;
 pub mod disk;
-// pub mod error;
+pub mod error;
 pub mod index;
 pub mod journal;
 pub mod key;
 pub mod lock;
 pub mod real_disk;
 pub mod sled;
-// pub mod vault;
+pub mod vault;
 // pub mod writer;
 
 #[cfg(test)]

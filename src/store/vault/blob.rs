@@ -1,0 +1,115 @@
+//! One sealed value on disk.
+//!
+//! ```text
+//! reference 16 · key id 16 · nonce 24 · subject length 2 · subject · ciphertext
+//! ```
+
+use std::fmt;
+
+use super::{
+    super::bytes::{Fields, to_u64},
+    VaultRef, cipher,
+    keys::{DataKey, KeyId},
+};
+use zeroize::Zeroizing;
+
+/// The file of sealed values.
+pub(super) const FILE: &str = "data";
+
+/// A value sealed and ready to be written; holds nothing in the open.
+#[derive(Clone)]
+pub struct Sealed {
+    pub(super) reference: VaultRef,
+    /// What is written to the file of values.
+    pub(super) payload: Vec<u8>,
+    /// What is written to the file of keys before it, if the subject had no key yet.
+    pub(super) new_key: Option<Vec<u8>>,
+}
+
+impl Sealed {
+    /// The name under which the value is found once it is written.
+    pub fn reference(&self) -> VaultRef {
+        self.reference
+    }
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            reference,
+            payload,
+            new_key,
+        } = self;
+        f.debug_struct("Sealed")
+            .field("reference", reference)
+            .field("bytes", &to_u64(payload.len()))
+            .field("new_key", &new_key.is_some())
+            .finish()
+    }
+}
+
+/// The fields of a stored value.
+pub(super) struct Blob<'a> {
+    pub(super) reference: VaultRef,
+    pub(super) key: KeyId,
+    nonce: [u8; 24],
+    subject: &'a [u8],
+    sealed: &'a [u8],
+}
+
+/// Where a value belongs, which its ciphertext is bound to.
+pub(super) struct Place<'a> {
+    pub(super) reference: VaultRef,
+    pub(super) key: KeyId,
+    pub(super) subject: &'a str,
+}
+
+/// Seals a value into its payload; the subject is shorter than 64 KiB.
+pub(super) fn seal(
+    place: &Place<'_>,
+    key: &DataKey,
+    nonce: [u8; 24],
+    plain: &[u8],
+) -> Option<Vec<u8>> {
+    let subject = place.subject.as_bytes();
+    let sealed = cipher::seal(
+        key,
+        &nonce,
+        plain,
+        &bound(place.reference, &place.key, subject),
+    )?;
+    let mut payload = place.reference.0.to_vec();
+    payload.extend_from_slice(&place.key);
+    payload.extend_from_slice(&nonce);
+    payload.extend_from_slice(&u16::try_from(subject.len()).ok()?.to_le_bytes());
+    payload.extend_from_slice(subject);
+    payload.extend_from_slice(&sealed);
+    Some(payload)
+}
+
+impl<'a> Blob<'a> {
+    pub(super) fn read(payload: &'a [u8]) -> Option<Self> {
+        let mut fields = Fields::new(payload);
+        let reference = VaultRef(fields.array()?);
+        let key = fields.array()?;
+        let nonce = fields.array()?;
+        let length = usize::from(fields.u16()?);
+        let subject = fields.take(length)?;
+        Some(Self {
+            reference,
+            key,
+            nonce,
+            subject,
+            sealed: fields.rest(),
+        })
+    }
+
+    pub(super) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {
+        let bound = bound(self.reference, &self.key, self.subject);
+        cipher::open(key, &self.nonce, self.sealed, &bound)
+    }
+}
+
+fn bound(reference: VaultRef, key: &KeyId, subject: &[u8]) -> Vec<u8> {
+    [reference.0.as_slice(), key, subject].concat()
+}

@@ -1,0 +1,77 @@
+//! Why a sealed value cannot be written or read.
+
+use std::io;
+
+use super::VaultRef;
+
+/// What can go wrong with the vault. Never holds a plaintext or a key.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    /// The disk refused.
+    #[error("{doing} vault/{file}: {source}")]
+    Io {
+        /// The verb.
+        doing: &'static str,
+        /// The file.
+        file: &'static str,
+        /// The disk's own error.
+        #[source]
+        source: io::Error,
+    },
+    /// The vault was sealed under another master key.
+    #[error("open the vault: it was made with another key; give the key it was made with")]
+    WrongKey,
+    /// There are sealed values, but the file of their keys is gone or does not begin like one.
+    #[error("open the vault: vault/keys is missing or damaged; restore it from a backup")]
+    KeysLost,
+    /// The subject of the value was erased.
+    #[error("unseal {reference}: it was erased")]
+    Erased {
+        /// The value.
+        reference: VaultRef,
+    },
+    /// There is no such value.
+    #[error("unseal {reference}: there is no such value in vault/data; restore it from a backup")]
+    Missing {
+        /// The value.
+        reference: VaultRef,
+    },
+    /// The value or its key is not what was written.
+    #[error("unseal {reference}: it or its key is damaged; restore the vault from a backup")]
+    Damaged {
+        /// The value.
+        reference: VaultRef,
+    },
+    /// A key for this subject cannot be used.
+    #[error(
+        "seal a value of {subject}: its key in vault/keys is damaged; restore it from a backup"
+    )]
+    KeyDamaged {
+        /// The subject.
+        subject: String,
+    },
+    /// A value or the name of its subject is too long; nothing was written.
+    #[error("seal {bytes} bytes: at most {limit} fit")]
+    TooLarge {
+        /// The size.
+        bytes: usize,
+        /// The largest size.
+        limit: usize,
+    },
+    /// An earlier write failed, so nothing more is accepted.
+    #[error("write to the vault: an earlier write failed ({cause}); stop and open it again")]
+    Poisoned {
+        /// The first failure.
+        cause: String,
+    },
+}
+
+impl VaultError {
+    pub(super) fn io(doing: &'static str, file: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io {
+            doing,
+            file,
+            source,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The framing of the vault's two files, and a scan that survives torn writes.
+//!
+//! ```text
+//! magic 4 · crc32 4 · length 4 · payload
+//! ```
+//!
+//! A value is acknowledged by the journal entry that names it, which is written after the vault is
+//! durable. So bytes that are no frame were never acknowledged, or are damage to single values:
+//! the scan passes over both and goes on at the next whole frame, and appends go to the end.
+
+use std::io;
+
+use super::{
+    super::{
+        bytes::{Fields, to_u64, to_usize},
+        disk::Disk,
+    },
+    BLOB_BYTES_MAX,
+};
+
+const MAGIC: [u8; 4] = *b"RkV1";
+const HEAD_BYTES: usize = 12;
+/// Room beside the blob for names, nonces and tags.
+const PAYLOAD_BYTES_MAX: usize = BLOB_BYTES_MAX.saturating_add(1 << 12);
+/// How much is read at once.
+const WINDOW_BYTES: usize = 1 << 20;
+
+/// A payload in its frame.
+pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len())
+        .unwrap_or(u32::MAX)
+        .to_le_bytes();
+    let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(payload.len()));
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&checksum(length, payload).to_le_bytes());
+    out.extend_from_slice(&length);
+    out.extend_from_slice(payload);
+    out
+}
+
+/// The bytes on disk of a frame with a payload of this length.
+pub(super) fn size(payload: usize) -> u64 {
+    to_u64(HEAD_BYTES.saturating_add(payload))
+}
+
+/// The length of a file; 0 if there is none.
+pub(super) fn length(disk: &dyn Disk, name: &str) -> io::Result<u64> {
+    match disk.len(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        other => other,
+    }
+}
+
+/// The whole frames of a file, in order.
+#[derive(Debug)]
+pub(super) struct Scan<'a> {
+    disk: &'a dyn Disk,
+    name: &'a str,
+    length: u64,
+    at: u64,
+    window: Vec<u8>,
+    window_at: u64,
+}
+
+impl<'a> Scan<'a> {
+    /// A scan from `at` to the present end of the file.
+    pub(super) fn new(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
+        let length = length(disk, name)?;
+        Ok(Self {
+            disk,
+            name,
+            length,
+            at,
+            window: Vec::new(),
+            window_at: 0,
+        })
+    }
+
+    /// The next whole frame: where it begins, and its payload.
+    pub(super) fn step(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
+        while self.at < self.length {
+            let at = self.at;
+            if let Some(payload) = self.here()? {
+                self.at = at.saturating_add(size(payload.len()));
+                return Ok(Some((at, payload)));
+            }
+            self.at = self.find(at.saturating_add(1))?;
+        }
+        Ok(None)
+    }
+
+    /// The payload of the frame that begins here, if a whole one does.
+    pub(super) fn here(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let at = self.at;
+        let mut head = Fields::new(self.bytes(at, HEAD_BYTES)?);
+        let Some((MAGIC, crc, length)) = head.array().zip(head.u32()).zip(head.u32()).map(flat)
+        else {
+            return Ok(None);
+        };
+        let count = usize::try_from(length).unwrap_or(usize::MAX);
+        if count > PAYLOAD_BYTES_MAX {
+            return Ok(None);
+        }
+        let whole = self.bytes(at, HEAD_BYTES.saturating_add(count))?;
+        let payload = whole
+            .get(HEAD_BYTES..)
+            .filter(|payload| payload.len() == count);
+        let sound = payload.filter(|payload| checksum(length.to_le_bytes(), payload) == crc);
+        Ok(sound.map(<[u8]>::to_vec))
+    }
+
+    /// The first place from `at` on where a frame could begin, or the end.
+    fn find(&mut self, mut at: u64) -> io::Result<u64> {
+        while at < self.length {
+            let bytes = self.bytes(at, WINDOW_BYTES)?;
+            if let Some(place) = bytes
+                .windows(MAGIC.len())
+                .position(|window| window == MAGIC)
+            {
+                return Ok(at.saturating_add(to_u64(place)));
+            }
+            let passed = bytes.len().saturating_sub(MAGIC.len()).saturating_add(1);
+            at = at.saturating_add(to_u64(passed));
+        }
+        Ok(self.length)
+    }
+
+    /// Up to `count` bytes at `at`; fewer at the end of the file.
+    fn bytes(&mut self, at: u64, count: usize) -> io::Result<&[u8]> {
+        let left = to_usize(self.length.saturating_sub(at));
+        let count = count.min(left);
+        let held = self.window_at.saturating_add(to_u64(self.window.len()));
+        if at < self.window_at || at.saturating_add(to_u64(count)) > held {
+            self.window = self
+                .disk
+                .read_at(self.name, at, count.max(WINDOW_BYTES).min(left))?;
+            self.window_at = at;
+        }
+        let start = to_usize(at.saturating_sub(self.window_at));
+        let end = start.saturating_add(count).min(self.window.len());
+        Ok(self.window.get(start..end).unwrap_or_default())
+    }
+}
+
+fn flat(((magic, crc), length): (([u8; 4], u32), u32)) -> ([u8; 4], u32, u32) {
+    (magic, crc, length)
+}
+
+fn checksum(length: [u8; 4], payload: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&length);
+    crc.update(payload);
+    crc.finalize()
+}
