@@ -90,12 +90,10 @@ impl Disk for MemoryDisk {
     }
 
     fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let start = to_usize(offset);
         self.with(name, |file| {
-            file.iter()
-                .skip(to_usize(offset))
-                .take(len)
-                .copied()
-                .collect()
+            let end = start.saturating_add(len).min(file.len());
+            file.get(start..end).unwrap_or_default().to_vec()
         })
     }
 

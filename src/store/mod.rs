@@ -21,7 +21,7 @@ pub mod lock;
 pub mod real_disk;
 pub mod sled;
 pub mod vault;
-// pub mod writer;
+pub mod writer;
 
 #[cfg(test)]
 mod testing;

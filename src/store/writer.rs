@@ -1,0 +1,417 @@
+//! The one door for appends: vault, journal, fold, answer, in this order.
+//!
+//! Why it exists: law 1 in one place, and one sync for however many wait (group commit).
+//!
+//! Guarantees: an answered commit is durable and folded, so that who waited for it reads its own
+//! writes; commits take effect in the order in which they were accepted; after any failure nothing
+//! more is accepted, and nobody who waited is told that it went well.
+//! Assumptions: a crash may keep the first records of a commit that was never answered and lose
+//! the rest: what must not be separated is one record.
+//!
+//! Two forms of the same code: on a thread of its own for production, and inside the caller's
+//! future for the simulator, which stops it at each yield.
+
+use std::{
+    fmt,
+    future::Future,
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use serde::Serialize;
+use tokio::{
+    sync::{Mutex as AsyncMutex, mpsc, oneshot},
+    task::yield_now,
+};
+
+use super::{
+    bytes::to_u64,
+    error::StoreError,
+    journal::{BODY_BYTES_MAX, Head, Journal},
+    vault::{Sealed, Vault},
+};
+
+/// Commits that wait for the writer; more callers wait for a place.
+const QUEUE_MAX: usize = 1024;
+/// Commits made durable by one sync.
+const GROUP_MAX: usize = 1024;
+
+/// What one caller wants to be durable.
+#[derive(Debug, Clone)]
+pub struct Commit<R> {
+    /// Values that the records refer to; durable before them.
+    pub blobs: Vec<Sealed>,
+    /// The records, in order.
+    pub records: Vec<R>,
+}
+
+impl<R> Commit<R> {
+    /// A commit of records without sealed values.
+    pub fn of(records: Vec<R>) -> Self {
+        Self {
+            blobs: Vec::new(),
+            records,
+        }
+    }
+}
+
+/// Takes durable records into the index.
+pub trait Fold<R>: Send {
+    /// Applies records with their sequences, in order and in one transaction of the index together
+    /// with `head`, which is the last of them.
+    fn apply(&mut self, batch: &[(u64, R)], head: Head) -> Result<(), StoreError>;
+}
+
+/// What a closed writer gives back.
+#[derive(Debug)]
+pub struct Parts<F> {
+    /// The journal; everything in it is durable.
+    pub journal: Journal,
+    /// The vault.
+    pub vault: Vault,
+    /// The fold; it has seen everything that is in the journal, unless a write failed.
+    pub fold: F,
+}
+
+/// The door. Share it behind an `Arc`.
+pub struct Writer<R, F> {
+    door: Door<R, F>,
+    head: Arc<Mutex<Head>>,
+}
+
+enum Door<R, F> {
+    Thread(Thread<R, F>),
+    Inline(Box<AsyncMutex<Option<Core<R, F>>>>),
+}
+
+struct Thread<R, F> {
+    /// Gone once the writer is closed.
+    queue: Mutex<Option<mpsc::Sender<Job<R>>>>,
+    parts: AsyncMutex<Option<oneshot::Receiver<Parts<F>>>>,
+}
+
+impl<R, F> Writer<R, F>
+where
+    R: Serialize + Clone + Send + 'static,
+    F: Fold<R> + 'static,
+{
+    /// A writer on an operating system thread of its own.
+    pub fn threaded(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
+        let (core, head) = Core::new(journal, vault, fold);
+        let (queue, jobs) = mpsc::channel(QUEUE_MAX);
+        let (done, parts) = oneshot::channel();
+        let run = move || drop(done.send(run(core, jobs)));
+        let named = thread::Builder::new().name("store-writer".to_owned());
+        named.spawn(run).map_err(StoreError::Thread)?;
+        let queue = Mutex::new(Some(queue));
+        let door = Door::Thread(Thread {
+            queue,
+            parts: AsyncMutex::new(Some(parts)),
+        });
+        Ok(Self { door, head })
+    }
+
+    /// A writer that works inside the futures of its callers, one at a time, and yields before it
+    /// writes, before it syncs and before it folds. A future dropped at a yield leaves its commit
+    /// to the next caller.
+    pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
+        let (core, head) = Core::new(journal, vault, fold);
+        Self {
+            door: Door::Inline(Box::new(AsyncMutex::new(Some(core)))),
+            head,
+        }
+    }
+
+    /// The last record that is durable and folded.
+    pub fn head(&self) -> Head {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a commit durable and folds it; answers the sequence of its last record, or of the
+    /// last record before it if it has none.
+    ///
+    /// A record that is too large is refused before anything is written. After any other error the
+    /// commit may or may not be durable, and so it is when the future is dropped.
+    pub fn append(
+        &self,
+        commit: Commit<R>,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        let job = Job::new(commit);
+        async move {
+            let (job, answer) = job?;
+            match &self.door {
+                Door::Thread(thread) => {
+                    thread.send(job).await?;
+                }
+                Door::Inline(core) => {
+                    core.lock()
+                        .await
+                        .as_mut()
+                        .ok_or(StoreError::Closed)?
+                        .commit_slowly(job)
+                        .await;
+                }
+            }
+            answer.await.map_err(|_| StoreError::Closed)?
+        }
+    }
+
+    /// Finishes what was accepted, accepts nothing more, and gives the parts back. A second call
+    /// is [`StoreError::Closed`].
+    pub async fn close(&self) -> Result<Parts<F>, StoreError> {
+        match &self.door {
+            Door::Thread(thread) => {
+                drop(thread.take_queue());
+                let parts = thread.parts.lock().await.take().ok_or(StoreError::Closed)?;
+                parts.await.map_err(|_| StoreError::Closed)
+            }
+            Door::Inline(core) => {
+                let core = core.lock().await.take().ok_or(StoreError::Closed)?;
+                Ok(core.finish())
+            }
+        }
+    }
+}
+
+impl<R, F> fmt::Debug for Writer<R, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("head", &self.head)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<R, F> Thread<R, F> {
+    async fn send(&self, job: Job<R>) -> Result<(), StoreError> {
+        let queue = self
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        queue
+            .ok_or(StoreError::Closed)?
+            .send(job)
+            .await
+            .map_err(|_| StoreError::Closed)
+    }
+
+    fn take_queue(&self) -> Option<mpsc::Sender<Job<R>>> {
+        self.queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+}
+
+/// The loop of the writer's thread: everything that waits becomes one group.
+fn run<R: Clone, F: Fold<R>>(mut core: Core<R, F>, mut queue: mpsc::Receiver<Job<R>>) -> Parts<F> {
+    let mut jobs = Vec::new();
+    while queue.blocking_recv_many(&mut jobs, GROUP_MAX) > 0 {
+        core.commit(mem::take(&mut jobs));
+    }
+    core.finish()
+}
+
+/// One commit on its way, encoded by its caller.
+struct Job<R> {
+    blobs: Vec<Sealed>,
+    bodies: Vec<Vec<u8>>,
+    records: Vec<R>,
+    answer: oneshot::Sender<Result<u64, StoreError>>,
+}
+
+type Answer = oneshot::Receiver<Result<u64, StoreError>>;
+
+impl<R: Serialize> Job<R> {
+    fn new(commit: Commit<R>) -> Result<(Self, Answer), StoreError> {
+        let Commit { blobs, records } = commit;
+        let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
+        let (answer, waiter) = oneshot::channel();
+        Ok((
+            Self {
+                blobs,
+                bodies,
+                records,
+                answer,
+            },
+            waiter,
+        ))
+    }
+}
+
+fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, StoreError> {
+    let mut body = Vec::new();
+    ciborium::into_writer(record, &mut body).map_err(|error| StoreError::Encode {
+        why: error.to_string(),
+    })?;
+    if body.len() > BODY_BYTES_MAX {
+        return Err(StoreError::TooLarge {
+            bytes: body.len(),
+            limit: BODY_BYTES_MAX,
+        });
+    }
+    Ok(body)
+}
+
+/// What several commits write together.
+struct Group<R> {
+    blobs: Vec<Sealed>,
+    bodies: Vec<Vec<u8>>,
+    records: Vec<R>,
+}
+
+/// A caller that waits, and what to tell it.
+struct Waiter {
+    answer: oneshot::Sender<Result<u64, StoreError>>,
+    last: u64,
+}
+
+struct Core<R, F> {
+    journal: Journal,
+    vault: Vault,
+    fold: F,
+    /// Written, and not folded yet. Survives a caller that is dropped in between.
+    unfolded: Vec<(u64, R)>,
+    waiters: Vec<Waiter>,
+    /// The sequence of the last record accepted.
+    accepted: u64,
+    failed: Option<Arc<str>>,
+    head: Arc<Mutex<Head>>,
+}
+
+impl<R: Clone, F: Fold<R>> Core<R, F> {
+    fn new(journal: Journal, vault: Vault, fold: F) -> (Self, Arc<Mutex<Head>>) {
+        let head = Arc::new(Mutex::new(journal.head()));
+        let shared = Arc::clone(&head);
+        let core = Self {
+            accepted: journal.head().sequence,
+            journal,
+            vault,
+            fold,
+            unfolded: Vec::new(),
+            waiters: Vec::new(),
+            failed: None,
+            head,
+        };
+        (core, shared)
+    }
+
+    /// Takes a group through all steps.
+    fn commit(&mut self, jobs: Vec<Job<R>>) {
+        let group = self.accept(jobs);
+        self.step(|core| core.write(group));
+        self.step(Self::sync);
+        self.step(Self::fold);
+        self.answer();
+    }
+
+    /// The same for one commit, with a place to stop before each step.
+    async fn commit_slowly(&mut self, job: Job<R>) {
+        yield_now().await;
+        let group = self.accept(vec![job]);
+        self.step(|core| core.write(group));
+        yield_now().await;
+        self.step(Self::sync);
+        yield_now().await;
+        self.step(Self::fold);
+        self.answer();
+    }
+
+    fn finish(mut self) -> Parts<F> {
+        self.commit(Vec::new());
+        Parts {
+            journal: self.journal,
+            vault: self.vault,
+            fold: self.fold,
+        }
+    }
+
+    /// Takes one step, unless an earlier one failed.
+    fn step(&mut self, step: impl FnOnce(&mut Self) -> Result<(), StoreError>) {
+        if self.failed.is_some() {
+            return;
+        }
+        if let Err(error) = step(self) {
+            self.failed = Some(error.to_string().into());
+        }
+    }
+
+    /// Takes the jobs apart. Whoever waits is known before anything can fail.
+    fn accept(&mut self, jobs: Vec<Job<R>>) -> Group<R> {
+        let mut group = Group {
+            blobs: Vec::new(),
+            bodies: Vec::new(),
+            records: Vec::new(),
+        };
+        for Job {
+            blobs,
+            bodies,
+            records,
+            answer,
+        } in jobs
+        {
+            self.accepted = self.accepted.saturating_add(to_u64(bodies.len()));
+            self.waiters.push(Waiter {
+                answer,
+                last: self.accepted,
+            });
+            group.blobs.extend(blobs);
+            group.bodies.extend(bodies);
+            group.records.extend(records);
+        }
+        group
+    }
+
+    /// Makes the sealed values durable, then writes all records as one batch.
+    fn write(&mut self, group: Group<R>) -> Result<(), StoreError> {
+        let Group {
+            blobs,
+            bodies,
+            records,
+        } = group;
+        if !blobs.is_empty() {
+            self.vault.write(&blobs)?;
+            self.vault.sync()?;
+        }
+        let sequences = self.journal.append(&bodies)?;
+        debug_assert_eq!(
+            sequences.end,
+            self.accepted.saturating_add(1),
+            "sequences are in step"
+        );
+        self.unfolded.extend(sequences.zip(records));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        Ok(self.journal.sync()?)
+    }
+
+    fn fold(&mut self) -> Result<(), StoreError> {
+        let head = self.journal.head();
+        if !self.unfolded.is_empty() {
+            self.fold.apply(&self.unfolded, head)?;
+            self.unfolded.clear();
+        }
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;
+        Ok(())
+    }
+
+    /// Tells everyone who waits. One who no longer does is not an error.
+    fn answer(&mut self) {
+        for Waiter { answer, last } in self.waiters.drain(..) {
+            let result = match &self.failed {
+                Some(cause) => Err(StoreError::Failed {
+                    cause: Arc::clone(cause),
+                }),
+                None => Ok(last),
+            };
+            drop(answer.send(result));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;
