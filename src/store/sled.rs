@@ -39,10 +39,22 @@ const CHUNKED: u8 = 1;
 pub struct SledIndex {
     path: PathBuf,
     db: ::sled::Db,
-    /// Our own handle: sled's flush does not sync the file on Linux.
-    file: File,
+    /// Dropped after the database, so that it can wait for it.
+    file: OwnHandle,
     /// A scan holds this while it reads, so that it never sees half of a batch.
     whole: RwLock<()>,
+}
+
+/// Our own handle on the file of the database: sled's flush does not sync it on Linux.
+#[derive(Debug)]
+struct OwnHandle(File);
+
+impl Drop for OwnHandle {
+    /// Waits until sled's last thread has let go of the file. It holds a lock on it for a moment
+    /// after the database is dropped, and opening the folder again would fail in that moment.
+    fn drop(&mut self) {
+        drop(self.0.lock());
+    }
 }
 
 impl SledIndex {
@@ -74,7 +86,7 @@ impl SledIndex {
         Ok(Self {
             path: path.to_owned(),
             db,
-            file,
+            file: OwnHandle(file),
             whole: RwLock::new(()),
         })
     }
@@ -189,7 +201,7 @@ impl Index for SledIndex {
             path: self.path.clone(),
             source,
         };
-        self.file.sync_data().map_err(io)
+        self.file.0.sync_data().map_err(io)
     }
 }
 

@@ -146,8 +146,15 @@ impl Segment {
 /// Whether this file is a segment whose making a crash interrupted: no header that holds, and
 /// nothing behind it. Its header is durable before any record is written.
 pub(super) fn is_unborn(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
-    let bytes = read_all(disk, &name(first))?;
-    Ok(fields(&bytes).is_none() && is_zero(from(&bytes, to_usize(HEADER_BYTES))))
+    let file = name(first);
+    let header = disk
+        .read_at(&file, 0, to_usize(HEADER_BYTES))
+        .map_err(|source| JournalError::io("read", &file, source))?;
+    if fields(&header).is_some() {
+        return Ok(false);
+    }
+    let bytes = read_all(disk, &file)?;
+    Ok(is_zero(from(&bytes, to_usize(HEADER_BYTES))))
 }
 
 fn read_all(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {

@@ -11,6 +11,8 @@
 //! Two forms of the same code: on a thread of its own for production, and inside the caller's
 //! future for the simulator, which stops it at each yield.
 
+mod core;
+
 use std::{
     fmt,
     future::Future,
@@ -20,15 +22,12 @@ use std::{
 };
 
 use serde::Serialize;
-use tokio::{
-    sync::{Mutex as AsyncMutex, mpsc, oneshot},
-    task::yield_now,
-};
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
+use self::core::{Core, Job};
 use super::{
-    bytes::to_u64,
     error::StoreError,
-    journal::{BODY_BYTES_MAX, Head, Journal},
+    journal::{Head, Journal},
     vault::{Sealed, Vault},
 };
 
@@ -213,205 +212,5 @@ fn run<R: Clone, F: Fold<R>>(mut core: Core<R, F>, mut queue: mpsc::Receiver<Job
     core.finish()
 }
 
-/// One commit on its way, encoded by its caller.
-struct Job<R> {
-    blobs: Vec<Sealed>,
-    bodies: Vec<Vec<u8>>,
-    records: Vec<R>,
-    answer: oneshot::Sender<Result<u64, StoreError>>,
-}
-
-type Answer = oneshot::Receiver<Result<u64, StoreError>>;
-
-impl<R: Serialize> Job<R> {
-    fn new(commit: Commit<R>) -> Result<(Self, Answer), StoreError> {
-        let Commit { blobs, records } = commit;
-        let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
-        let (answer, waiter) = oneshot::channel();
-        Ok((
-            Self {
-                blobs,
-                bodies,
-                records,
-                answer,
-            },
-            waiter,
-        ))
-    }
-}
-
-fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, StoreError> {
-    let mut body = Vec::new();
-    ciborium::into_writer(record, &mut body).map_err(|error| StoreError::Encode {
-        why: error.to_string(),
-    })?;
-    if body.len() > BODY_BYTES_MAX {
-        return Err(StoreError::TooLarge {
-            bytes: body.len(),
-            limit: BODY_BYTES_MAX,
-        });
-    }
-    Ok(body)
-}
-
-/// What several commits write together.
-struct Group<R> {
-    blobs: Vec<Sealed>,
-    bodies: Vec<Vec<u8>>,
-    records: Vec<R>,
-}
-
-/// A caller that waits, and what to tell it.
-struct Waiter {
-    answer: oneshot::Sender<Result<u64, StoreError>>,
-    last: u64,
-}
-
-struct Core<R, F> {
-    journal: Journal,
-    vault: Vault,
-    fold: F,
-    /// Written, and not folded yet. Survives a caller that is dropped in between.
-    unfolded: Vec<(u64, R)>,
-    waiters: Vec<Waiter>,
-    /// The sequence of the last record accepted.
-    accepted: u64,
-    failed: Option<Arc<str>>,
-    head: Arc<Mutex<Head>>,
-}
-
-impl<R: Clone, F: Fold<R>> Core<R, F> {
-    fn new(journal: Journal, vault: Vault, fold: F) -> (Self, Arc<Mutex<Head>>) {
-        let head = Arc::new(Mutex::new(journal.head()));
-        let shared = Arc::clone(&head);
-        let core = Self {
-            accepted: journal.head().sequence,
-            journal,
-            vault,
-            fold,
-            unfolded: Vec::new(),
-            waiters: Vec::new(),
-            failed: None,
-            head,
-        };
-        (core, shared)
-    }
-
-    /// Takes a group through all steps.
-    fn commit(&mut self, jobs: Vec<Job<R>>) {
-        let group = self.accept(jobs);
-        self.step(|core| core.write(group));
-        self.step(Self::sync);
-        self.step(Self::fold);
-        self.answer();
-    }
-
-    /// The same for one commit, with a place to stop before each step.
-    async fn commit_slowly(&mut self, job: Job<R>) {
-        yield_now().await;
-        let group = self.accept(vec![job]);
-        self.step(|core| core.write(group));
-        yield_now().await;
-        self.step(Self::sync);
-        yield_now().await;
-        self.step(Self::fold);
-        self.answer();
-    }
-
-    fn finish(mut self) -> Parts<F> {
-        self.commit(Vec::new());
-        Parts {
-            journal: self.journal,
-            vault: self.vault,
-            fold: self.fold,
-        }
-    }
-
-    /// Takes one step, unless an earlier one failed.
-    fn step(&mut self, step: impl FnOnce(&mut Self) -> Result<(), StoreError>) {
-        if self.failed.is_some() {
-            return;
-        }
-        if let Err(error) = step(self) {
-            self.failed = Some(error.to_string().into());
-        }
-    }
-
-    /// Takes the jobs apart. Whoever waits is known before anything can fail.
-    fn accept(&mut self, jobs: Vec<Job<R>>) -> Group<R> {
-        let mut group = Group {
-            blobs: Vec::new(),
-            bodies: Vec::new(),
-            records: Vec::new(),
-        };
-        for Job {
-            blobs,
-            bodies,
-            records,
-            answer,
-        } in jobs
-        {
-            self.accepted = self.accepted.saturating_add(to_u64(bodies.len()));
-            self.waiters.push(Waiter {
-                answer,
-                last: self.accepted,
-            });
-            group.blobs.extend(blobs);
-            group.bodies.extend(bodies);
-            group.records.extend(records);
-        }
-        group
-    }
-
-    /// Makes the sealed values durable, then writes all records as one batch.
-    fn write(&mut self, group: Group<R>) -> Result<(), StoreError> {
-        let Group {
-            blobs,
-            bodies,
-            records,
-        } = group;
-        if !blobs.is_empty() {
-            self.vault.write(&blobs)?;
-            self.vault.sync()?;
-        }
-        let sequences = self.journal.append(&bodies)?;
-        debug_assert_eq!(
-            sequences.end,
-            self.accepted.saturating_add(1),
-            "sequences are in step"
-        );
-        self.unfolded.extend(sequences.zip(records));
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<(), StoreError> {
-        Ok(self.journal.sync()?)
-    }
-
-    fn fold(&mut self) -> Result<(), StoreError> {
-        let head = self.journal.head();
-        if !self.unfolded.is_empty() {
-            self.fold.apply(&self.unfolded, head)?;
-            self.unfolded.clear();
-        }
-        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = head;
-        Ok(())
-    }
-
-    /// Tells everyone who waits. One who no longer does is not an error.
-    fn answer(&mut self) {
-        for Waiter { answer, last } in self.waiters.drain(..) {
-            let result = match &self.failed {
-                Some(cause) => Err(StoreError::Failed {
-                    cause: Arc::clone(cause),
-                }),
-                None => Ok(last),
-            };
-            drop(answer.send(result));
-        }
-    }
-}
-
 #[cfg(test)]
-#[path = "writer_tests.rs"]
 mod tests;

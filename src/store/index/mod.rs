@@ -232,5 +232,4 @@ pub enum IndexError {
 }
 
 #[cfg(test)]
-#[path = "index_tests.rs"]
 mod tests;

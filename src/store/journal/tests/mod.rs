@@ -4,11 +4,12 @@
     reason = "offsets in tests are small, and every other error fails the test"
 )]
 
+mod damage;
+
 use proptest::prelude::*;
 
 use super::{
-    super::{disk::MemoryDisk, testing::TestDisk},
-    error::Follows,
+    super::{disk::MemoryDisk, real_disk::RealDisk, testing::TestDisk},
     *,
 };
 
@@ -61,6 +62,21 @@ fn flip(disk: &MemoryDisk, first: u64, offset: u64) {
         .unwrap();
 }
 
+/// The journal again, with one byte of a record changed and its checksum made to match.
+fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
+    let forged = disk.copy();
+    flip(&forged, 1, offset);
+    let bytes = file(&forged, 1);
+    let start = to_usize(begins);
+    let length = u32::from_le_bytes(bytes[start + 8..start + 12].try_into().unwrap());
+    let end = start + 12 + usize::try_from(length).unwrap();
+    let crc = crc32fast::hash(&bytes[start + 8..end]).to_le_bytes();
+    forged
+        .write_at(&segment::name(1), begins + 4, &crc)
+        .unwrap();
+    forged
+}
+
 #[test]
 fn what_was_synced_is_read_back_in_order() {
     let (disk, journal) = written(&[&["a", "b"], &["c"]]);
@@ -94,6 +110,22 @@ fn what_is_not_synced_is_not_read() {
 }
 
 #[test]
+fn a_journal_on_a_real_disk_is_found_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || {
+        let disk = RealDisk::open(&dir.path().join("journal")).unwrap();
+        Journal::open(Arc::new(disk), options()).unwrap()
+    };
+    let mut journal = open().0;
+    for _ in 0..30 {
+        add(&mut journal, &["x", &"y".repeat(200)]);
+    }
+    let (again, opened) = open();
+    assert_eq!(opened.head, journal.head());
+    assert_eq!(again.verify().unwrap().sequence, 60);
+}
+
+#[test]
 fn a_full_segment_is_followed_by_another() {
     let large = "x".repeat(300);
     let (disk, mut journal) = written(&[&[&large, &large, &large], &[&large, &large]]);
@@ -109,215 +141,6 @@ fn a_full_segment_is_followed_by_another() {
             .collect::<Vec<_>>(),
         [4, 5, 6]
     );
-}
-
-#[test]
-fn a_torn_tail_is_cut_at_every_byte() {
-    let (disk, mut journal) = written(&[&["first"], &["second"]]);
-    let before = journal.position();
-    add(&mut journal, &["the last record"]);
-    for kept in before.ends..journal.position().ends {
-        let torn = disk.copy();
-        torn.cut(&segment::name(1), kept).unwrap();
-        torn.allocate(&segment::name(1), SMALL).unwrap();
-        let (mut again, opened) = open(&torn).unwrap();
-        assert_eq!(opened.head, before.head, "{kept} bytes");
-        assert_eq!(opened.cut.is_some(), kept > before.ends, "{kept} bytes");
-        add(&mut again, &["instead"]);
-        assert_eq!(
-            bodies(&open(&torn).unwrap().0),
-            ["first", "second", "instead"]
-        );
-        assert_eq!(file(&torn, 1).len(), 1024);
-    }
-}
-
-#[test]
-fn a_cut_is_reported_with_its_place() {
-    let (disk, journal) = written(&[&["first"]]);
-    disk.write_at(&segment::name(1), journal.position().ends, b"garbage")
-        .unwrap();
-    let cut = open(&disk).unwrap().1.cut.unwrap();
-    let offset = journal.position().ends;
-    assert_eq!(
-        cut,
-        CutTail {
-            segment: segment::name(1),
-            offset,
-            bytes: SMALL - offset
-        }
-    );
-    assert_eq!(open(&disk).unwrap().1.cut, None);
-}
-
-#[test]
-fn a_flipped_byte_before_a_later_record_fails_with_its_place_and_changes_nothing() {
-    let (disk, journal) = written(&[&["first"], &["second"], &["third"]]);
-    let last = journal.position();
-    for offset in segment::HEADER_BYTES..last.begins {
-        let damaged = disk.copy();
-        flip(&damaged, 1, offset);
-        let before = file(&damaged, 1);
-        match open(&damaged).unwrap_err() {
-            JournalError::Damaged {
-                file,
-                offset: at,
-                sequence,
-                follows,
-                ..
-            } => {
-                assert_eq!(file, segment::name(1));
-                assert!(at <= offset && (1..=2).contains(&sequence));
-                assert!(
-                    matches!(follows, Follows::Record { sequence: found, .. } if found > sequence)
-                );
-            }
-            other => panic!("byte {offset}: {other}"),
-        }
-        assert_eq!(file(&damaged, 1), before);
-    }
-}
-
-#[test]
-fn a_flipped_byte_within_the_last_batch_fails_too() {
-    let (disk, journal) = written(&[&["first"], &["second", "third"]]);
-    flip(&disk, 1, journal.position().begins - 3);
-    assert!(matches!(
-        open(&disk),
-        Err(JournalError::Damaged { sequence: 2, .. })
-    ));
-}
-
-/// Three batches, the middle one over several sectors, and then a hole in that one.
-fn with_a_hole(later: &[&str]) -> Result<(Journal, Opened), JournalError> {
-    let large = "x".repeat(400);
-    let disk = MemoryDisk::new();
-    let options = Options {
-        segment_bytes: 8192,
-        ..options()
-    };
-    let mut journal = Journal::open(Arc::new(disk.clone()), options)?.0;
-    add(&mut journal, &["first"]);
-    add(&mut journal, &[large.as_str(); 5]);
-    for body in later {
-        add(&mut journal, &[body]);
-    }
-    disk.write_at(&segment::name(1), 512, &[0; 1024]).unwrap();
-    Journal::open(Arc::new(disk), options)
-}
-
-#[test]
-fn a_batch_whose_earlier_sectors_never_reached_the_disk_is_cut() {
-    let (journal, opened) = with_a_hole(&[]).unwrap();
-    assert!(opened.cut.is_some());
-    assert_eq!(bodies(&journal), ["first"]);
-}
-
-#[test]
-fn the_same_hole_before_a_later_batch_is_damage() {
-    let error = with_a_hole(&["later"]).unwrap_err();
-    assert!(
-        matches!(error, JournalError::Damaged { sequence: 2, .. }),
-        "{error}"
-    );
-}
-
-#[test]
-fn damage_in_a_segment_that_has_a_successor_is_never_cut() {
-    let large = "x".repeat(300);
-    let (disk, _) = written(&[&[&large], &[&large], &[&large]]);
-    assert_eq!(segment::list(&disk).unwrap(), [1, 3]);
-    let last = file(&disk, 1)
-        .iter()
-        .rposition(|byte| *byte == b'x')
-        .unwrap();
-    flip(&disk, 1, to_u64(last));
-    assert!(matches!(
-        open(&disk),
-        Err(JournalError::Damaged {
-            sequence: 2,
-            follows: Follows::Segment { .. },
-            ..
-        })
-    ));
-}
-
-/// The journal again, with one byte of a record changed and its checksum made to match.
-fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
-    let forged = disk.copy();
-    flip(&forged, 1, offset);
-    let bytes = file(&forged, 1);
-    let start = to_usize(begins);
-    let length = u32::from_le_bytes(bytes[start + 8..start + 12].try_into().unwrap());
-    let end = start + 12 + usize::try_from(length).unwrap();
-    let crc = crc32fast::hash(&bytes[start + 8..end]).to_le_bytes();
-    forged
-        .write_at(&segment::name(1), begins + 4, &crc)
-        .unwrap();
-    forged
-}
-
-#[test]
-fn the_chain_finds_every_edited_byte() {
-    let (disk, mut journal) = written(&[&["first"]]);
-    let edited = journal.position();
-    add(&mut journal, &["second"]);
-    for offset in edited.begins + 12..edited.ends {
-        let forged = forged(&disk, edited.begins, offset);
-        let error = open(&forged).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                JournalError::Chain { .. } | JournalError::Version { .. }
-            ),
-            "byte {offset}: {error}"
-        );
-    }
-}
-
-#[test]
-fn the_last_record_cannot_be_edited_under_a_known_head() {
-    let (disk, journal) = written(&[&["first"], &["second"]]);
-    let last = journal.position();
-    let forged = forged(&disk, last.begins, last.ends - 1);
-    let known = Options {
-        known: Some(journal.head()),
-        ..options()
-    };
-    assert!(matches!(
-        Journal::open(Arc::new(forged.clone()), known),
-        Err(JournalError::Forgotten { .. })
-    ));
-    let trusted = Options {
-        trusted: Some(last),
-        ..options()
-    };
-    assert!(matches!(
-        Journal::open(Arc::new(forged), trusted),
-        Err(JournalError::Untrusted { sequence: 2, .. })
-    ));
-}
-
-#[test]
-fn an_acknowledged_record_is_never_cut_away() {
-    let (disk, journal) = written(&[&["first"], &["second"]]);
-    let known = Options {
-        known: Some(journal.head()),
-        ..options()
-    };
-    let torn = disk.copy();
-    flip(&torn, 1, journal.position().ends - 1);
-    let before = file(&torn, 1);
-    assert!(matches!(
-        Journal::open(Arc::new(torn.clone()), known),
-        Err(JournalError::Damaged {
-            follows: Follows::Acknowledged,
-            ..
-        })
-    ));
-    assert_eq!(file(&torn, 1), before);
-    let lost = Journal::open(Arc::new(MemoryDisk::new()), known);
-    assert!(matches!(lost, Err(JournalError::Forgotten { .. })));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 use std::{pin::pin, sync::mpsc as std_mpsc};
 
 use futures::{FutureExt, future::join_all};
-use tokio::task::unconstrained;
+use tokio::task::{unconstrained, yield_now};
 
 use super::*;
 use crate::store::{
-    journal::{JournalError, Options},
+    journal::{BODY_BYTES_MAX, JournalError, Options},
     key::MasterKey,
     testing::{TestDisk, seeded},
 };
