@@ -37,7 +37,7 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "code.exchange",
-    doubt: Doubt::Resend { most: 2 },
+    doubt: Doubt::Resend { most: 2, refusal_settles: false },
     baseline: None,
     learn,
     duplicate: never,

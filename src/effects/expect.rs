@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::base::id::RemoteId;
 
 /// Every path of `expect` at which `reply` says something else, as sentences.
-pub(super) fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String> {
+pub fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String> {
     let differs = |(path, asked): (&String, &Value)| {
         let answered = at(reply, path);
         (!same(asked, answered)).then(|| format!("{path}: asked {asked}, answered {answered}"))

@@ -49,7 +49,7 @@ fn duplicate(problem: &Problem) -> bool {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "invoice.create",
-    doubt: Doubt::Resend { most: SENDS_MAX },
+    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
     learn,
     duplicate,

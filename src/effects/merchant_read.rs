@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Answer, Learned, Query, ReadCx, ReadingRow};
+use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use crate::api::Call;
 use crate::api::bank_account::ListBankAccounts;
 use crate::api::credentials::GetCredentials;
@@ -31,9 +31,10 @@ fn key_queries() -> Vec<Query> {
     vec![Query::one(Call::to::<GetMerchant>(&[]))]
 }
 
-fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, String> {
+fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let [Answer::Body(credentials), Answer::Body(banks)] = answers else {
-        return Err("the service did not answer with credentials and bank accounts".to_owned());
+        let why = "the service did not answer with credentials and bank accounts";
+        return Err(Trouble::Later(why.to_owned()));
     };
     let (mode, field) = match cx.mode {
         Mode::Test => ("test", "test_accounts"),
@@ -42,7 +43,7 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Str
     let accounts = list(credentials.get(field));
     let first = accounts.iter().find(|account| text(account, "type") == "MerchantAccount");
     let Some(first) = first.or(accounts.first()) else {
-        return Err(format!("the merchant has no {mode} accounts"));
+        return Err(Trouble::Later(format!("the merchant has no {mode} accounts")));
     };
     bound(cx, text(first, "public_key"))?;
     let facts = json!({
@@ -58,17 +59,18 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Str
 }
 
 /// A merchant's first credentials bind its public key; another one later is another merchant.
-fn bound(cx: &ReadCx<'_>, public_key: &str) -> Result<(), String> {
+fn bound(cx: &ReadCx<'_>, public_key: &str) -> Result<(), Trouble> {
     let before = cx.observed.and_then(|observed| observed.text("public_key"));
     match before {
         Some(before) if before != public_key => {
-            Err("the credentials belong to another merchant than those read first".to_owned())
+            let why = "the credentials belong to another merchant than those read first";
+            Err(Trouble::Hold(why.to_owned()))
         }
         Some(_) | None => Ok(()),
     }
 }
 
-fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, String> {
+fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let mut facts = json!({"connected": true, "mode": cx.mode});
     if let Some(Answer::Body(merchant)) = answers.first() {
         bound(cx, text(merchant, "public_key"))?;

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Answer, Learned, Query, ReadCx, ReadingRow};
+use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use crate::api::Call;
 use crate::api::card::ListCards;
 use crate::api::recurring::ListRecurring;
@@ -20,15 +20,15 @@ fn queries() -> Vec<Query> {
     vec![Query::list(Call::to::<ListCards>(&[])), Query::list(Call::to::<ListRecurring>(&[]))]
 }
 
-fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, String> {
+fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let marks = answers.iter().flat_map(Answer::items).filter_map(mark_of);
     let unknown: Vec<Mark> = marks.filter(|mark| !(cx.knows_mark)(mark.as_str())).collect();
     if let Some(first) = unknown.first() {
-        return Err(format!(
+        return Err(Trouble::Hold(format!(
             "the service holds {} objects with marks of ours that this state does not know \
              (the first is {first}): the state may have been lost",
             unknown.len()
-        ));
+        )));
     }
     Ok(Learned { exists: true, facts: json!({"surveyed": true}), ..Learned::default() })
 }

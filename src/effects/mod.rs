@@ -9,7 +9,7 @@ mod card_delete;
 mod card_save;
 mod code_exchange;
 mod contact_create;
-mod expect;
+pub mod expect;
 mod invoice_create;
 mod merchant_read;
 mod merchant_survey;
@@ -28,8 +28,8 @@ pub use merchant_survey::SURVEY;
 pub use recurring_change::change_recurring;
 pub use recurring_create::create_recurring;
 pub use register::{
-    Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Query, READINGS, ReadingRow,
-    Search, effect_row, reading_row,
+    Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Query, READINGS, ReadCx, ReadingRow,
+    Search, Trouble, effect_row, reading_row,
 };
 
 use std::collections::BTreeMap;

@@ -113,6 +113,9 @@ pub enum Doubt {
     Resend {
         /// The most sends in all, the first included.
         most: u32,
+        /// Whether a refusal of a later one says that the first was refused too; otherwise what
+        /// the first one gave is lost, and a person has to look.
+        refusal_settles: bool,
     },
     /// The service can be asked.
     Search(Search),
@@ -143,7 +146,16 @@ pub struct ReadingRow {
     /// What is asked.
     pub queries: fn() -> Vec<Query>,
     /// What the answers teach about the resource, or why they cannot be used.
-    pub learn: fn(&ReadCx<'_>, &[Answer]) -> Result<Learned, String>,
+    pub learn: fn(&ReadCx<'_>, &[Answer]) -> Result<Learned, Trouble>,
+}
+
+/// Why a reading taught nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// A person has to look: the resource goes on hold.
+    Hold(String),
+    /// It may be better later.
+    Later(String),
 }
 
 /// What a reading may look at besides its answers.

@@ -1,1 +1,212 @@
 //! The shell that joins the floors below: one owner of state.
+//!
+//! The engine keeps what the files want and what is known, asks the planner what is to be done,
+//! and starts one task per resource that has something to do. A task writes its intent, sends,
+//! settles the answer and ends; only then does the engine look again. Others speak to it by
+//! events over a bounded channel.
+//!
+//! Guarantees: nothing is sent before its intent is on disk; a resource has one effect under way;
+//! dropping the engine at any await leaves a state from which the next start goes on.
+
+mod access;
+mod body;
+mod perform;
+mod question;
+mod read;
+mod schedule;
+mod settle;
+mod shared;
+mod tasks;
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::base::id::{IntentId, Key};
+use crate::plan::Planner;
+
+pub use question::{
+    IntentView, IntentsView, MoneyView, Overview, PlanView, Question, RemadeView, Reply,
+    ResourceView, StepView,
+};
+pub use schedule::Backoff;
+pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
+pub use tasks::{Finished, Unable};
+pub use world::{Specs, Standing};
+
+/// What wakes the engine.
+#[derive(Debug)]
+pub enum Event {
+    /// Files may have changed; an empty list means: look at the whole tree.
+    Files(Vec<PathBuf>),
+    /// Someone asks; the answer goes back over the channel.
+    Ask(Question, oneshot::Sender<Reply>),
+    /// End, once the calls under way have their answers written down.
+    Stop,
+}
+
+/// When a run ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// When only outside events remain.
+    Settled,
+    /// When it is told to.
+    Stopped,
+}
+
+/// The one owner of state.
+pub struct Engine {
+    shared: Arc<Shared>,
+    world: Standing,
+    planner: Planner,
+    next_intent: IntentId,
+    tasks: JoinSet<Finished>,
+    busy: BTreeSet<Key>,
+    queue: BTreeSet<Key>,
+    backoff: Backoff,
+    unable: BTreeMap<Key, Unable>,
+    chosen: Option<BTreeSet<Key>>,
+    waiters: Vec<oneshot::Sender<Reply>>,
+    stopping: bool,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Engine({} busy, {} queued)", self.busy.len(), self.queue.len())
+    }
+}
+
+impl Engine {
+    /// Starts from what the journal knows and what the files want.
+    pub fn new(shared: Arc<Shared>, specs: Box<dyn Specs>) -> Result<Self, EngineError> {
+        let planner = Planner::new(shared.settings.planning.clone());
+        let world = Standing::load(&shared.facts, specs)?;
+        let next_intent = shared.facts.next_intent()?;
+        let mut engine = Self {
+            shared,
+            world,
+            planner,
+            next_intent,
+            tasks: JoinSet::new(),
+            busy: BTreeSet::new(),
+            queue: BTreeSet::new(),
+            backoff: Backoff::default(),
+            unable: BTreeMap::new(),
+            chosen: None,
+            waiters: Vec::new(),
+            stopping: false,
+        };
+        let made = engine.planner.all(&engine.world);
+        engine.enqueue(made);
+        Ok(engine)
+    }
+
+    /// Acts on these resources alone, for `--target` and path arguments.
+    pub fn choose(&mut self, keys: BTreeSet<Key>) {
+        self.chosen = Some(keys);
+    }
+
+    /// The planner, for a look at the plan.
+    pub fn planner(&self) -> &Planner {
+        &self.planner
+    }
+
+    /// What could not even be tried, and why.
+    pub fn unable(&self) -> &BTreeMap<Key, Unable> {
+        &self.unable
+    }
+
+    /// Works until the end that `until` names.
+    pub async fn run(
+        &mut self,
+        mut events: mpsc::Receiver<Event>,
+        until: Until,
+    ) -> Result<(), EngineError> {
+        self.recover();
+        loop {
+            self.start_tasks()?;
+            if self.tasks.is_empty() && self.idle() {
+                for waiter in self.waiters.drain(..) {
+                    drop(waiter.send(Reply::Settled));
+                }
+            }
+            if self.tasks.is_empty() && (self.stopping || (until == Until::Settled && self.idle())) {
+                return Ok(());
+            }
+            let due = self.backoff.next_due();
+            tokio::select! {
+                biased;
+                Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
+                Some(finished) = self.tasks.join_next(), if !self.tasks.is_empty() => {
+                    self.finish(finished.map_err(EngineError::from)?)?;
+                }
+                () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
+                else => return Ok(()),
+            }
+        }
+    }
+
+    /// Whether only outside events remain.
+    fn idle(&self) -> bool {
+        self.queue.is_empty() && self.backoff.is_empty()
+    }
+
+    /// Takes one event in.
+    fn handle(&mut self, event: Event) -> Result<(), EngineError> {
+        match event {
+            Event::Files(paths) => {
+                let touched = self.world.reload(&paths);
+                self.look_again(touched);
+            }
+            Event::Ask(Question::Settle, reply) => {
+                let touched = self.world.reload(&[]);
+                self.look_again(touched);
+                self.waiters.push(reply);
+            }
+            Event::Ask(question, reply) => {
+                let answer = self.answer(question)?;
+                // Whoever asked may have gone away: then nobody wants the answer.
+                drop(reply.send(answer));
+            }
+            Event::Stop => {
+                self.stopping = true;
+                self.shared.stop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the steps of these resources again and queues what can be done. A new wish clears
+    /// what an older one had to wait for.
+    fn look_again(&mut self, keys: BTreeSet<Key>) {
+        for key in &keys {
+            self.unable.remove(key);
+            self.backoff.clear(key);
+        }
+        let made = self.planner.touch(&self.world, keys);
+        self.enqueue(made);
+    }
+
+    /// Queues every resource of these whose step can be done now.
+    fn enqueue(&mut self, keys: BTreeSet<Key>) {
+        for key in keys {
+            let work = self.planner.step(&key).is_some_and(|step| step.work.is_some());
+            let chosen = self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&key));
+            if work && chosen && !self.busy.contains(&key) && !self.backoff.holds(&key) {
+                self.queue.insert(key);
+            } else {
+                self.queue.remove(&key);
+            }
+        }
+    }
+
+    /// Queues what waited long enough.
+    fn retry(&mut self) {
+        let due = self.backoff.take_due();
+        self.enqueue(due);
+    }
+}

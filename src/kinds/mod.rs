@@ -4,6 +4,25 @@
 //! matches it (`step.rs`). Outside its folder a spec is canonical JSON; inside it is a typed
 //! struct. There is no second `match` on kinds anywhere in the crate.
 
+pub mod amount;
+pub mod contact;
+pub mod diff;
+pub mod invoice;
+pub mod merchant;
+pub mod misfit;
+pub mod recurring_charge;
+pub mod redact;
+pub mod reference;
+pub mod refused;
+pub mod register;
+pub mod saved_method;
+pub mod secret_source;
+pub mod step;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod text;
+pub mod whole;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,6 +31,7 @@ use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
+use crate::model::observed::Observed;
 
 /// How private a field is (design.md part 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,4 +119,12 @@ pub struct Misfit {
     pub offset: Option<usize>,
     /// What the parser said.
     pub message: String,
+}
+
+/// A kind of manifest as a whole: its shape, and what has to be done about it.
+pub trait Kind: Shape {
+    /// What has to be done about a resource whose document is there.
+    fn step(cx: &step::StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> step::Draft;
+    /// What has to be done about a resource whose document is gone.
+    fn gone(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::Draft;
 }

@@ -9,7 +9,7 @@ use crate::base::hash::SourceId;
 use crate::base::id::{Key, Kind, Mode, RemoteId};
 use crate::effects::Obligation;
 use crate::kinds::diff::changes;
-use crate::kinds::redact::redact;
+use crate::kinds::redact::{field_of, redact};
 use crate::kinds::{Change, Field};
 use crate::model::effect::{Effect, Work};
 use crate::model::manifest::{Manifest, OnDoubt};
@@ -181,28 +181,7 @@ fn changed(
 
 /// How a change of this path is made: the entry of the field or of its nearest ancestor.
 pub fn change_of(fields: &[Field], path: &str) -> Change {
-    field_of(fields, path).map_or(Change::Never, |field| field.change)
-}
-
-/// The field table's entry for a path: the longest one that covers it.
-pub fn field_of<'a>(fields: &'a [Field], path: &str) -> Option<&'a Field> {
-    let plain = without_places(path);
-    let covers = |field: &&Field| {
-        plain == field.path
-            || plain.strip_prefix(field.path).is_some_and(|rest| rest.starts_with(['.', '[']))
-    };
-    fields.iter().filter(covers).max_by_key(|field| field.path.len())
-}
-
-/// `line_items[3].total` as `line_items[].total`.
-fn without_places(path: &str) -> String {
-    let mut inside = false;
-    let keep = |character: &char| {
-        let skip = inside && *character != ']';
-        inside = (inside || *character == '[') && *character != ']';
-        !skip
-    };
-    path.chars().filter(keep).collect()
+    field_of(fields, &format!("spec.{path}")).map_or(Change::Never, |field| field.change)
 }
 
 /// The generation under which the object was made.

@@ -159,7 +159,7 @@ impl Issue {
 
 /// An issue with its place in a file: what `validate -o json` prints (design.md part 4).
 /// Lines and columns count from 1, columns in characters; `length` is in characters too.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Problem {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: String,
@@ -182,7 +182,7 @@ pub struct Problem {
 }
 
 /// A second place of a [`Problem`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RelatedPlace {
     /// The file.
     pub file: String,

@@ -124,12 +124,13 @@ impl Observed {
         }
     }
 
-    /// Takes in one more fact. An older one changes nothing (law 3).
+    /// Takes in one more fact. What was read earlier than what is known changes nothing (law 3);
+    /// the answer to our own call is always news, whatever the clock did.
     pub fn learn(&mut self, fact: &Observation) {
-        if fact.at < self.at {
+        if fact.source == Source::Read && fact.at < self.at {
             return;
         }
-        self.at = fact.at;
+        self.at = self.at.max(fact.at);
         self.source = fact.source;
         self.merchant = fact.merchant.clone();
         self.exists = fact.exists.unwrap_or(self.exists);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
@@ -12,7 +12,7 @@ use crate::base::money::Money;
 use crate::model::effect::Work;
 
 /// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The service matches; nothing is done.
@@ -158,7 +158,7 @@ fn list(keys: &[Key]) -> String {
 }
 
 /// One field before and after, private values masked.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FieldChange {
     /// The path below `spec`.
     pub path: String,

@@ -1,1 +1,206 @@
-//! Desired and Observed to a Plan; pure and infallible.
+//! Desired and Observed to a Plan.
+//!
+//! Pure, sync and infallible: everything that can fail happened before. Incremental: when one
+//! thing changed, only its own step and those of what depends on it are made again, and the totals
+//! follow.
+//!
+//! Guarantees: a step never depends on the order in which keys were touched; making every step
+//! from nothing gives the same steps.
+
+mod order;
+mod step;
+mod totals;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::base::id::Key;
+use crate::kinds::step::{StepCx, View};
+use crate::model::desired::Desired;
+use crate::model::intent::OpenIntent;
+use crate::model::manifest::{Manifest, OnDoubt};
+use crate::model::observed::Observed;
+use crate::model::plan::{Plan, Step};
+
+pub use totals::{Totals, summary};
+
+/// What planning is told once.
+#[derive(Clone)]
+pub struct Settings {
+    /// `partner.name`.
+    pub partner: String,
+    /// The key of digests that stand for private values.
+    pub digest_key: [u8; 32],
+    /// `doubt.contact`.
+    pub on_doubt: OnDoubt,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Settings({})", self.partner)
+    }
+}
+
+/// What is known when steps are made.
+pub trait World {
+    /// What the files want.
+    fn desired(&self) -> &Desired;
+    /// What is known of a resource.
+    fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
+    /// The intent of a resource that is not closed.
+    fn open(&self, key: &Key) -> Option<Arc<OpenIntent>>;
+    /// Every resource that something is known of.
+    fn known(&self) -> Vec<Key>;
+}
+
+/// All steps, kept up to date.
+#[derive(Debug)]
+pub struct Planner {
+    settings: Settings,
+    steps: BTreeMap<Key, Arc<Step>>,
+    needs: BTreeMap<Key, Vec<Key>>,
+    users: BTreeMap<Key, BTreeSet<Key>>,
+    totals: Totals,
+}
+
+impl Planner {
+    /// A planner that has seen nothing.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            steps: BTreeMap::new(),
+            needs: BTreeMap::new(),
+            users: BTreeMap::new(),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Makes every step again.
+    pub fn all(&mut self, world: &dyn World) -> BTreeSet<Key> {
+        let desired = world.desired();
+        let mut keys: BTreeSet<Key> = desired.manifests.keys().cloned().collect();
+        keys.extend(desired.broken.iter().cloned());
+        keys.extend(world.known());
+        keys.extend(self.steps.keys().cloned());
+        self.touch(world, keys)
+    }
+
+    /// Makes the steps of these resources again, and of whatever depends on them. Answers the keys
+    /// whose steps were made.
+    pub fn touch(
+        &mut self,
+        world: &dyn World,
+        keys: impl IntoIterator<Item = Key>,
+    ) -> BTreeSet<Key> {
+        let keys: Vec<Key> = keys.into_iter().collect();
+        for key in &keys {
+            self.relink(world, key);
+        }
+        let mut waiting = self.with_users(&keys);
+        let mut made = BTreeSet::new();
+        for key in order::sorted(waiting.iter().cloned(), &self.needs) {
+            waiting.remove(&key);
+            self.make(world, &key);
+            made.insert(key);
+        }
+        made
+    }
+
+    /// These keys and everything that depends on them, however far.
+    fn with_users(&self, keys: &[Key]) -> BTreeSet<Key> {
+        let mut found: BTreeSet<Key> = keys.iter().cloned().collect();
+        let mut queue: Vec<Key> = keys.to_vec();
+        while let Some(key) = queue.pop() {
+            for user in self.users.get(&key).into_iter().flatten() {
+                if found.insert(user.clone()) {
+                    queue.push(user.clone());
+                }
+            }
+        }
+        found
+    }
+
+    /// Takes note of what a resource refers to now.
+    fn relink(&mut self, world: &dyn World, key: &Key) {
+        for needed in self.needs.remove(key).into_iter().flatten() {
+            if let Some(users) = self.users.get_mut(&needed) {
+                users.remove(key);
+            }
+        }
+        let Some(manifest) = world.desired().manifests.get(key) else { return };
+        let needs = step::needs(manifest);
+        for needed in &needs {
+            self.users.entry(needed.clone()).or_default().insert(key.clone());
+        }
+        self.needs.insert(key.clone(), needs);
+    }
+
+    /// Makes one step again.
+    fn make(&mut self, world: &dyn World, key: &Key) {
+        let before = self.steps.get(key).cloned();
+        let seen = Seen { world, planner: self };
+        let cx = StepCx {
+            partner: &self.settings.partner,
+            digest_key: &self.settings.digest_key,
+            view: &seen,
+            on_doubt: self.settings.on_doubt,
+        };
+        let after = step::step(&cx, world, key).map(Arc::new);
+        self.totals.replace(before.as_deref(), after.as_deref());
+        match after {
+            Some(step) => self.steps.insert(key.clone(), step),
+            None => self.steps.remove(key),
+        };
+    }
+
+    /// One step.
+    pub fn step(&self, key: &Key) -> Option<&Arc<Step>> {
+        self.steps.get(key)
+    }
+
+    /// Every step, by key.
+    pub fn steps(&self) -> impl Iterator<Item = &Arc<Step>> {
+        self.steps.values()
+    }
+
+    /// What all steps add up to.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The resources that refer to this one.
+    pub fn users(&self, key: &Key) -> impl Iterator<Item = &Key> {
+        self.users.get(key).into_iter().flatten()
+    }
+
+    /// All steps in dependency order: what is needed comes before what needs it.
+    pub fn plan(&self) -> Plan {
+        let keys = order::sorted(self.steps.keys().cloned(), &self.needs);
+        let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(|step| (**step).clone());
+        Plan { steps: steps.collect(), totals: self.totals.money().clone() }
+    }
+}
+
+/// What a kind may look at while its step is made.
+struct Seen<'a> {
+    world: &'a dyn World,
+    planner: &'a Planner,
+}
+
+impl View for Seen<'_> {
+    fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
+        self.world.desired().manifests.get(key).cloned()
+    }
+
+    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
+        self.world.observed(key)
+    }
+
+    fn ready(&self, key: &Key) -> bool {
+        self.planner.steps.get(key).is_some_and(|step| step.ready)
+    }
+
+    fn users(&self, key: &Key) -> Vec<Key> {
+        self.planner.users(key).cloned().collect()
+    }
+}

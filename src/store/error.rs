@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use super::{index::IndexError, journal::JournalError, vault::VaultError};
+use super::{fold::FoldError, index::IndexError, journal::JournalError, vault::VaultError};
 
 /// Why an append or a fold failed.
 ///
@@ -18,6 +18,9 @@ pub enum StoreError {
     /// The index refused.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// A record does not fit what was folded before.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
     /// A record cannot be written as CBOR; nothing was written.
     #[error("encode a record: {why}")]
     Encode {

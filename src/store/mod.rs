@@ -14,10 +14,13 @@
 mod bytes;
 pub mod disk;
 pub mod error;
+pub mod facts;
+pub mod fold;
 pub mod index;
 pub mod journal;
 pub mod key;
 pub mod lock;
+pub mod open;
 pub mod real_disk;
 pub mod sled;
 pub mod vault;

@@ -1,14 +1,16 @@
 //! What has to be done about a contact: it is made once, and the service can never change it.
 
-use super::FIELDS;
+use super::Contact;
+use crate::base::id::Key;
 use crate::effects::create_contact;
+use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{Draft, MERCHANT, Object, StepCx, needed, object, orphaned, reference};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
 /// The step of a contact.
-pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let kind = Object {
         create: &|new| {
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
@@ -21,10 +23,20 @@ pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Dr
         money: Vec::new(),
         unready: &|_| None,
     };
-    object(cx, FIELDS, manifest, have, &kind)
+    object(cx, Contact::FIELDS, manifest, have, &kind)
 }
 
 /// The step of a contact whose document is gone.
-pub fn gone(_: &StepCx<'_>, _: &Observed) -> Draft {
+fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
     orphaned()
+}
+
+impl Kind for Contact {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+        step(cx, manifest, have)
+    }
+
+    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
+        gone(cx, key, have)
+    }
 }

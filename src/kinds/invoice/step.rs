@@ -3,13 +3,14 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::FIELDS;
+use super::Invoice;
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
 use crate::effects::create_invoice;
 use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
+use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, orphaned, reference,
 };
@@ -18,7 +19,7 @@ use crate::model::observed::Observed;
 use crate::model::plan::{MoneyMove, Reason};
 
 /// The step of an invoice.
-pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
     let total = total(&manifest.spec);
     let mode = mode_of(cx.view, &merchant);
@@ -35,11 +36,11 @@ pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Dr
         money: money.into_iter().collect(),
         unready: &unready,
     };
-    object(cx, FIELDS, manifest, have, &kind)
+    object(cx, Invoice::FIELDS, manifest, have, &kind)
 }
 
 /// The step of an invoice whose document is gone.
-pub fn gone(_: &StepCx<'_>, _: &Observed) -> Draft {
+fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
     orphaned()
 }
 
@@ -141,4 +142,14 @@ fn invoice_date(
         Reason::Unfit(format!("the merchant's time zone {zone:?} is not known: set spec.timezone"))
     })?;
     Ok(timestamp(&noon))
+}
+
+impl Kind for Invoice {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+        step(cx, manifest, have)
+    }
+
+    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
+        gone(cx, key, have)
+    }
 }

@@ -1,12 +1,16 @@
 //! What has to be done so that a merchant is connected: its code exchanged, its credentials read
 //! and sealed, its readable objects looked at.
 
+use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::Value;
 
-use super::FIELDS;
+use super::zone;
+use super::Merchant;
+use crate::base::id::Key;
 use crate::effects::{CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
+use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{Draft, StepCx, obligation, orphaned};
 use crate::model::effect::{Reading, Work};
 use crate::model::manifest::Manifest;
@@ -14,14 +18,14 @@ use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 
 /// The step of a merchant.
-pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    let spec = redact(FIELDS, &manifest.spec, cx.digest_key);
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+    let spec = redact(Merchant::FIELDS, &manifest.spec, cx.digest_key);
     let new = match obligation(cx, manifest, &manifest.key, &spec) {
         Ok(new) => new,
         Err(reason) => return Draft::idle(Verdict::Blocked, reason),
     };
     let applied = have.and_then(|have| have.applied.as_ref());
-    let changes = changes(applied.map(|applied| &applied.spec), &spec, FIELDS);
+    let changes = changes(applied.map(|applied| &applied.spec), &spec, Merchant::FIELDS);
     if let Some(fixed) = applied.and_then(|_| changes.first()) {
         let moved = Reason::CannotChange(vec![fixed.path.clone()]);
         return Draft { changes, ..Draft::idle(Verdict::Blocked, moved) };
@@ -46,7 +50,7 @@ pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Dr
 }
 
 /// The step of a merchant whose document is gone.
-pub fn gone(_: &StepCx<'_>, _: &Observed) -> Draft {
+fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
     orphaned()
 }
 
@@ -76,4 +80,24 @@ fn missing<'a>(manifest: &'a Manifest, have: Option<&Observed>) -> Missing<'a> {
 fn read(name: &'static str, new: Obligation) -> Work {
     let (key, merchant, mode) = (new.key, new.merchant, new.mode);
     Work::Read(Reading { name, key, merchant, mode, applied: new.applied })
+}
+
+/// Noon of a date in a merchant's zone, as UTC: what a bare date means (design.md part 4). `None`
+/// for a zone that is not known. A noon that does not exist is the first moment after it.
+pub fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
+    let zone = zone::find(zone)?;
+    let noon = date.and_hms_opt(12, 0, 0)?;
+    let later = || zone.from_local_datetime(&noon.checked_add_signed(TimeDelta::hours(1))?).earliest();
+    let local = zone.from_local_datetime(&noon).earliest().or_else(later)?;
+    Some(local.with_timezone(&Utc))
+}
+
+impl Kind for Merchant {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+        step(cx, manifest, have)
+    }
+
+    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
+        gone(cx, key, have)
+    }
 }

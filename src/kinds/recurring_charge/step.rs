@@ -3,10 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::FIELDS;
+use super::RecurringCharge;
 use crate::base::money::Money;
+use crate::base::id::Key;
 use crate::effects::{change_recurring, create_recurring};
 use crate::kinds::diff::amount;
+use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, orphaned, reference,
 };
@@ -15,7 +17,7 @@ use crate::model::observed::Observed;
 use crate::model::plan::{FieldChange, MoneyMove, Reason};
 
 /// The step of a recurring charge.
-pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let spec = &manifest.spec;
     let text = spec.get("description").and_then(Value::as_str).unwrap_or_default();
     let kind = Object {
@@ -27,7 +29,7 @@ pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Dr
         money: money(cx, manifest).into_iter().collect(),
         unready: &unready,
     };
-    let mut draft = object(cx, FIELDS, manifest, have, &kind);
+    let mut draft = object(cx, RecurringCharge::FIELDS, manifest, have, &kind);
     if draft.changes.iter().any(|change| change.path == "amount") {
         draft.money = kind.money;
     }
@@ -35,7 +37,7 @@ pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Dr
 }
 
 /// The step of a recurring charge whose document is gone.
-pub fn gone(_: &StepCx<'_>, _: &Observed) -> Draft {
+fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
     orphaned()
 }
 
@@ -128,4 +130,14 @@ fn changed(spec: &Value, changes: &[FieldChange]) -> (Value, bool) {
         body["max_amount"] = json!(most);
     }
     (body, touched("description"))
+}
+
+impl Kind for RecurringCharge {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+        step(cx, manifest, have)
+    }
+
+    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
+        gone(cx, key, have)
+    }
 }

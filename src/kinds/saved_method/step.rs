@@ -3,10 +3,11 @@
 
 use serde_json::Value;
 
-use super::FIELDS;
+use super::SavedMethod;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::effects::{CardSource, Obligation, change_card, delete_card, save_card};
+use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, object, orphaned, reference,
 };
@@ -16,7 +17,7 @@ use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 
 /// The step of a saved method.
-pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let spec = &manifest.spec;
     let kind = Object {
         create: &|new| {
@@ -29,12 +30,12 @@ pub fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Dr
         money: Vec::new(),
         unready: &|_| None,
     };
-    object(cx, FIELDS, manifest, have, &kind)
+    object(cx, SavedMethod::FIELDS, manifest, have, &kind)
 }
 
 /// The step of a saved method whose document is gone: it is deleted if its document said so and
 /// nothing uses it any more.
-pub fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
+fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
     let Some(applied) = &have.applied else { return orphaned() };
     let users = cx.view.users(key);
     match (applied.deletion, &have.remote_id) {
@@ -57,5 +58,15 @@ pub fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
                 Draft { work, ..Draft::idle(Verdict::Delete, Reason::Removed) }
             }
         },
+    }
+}
+
+impl Kind for SavedMethod {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+        step(cx, manifest, have)
+    }
+
+    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
+        gone(cx, key, have)
     }
 }

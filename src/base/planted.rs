@@ -1,0 +1,44 @@
+//! Faults planted on purpose, so that the simulator can be shown to find them.
+//!
+//! Each name weakens one promise. Without the `planted` feature, and outside tests, every one of
+//! them is off for good and the compiler removes it.
+
+#[cfg(any(test, feature = "planted"))]
+mod switch {
+    use std::cell::Cell;
+
+    thread_local! {
+        static PLANTED: Cell<Option<&'static str>> = const { Cell::new(None) };
+    }
+
+    /// Every fault there is.
+    pub const FAULTS: &[&str] = &[
+        "send-before-sync",
+        "fold-reads-unsynced",
+        "attempt-in-the-name",
+        "absent-after-one-read",
+        "prune-under-partial",
+        "two-open-effects",
+        "tail-cut-drops-valid",
+        "settled-without-comparing",
+    ];
+
+    /// Whether a fault is planted in this thread.
+    pub fn is(name: &str) -> bool {
+        PLANTED.with(|planted| planted.get() == Some(name))
+    }
+
+    /// Plants a fault in this thread, or none.
+    pub fn plant(name: Option<&'static str>) {
+        PLANTED.with(|planted| planted.set(name));
+    }
+}
+
+#[cfg(any(test, feature = "planted"))]
+pub use switch::{FAULTS, is, plant};
+
+/// Whether a fault is planted: never, in a build without the feature.
+#[cfg(not(any(test, feature = "planted")))]
+pub const fn is(_name: &str) -> bool {
+    false
+}

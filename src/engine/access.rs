@@ -1,0 +1,86 @@
+//! Which credential lets a call in: sealed ones first, those of the spec where none is sealed yet.
+
+use serde_json::Value;
+
+use super::shared::{EngineError, SecretError, Shared};
+use crate::api::Auth;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::Access;
+use crate::model::observed::Observed;
+
+/// Where a merchant's credentials may come from.
+#[derive(Debug, Clone)]
+pub(super) struct Wallet {
+    /// The merchant.
+    pub merchant: Key,
+    /// `spec.credentials` of its manifest, where it has one.
+    pub spec: Option<Value>,
+}
+
+/// Why a call cannot be let in.
+#[derive(Debug)]
+pub(super) enum NoAccess {
+    /// A secret cannot be had.
+    Secret(SecretError),
+    /// The state cannot be read.
+    Engine(EngineError),
+}
+
+impl From<EngineError> for NoAccess {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// The credential for this kind of authentication.
+pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Access, NoAccess> {
+    let (fact, field) = match auth {
+        Auth::None => return Ok(Access::None),
+        Auth::Tenant => return Ok(Access::Tenant),
+        Auth::Payments => ("token", "/access_token"),
+        Auth::SecretKey => ("secret_key", "/keys/secret_key"),
+        Auth::PublicKey => ("public_key", "/keys/public_key"),
+    };
+    let known = shared.facts.observed(&wallet.merchant).map_err(EngineError::from)?;
+    let secret = match sealed(shared, known.as_ref(), fact)? {
+        Some(secret) => secret,
+        None => from_spec(shared, wallet, field).map_err(NoAccess::Secret)?,
+    };
+    Ok(match auth {
+        Auth::Payments => Access::Bearer(secret),
+        Auth::None | Auth::Tenant | Auth::SecretKey | Auth::PublicKey => Access::Basic(secret),
+    })
+}
+
+/// A sealed credential, or an open one such as a public key.
+fn sealed(
+    shared: &Shared,
+    known: Option<&Observed>,
+    fact: &str,
+) -> Result<Option<Secret>, EngineError> {
+    let Some(known) = known else { return Ok(None) };
+    if let Some(open) = known.text(fact) {
+        return Ok(Some(Secret::from(open.to_owned())));
+    }
+    let Some(reference) = known.fact(fact).get("sealed").and_then(Value::as_str) else {
+        return Ok(None);
+    };
+    let reference = reference
+        .parse()
+        .map_err(|error| EngineError::Bug(format!("{fact} names no blob: {error}")))?;
+    let bytes = shared.vault.open_blob(&reference)?;
+    Ok(Some(Secret::from(String::from_utf8_lossy(&bytes).into_owned())))
+}
+
+/// A credential that the merchant's document names itself.
+fn from_spec(shared: &Shared, wallet: &Wallet, field: &str) -> Result<Secret, SecretError> {
+    let source = wallet.spec.as_ref().and_then(|spec| spec.pointer(field));
+    let source = source.ok_or_else(|| SecretError {
+        message: format!("{} has no credential for this call yet", wallet.merchant.short()),
+    })?;
+    if let Some(open) = source.as_str() {
+        return Ok(Secret::from(open.to_owned()));
+    }
+    shared.secrets.resolve(source, &wallet.merchant)
+}

@@ -1,0 +1,113 @@
+//! A request's body: secrets are put in as late as possible, and private bytes are sealed.
+
+use serde_json::Value;
+
+use super::shared::{EngineError, SecretError, Shared};
+use crate::api::Call;
+use crate::base::hash::keyed;
+use crate::model::effect::Effect;
+use crate::model::intent::{Intent, StoredBody, StoredRequest};
+use crate::store::vault::Sealed;
+
+/// The exact bytes of an effect's body, its secrets put in.
+pub(super) fn bytes(shared: &Shared, effect: &Effect) -> Result<Option<Vec<u8>>, SecretError> {
+    if effect.request.body.is_null() {
+        return Ok(None);
+    }
+    let filled = fill(shared, effect, &effect.request.body)?;
+    let bytes = serde_json::to_vec(&filled).map_err(|error| SecretError {
+        message: format!("write the request's body: {error}"),
+    })?;
+    Ok(Some(bytes))
+}
+
+/// A copy of a template with every placeholder replaced.
+fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, SecretError> {
+    match template {
+        Value::Object(fields) => {
+            if let Some(source) = fields.get("$secret") {
+                let secret = shared.secrets.resolve(source, &effect.key)?;
+                return Ok(Value::from(secret.expose()));
+            }
+            if let Some(name) = fields.get("$partner").and_then(Value::as_str) {
+                return partner(shared, name);
+            }
+            let filled = fields
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(name, value)| Ok((name.clone(), fill(shared, effect, value)?)));
+            Ok(Value::Object(filled.collect::<Result<_, SecretError>>()?))
+        }
+        Value::Array(items) => {
+            let filled = items.iter().map(|item| fill(shared, effect, item));
+            Ok(Value::Array(filled.collect::<Result<_, _>>()?))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(template.clone()),
+    }
+}
+
+/// One of the partner application's own values.
+fn partner(shared: &Shared, name: &str) -> Result<Value, SecretError> {
+    let partner = shared.partner.as_ref().map_err(Clone::clone)?;
+    match name {
+        "client_id" => Ok(Value::from(partner.client_id.expose())),
+        "client_secret" => Ok(Value::from(partner.client_secret.expose())),
+        "redirect_uri" => Ok(Value::from(partner.redirect_uri.as_str())),
+        other => Err(SecretError { message: format!("the partner has no value {other}") }),
+    }
+}
+
+/// A request as it is kept, and the sealed blob that it needs.
+pub(super) fn store(
+    shared: &Shared,
+    effect: &Effect,
+    bytes: Option<&[u8]>,
+) -> Result<(StoredRequest, Vec<Sealed>), EngineError> {
+    let (body, blobs) = match bytes {
+        None => (StoredBody::None, Vec::new()),
+        Some(bytes) if !effect.sealed => {
+            (StoredBody::Plain(String::from_utf8_lossy(bytes).into_owned()), Vec::new())
+        }
+        Some(bytes) => {
+            let subject = effect.key.to_string();
+            let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
+            let digest = keyed(&shared.settings.planning.digest_key, "body", bytes);
+            let reference = sealed.reference().to_string();
+            (StoredBody::Sealed { reference, digest }, vec![sealed])
+        }
+    };
+    let request = &effect.request;
+    let stored = StoredRequest {
+        endpoint: request.endpoint.clone(),
+        method: request.method,
+        host: request.host,
+        path: request.path.clone(),
+        auth: request.auth,
+        body,
+    };
+    Ok((stored, blobs))
+}
+
+/// The call of an intent, byte for byte as it was first sent.
+pub(super) fn call(shared: &Shared, intent: &Intent) -> Result<Call, EngineError> {
+    let body = match &intent.request.body {
+        StoredBody::None => None,
+        StoredBody::Plain(text) => Some(text.clone().into_bytes()),
+        StoredBody::Sealed { reference, digest: _ } => {
+            let reference = reference.parse().map_err(|error| {
+                EngineError::Bug(format!("{} names no blob: {error}", intent.id))
+            })?;
+            Some(shared.vault.open_blob(&reference)?.to_vec())
+        }
+    };
+    let request = &intent.request;
+    Ok(Call {
+        endpoint: request.endpoint.clone(),
+        method: request.method,
+        host: request.host,
+        path: request.path.clone(),
+        query: Vec::new(),
+        auth: request.auth,
+        body,
+    })
+}

@@ -1,0 +1,250 @@
+//! One effect: its intent is written and synced, then it is sent, then its answer is written.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::access::{NoAccess, Wallet, access};
+use super::shared::{EngineError, Shared};
+use super::tasks::{Finished, Job, Unable};
+use super::{body, settle};
+use crate::api::{Auth, Call};
+use crate::effects::{EffectRow, Learned, effect_row, expect};
+use crate::model::intent::{Intent, Progress, Proof};
+use crate::model::observed::{Observation, Source};
+use crate::model::outcome::Outcome;
+use crate::model::record::Record;
+
+/// Performs one effect to its end, or until it can only wait.
+pub(super) async fn perform(shared: &Shared, job: Job) -> Finished {
+    let key = job.effect.key.clone();
+    match tried(shared, job).await {
+        Ok(finished) => finished,
+        Err(NoAccess::Secret(error)) => {
+            Finished::Again(key, Unable::Secret(error.message), Duration::ZERO)
+        }
+        Err(NoAccess::Engine(error)) => Finished::Broken(error),
+    }
+}
+
+/// Every step of an effect, in order.
+async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
+    let row = row(job.effect.name)?;
+    let (id, wallet) = (job.id, job.wallet.clone());
+    access(shared, &wallet, job.effect.request.auth)?;
+    let bytes = body::bytes(shared, &job.effect).map_err(NoAccess::Secret)?;
+    let baseline = match baseline(shared, row, &job).await? {
+        Ok(baseline) => baseline,
+        Err(unable) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
+    };
+    let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
+    let effect = job.effect;
+    let intent = Intent {
+        id,
+        effect: effect.name.to_owned(),
+        mark: effect.source_id.mark(),
+        key: effect.key,
+        merchant: effect.merchant,
+        mode: effect.mode,
+        target: effect.target,
+        source_id: effect.source_id,
+        request,
+        expect: effect.expect,
+        applied: effect.applied,
+        baseline,
+        on_doubt: effect.on_doubt,
+        cause: job.cause,
+        at: shared.now(),
+    };
+    shared.write(blobs, vec![Record::Intent(Box::new(intent.clone()))]).await?;
+    let outcome = send(shared, &intent, &wallet).await?;
+    Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
+}
+
+/// The row of an effect.
+pub(super) fn row(name: &str) -> Result<&'static EffectRow, EngineError> {
+    effect_row(name).ok_or_else(|| EngineError::Bug(format!("no effect is called {name}")))
+}
+
+/// What is asked just before sending. An effect whose evidence needs it is not sent without it.
+async fn baseline(
+    shared: &Shared,
+    row: &EffectRow,
+    job: &Job,
+) -> Result<Result<Value, Unable>, NoAccess> {
+    let Some(baseline) = row.baseline else { return Ok(Ok(Value::Null)) };
+    let query = baseline(&job.effect);
+    let access = access(shared, &job.wallet, query.call.auth)?;
+    let _permit = shared.permits().acquire().await;
+    let read = shared.client.read(&query.call, &access).await;
+    Ok(read.map(|body| newest(&body)).map_err(|error| Unable::Unreachable(error.to_string())))
+}
+
+/// Of the events list, only the newest one's id and time are kept.
+fn newest(body: &Value) -> Value {
+    let event = body.pointer("/results/0");
+    let field = |name: &str| event.and_then(|event| event.get(name)).cloned();
+    json!({"results": [{"id": field("id"), "created": field("created")}]})
+}
+
+/// Sends an intent's request, the same bytes each time.
+pub(super) async fn send(
+    shared: &Shared,
+    intent: &Intent,
+    wallet: &Wallet,
+) -> Result<Outcome, EngineError> {
+    let call = body::call(shared, intent)?;
+    let access = match access_for(shared, wallet, &call) {
+        Ok(access) => access,
+        Err(NoAccess::Engine(error)) => return Err(error),
+        Err(NoAccess::Secret(error)) => {
+            return Ok(Outcome::NotSent { reason: error.message, retry_after_s: None });
+        }
+    };
+    let _permit = shared.permits().acquire().await;
+    Ok(shared.client.send(&call, &access).await)
+}
+
+/// The credential for a call.
+fn access_for(
+    shared: &Shared,
+    wallet: &Wallet,
+    call: &Call,
+) -> Result<crate::client::Access, NoAccess> {
+    if call.auth == Auth::None {
+        return Ok(crate::client::Access::None);
+    }
+    access(shared, wallet, call.auth)
+}
+
+/// Writes down what a first answer means.
+async fn conclude(
+    shared: &Shared,
+    row: &EffectRow,
+    intent: &Intent,
+    wallet: &Wallet,
+    outcome: Outcome,
+) -> Result<Finished, EngineError> {
+    match outcome {
+        Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await,
+        Outcome::Refused { status, problem } => {
+            refused(shared, row, intent, status, problem).await
+        }
+        Outcome::NotSent { reason, retry_after_s } => {
+            let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
+            write(shared, intent, Progress::NotSent { reason: reason.clone() }).await?;
+            Ok(Finished::Again(intent.key.clone(), Unable::Unreachable(reason), wait))
+        }
+        Outcome::InDoubt { reason } => {
+            write(shared, intent, Progress::Doubt { reason }).await?;
+            settle::settle(shared, row, intent, wallet, 1).await
+        }
+    }
+}
+
+/// An answer that says it happened: learnt if it is the answer to what was asked, else held.
+pub(super) async fn answered(
+    shared: &Shared,
+    row: &EffectRow,
+    intent: &Intent,
+    reply: &Value,
+    proof: Proof,
+) -> Result<Finished, EngineError> {
+    let learned = (row.learn)(intent, reply);
+    let differing = if differs_matter() && !(reply.is_null() && proof == Proof::Found) {
+        expect::mismatches(&intent.expect, reply)
+    } else {
+        Vec::new()
+    };
+    match learned {
+        Ok(learned) if differing.is_empty() => done(shared, intent, learned, proof).await,
+        Ok(learned) => {
+            let (observation, _) = observation(shared, intent, learned)?;
+            let reason = format!("the answer is not what was asked: {}", differing.join("; "));
+            let observation = Some(Box::new(Observation { applied: None, ..observation }));
+            moved(shared, intent, Progress::Held { reason, observation }).await
+        }
+        Err(reason) => moved(shared, intent, Progress::Held { reason, observation: None }).await,
+    }
+}
+
+/// Law 4 is looked at; a planted fault forgets it.
+fn differs_matter() -> bool {
+    !crate::base::planted::is("settled-without-comparing")
+}
+
+/// It happened.
+async fn done(
+    shared: &Shared,
+    intent: &Intent,
+    learned: Learned,
+    proof: Proof,
+) -> Result<Finished, EngineError> {
+    let (observation, blobs) = observation(shared, intent, learned)?;
+    let gone = observation.exists == Some(false);
+    let progress = Progress::Done { observation: Box::new(observation), proof };
+    let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
+    shared.write(blobs, vec![record]).await?;
+    if gone {
+        shared.vault.erase(&intent.key.to_string())?;
+    }
+    tracing::info!(key = %intent.key, effect = %intent.effect, intent = %intent.id, %proof, "done");
+    Ok(Finished::Moved(intent.key.clone()))
+}
+
+/// What was learnt as an observation, its secrets sealed.
+fn observation(
+    shared: &Shared,
+    intent: &Intent,
+    learned: Learned,
+) -> Result<(Observation, Vec<crate::store::vault::Sealed>), EngineError> {
+    let (facts, blobs) = super::read::sealed_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
+    let observation = Observation {
+        key: intent.key.clone(),
+        merchant: intent.merchant.clone(),
+        at: shared.now(),
+        source: Source::Answer,
+        remote_id: learned.remote_id,
+        exists: Some(learned.exists),
+        applied: Some(intent.applied.clone()),
+        facts,
+    };
+    Ok((observation, blobs))
+}
+
+/// The service said no. A refusal that proves an earlier success is one.
+pub(super) async fn refused(
+    shared: &Shared,
+    row: &EffectRow,
+    intent: &Intent,
+    status: u16,
+    problem: crate::api::Problem,
+) -> Result<Finished, EngineError> {
+    if (row.duplicate)(&problem) {
+        let exists = intent.effect != "card.delete";
+        let learned = Learned { exists, facts: json!({}), ..Learned::default() };
+        return done(shared, intent, learned, Proof::Duplicate).await;
+    }
+    tracing::warn!(key = %intent.key, effect = %intent.effect, status, code = problem.code(), "refused");
+    moved(shared, intent, Progress::Refused { status, problem }).await
+}
+
+/// Writes progress and ends the task.
+pub(super) async fn moved(
+    shared: &Shared,
+    intent: &Intent,
+    progress: Progress,
+) -> Result<Finished, EngineError> {
+    write(shared, intent, progress).await?;
+    Ok(Finished::Moved(intent.key.clone()))
+}
+
+/// Writes progress.
+pub(super) async fn write(
+    shared: &Shared,
+    intent: &Intent,
+    progress: Progress,
+) -> Result<(), EngineError> {
+    let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
+    shared.write(Vec::new(), vec![record]).await
+}

@@ -1,0 +1,376 @@
+//! What can be asked of the engine, and its answers as plain data.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::shared::EngineError;
+use super::{Engine, Unable};
+use crate::base::clock::timestamp;
+use crate::base::id::{Key, Mode};
+use crate::model::desired::Coverage;
+use crate::model::intent::OpenIntent;
+use crate::model::issue::Problem;
+use crate::model::plan::{FieldChange, Step, Verdict};
+use crate::plan::World;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// How things stand as a whole.
+    Overview,
+    /// Every resource.
+    Resources,
+    /// One resource, with everything known of it.
+    Resource(Key),
+    /// Every intent that is not closed.
+    Intents,
+    /// What would be done.
+    Plan,
+    /// Look at the whole tree again, and answer once only outside events remain.
+    Settle,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// How things stand.
+    Overview(Overview),
+    /// Every resource.
+    Resources(Vec<ResourceView>),
+    /// One resource, if there is such a one.
+    Resource(Option<Box<ResourceView>>),
+    /// Open intents and possible orphans.
+    Intents(IntentsView),
+    /// The plan, with the files' coverage and problems.
+    Plan(Box<PlanView>),
+    /// Only outside events remain.
+    Settled,
+}
+
+/// How things stand as a whole: `/api/v1/status`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overview {
+    /// Resources in all.
+    pub resources: usize,
+    /// Those that are ready.
+    pub ready: usize,
+    /// Those that would change.
+    pub changes: usize,
+    /// Those that wait for a person.
+    pub stuck: usize,
+    /// Intents that are not closed.
+    pub open_intents: usize,
+    /// Documents that cannot be used.
+    pub broken: usize,
+    /// Whether absence of a document is believed.
+    pub coverage: Coverage,
+    /// The last journal record.
+    pub position: u64,
+    /// Its hash: an outside anchor for the chain.
+    pub head: String,
+}
+
+/// One resource: an item of `/api/v1/resources` (design.md part 4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceView {
+    /// The kind.
+    pub kind: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+    /// Whether it is as the file says.
+    pub ready: bool,
+    /// A CamelCase word.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+    /// The service's id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remote_id: Option<String>,
+    /// What would be done.
+    pub verdict: String,
+    /// The document's file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    /// The document's line.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<usize>,
+    /// When the newest fact was learnt: what the service says since is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last_known: Option<String>,
+    /// How often it was made again without proof that the first try failed.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub possible_orphans: u32,
+    /// What is known of it; only for one resource at a time.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub facts: BTreeMap<String, Value>,
+}
+
+/// One intent that is not closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentView {
+    /// Its number.
+    pub id: String,
+    /// The resource.
+    pub key: Key,
+    /// The effect.
+    pub effect: String,
+    /// open, `in_doubt` or held.
+    pub state: String,
+    /// How often it was sent.
+    pub attempts: u32,
+    /// Why it is not settled.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+    /// The name of the obligation.
+    pub source_id: String,
+    /// The same as it stands in fields of the service.
+    pub mark: String,
+    /// When it was written down.
+    pub at: String,
+}
+
+/// Open intents, and contacts that were made again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentsView {
+    /// Intents that are not closed, oldest first.
+    pub items: Vec<IntentView>,
+    /// Resources that were made again although nothing proved that the first try failed.
+    pub remade: Vec<RemadeView>,
+}
+
+/// A resource that was made again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemadeView {
+    /// The intent whose fate is not known.
+    pub intent: String,
+    /// The resource.
+    pub key: Key,
+}
+
+/// The plan and what it rests on: `plan -o json` and `/api/v1/plan` (design.md part 4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanView {
+    /// The version of this form.
+    pub version: u32,
+    /// Whether absence is believed.
+    pub coverage: Coverage,
+    /// The last journal record it was made from.
+    pub position: u64,
+    /// That record's hash.
+    pub head: String,
+    /// The git commit of the tree.
+    pub commit: Option<String>,
+    /// What would be done, in dependency order.
+    pub steps: Vec<StepView>,
+    /// What it adds up to.
+    pub totals: Vec<MoneyView>,
+    /// What is wrong with the files.
+    pub problems: Vec<Problem>,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepView {
+    /// The kind.
+    pub kind: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+    /// What is done.
+    pub verdict: Verdict,
+    /// Why, as a CamelCase word.
+    pub reason: String,
+    /// Why, as a sentence.
+    pub message: String,
+    /// Whether a person has to act.
+    pub stuck: bool,
+    /// The document's file.
+    pub file: Option<String>,
+    /// The document's line.
+    pub line: Option<usize>,
+    /// Field by field, private values masked.
+    pub changes: Vec<FieldChange>,
+    /// Money set in motion.
+    pub money: Vec<MoneyView>,
+}
+
+/// An amount of money and what happens to it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MoneyView {
+    /// Three letters.
+    pub currency: String,
+    /// Test or live.
+    pub mode: Mode,
+    /// What happens to it.
+    pub meaning: String,
+    /// Minor units.
+    pub amount: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl Engine {
+    /// Answers a question from what is known now.
+    pub fn answer(&self, question: Question) -> Result<Reply, EngineError> {
+        Ok(match question {
+            Question::Overview => Reply::Overview(self.overview()),
+            Question::Resources => {
+                Reply::Resources(self.planner.steps().map(|step| self.view(step)).collect())
+            }
+            Question::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
+            Question::Intents => Reply::Intents(self.intents()?),
+            Question::Plan => Reply::Plan(Box::new(self.plan_view())),
+            Question::Settle => Reply::Settled,
+        })
+    }
+
+    /// How things stand as a whole.
+    pub fn overview(&self) -> Overview {
+        let totals = self.planner.totals();
+        let resources = self.planner.steps().count();
+        let head = self.shared.writer.head();
+        Overview {
+            resources,
+            ready: resources.saturating_sub(totals.unready()),
+            changes: totals.changes(),
+            stuck: totals.stuck(),
+            open_intents: self.world.open_intents().count(),
+            broken: self.world.desired().broken.len(),
+            coverage: self.world.desired().coverage,
+            position: head.sequence,
+            head: data_encoding::HEXLOWER.encode(&head.hash),
+        }
+    }
+
+    /// The plan and what it rests on.
+    pub fn plan_view(&self) -> PlanView {
+        let head = self.shared.writer.head();
+        let plan = self.planner.plan();
+        let totals = plan.totals.iter().map(|((currency, mode, meaning), amount)| MoneyView {
+            currency: currency.clone(),
+            mode: *mode,
+            meaning: (*meaning).to_owned(),
+            amount: *amount,
+        });
+        PlanView {
+            version: 1,
+            coverage: self.world.desired().coverage,
+            position: head.sequence,
+            head: data_encoding::HEXLOWER.encode(&head.hash),
+            commit: self.shared.settings.commit.clone(),
+            totals: totals.collect(),
+            steps: plan.steps.iter().map(step_view).collect(),
+            problems: self.world.problems(),
+        }
+    }
+
+    /// One resource with everything known of it, secrets left out.
+    fn resource(&self, key: &Key) -> Option<ResourceView> {
+        let mut view = self.view(self.planner.step(key)?);
+        if let Some(observed) = self.world.observed(key) {
+            let facts = observed.facts.as_object().into_iter().flatten();
+            let open = facts.filter(|(_, value)| value.get("sealed").is_none());
+            view.facts = open.map(|(name, value)| (name.clone(), value.clone())).collect();
+        }
+        Some(view)
+    }
+
+    /// One resource in a list.
+    fn view(&self, step: &Step) -> ResourceView {
+        let unable = self.unable.get(&step.key);
+        let observed = self.world.observed(&step.key);
+        let (reason, message) = match unable {
+            Some(unable) => (word(unable).to_owned(), unable.message().to_owned()),
+            None => (step.reason.word().to_owned(), step.reason.to_string()),
+        };
+        ResourceView {
+            kind: step.key.kind.to_string(),
+            namespace: step.key.namespace.to_string(),
+            name: step.key.name.to_string(),
+            ready: step.ready,
+            reason,
+            message,
+            remote_id: step.remote_id.clone(),
+            verdict: format!("{:?}", step.verdict).to_lowercase(),
+            file: step.place.as_ref().map(|(file, _)| file.to_string()),
+            line: step.place.as_ref().map(|(_, line)| *line),
+            last_known: observed.as_ref().map(|observed| timestamp(&observed.at)),
+            possible_orphans: observed.as_ref().map_or(0, |observed| observed.remade),
+            facts: BTreeMap::new(),
+        }
+    }
+
+    /// Open intents and possible orphans.
+    pub fn intents(&self) -> Result<IntentsView, EngineError> {
+        let mut open: Vec<&OpenIntent> = self.world.open_intents().map(|open| &**open).collect();
+        open.sort_by_key(|open| open.intent.id);
+        let orphans = self.shared.facts.possible_orphans()?.into_iter();
+        let remade = orphans
+            .map(|orphan| RemadeView { intent: orphan.intent.to_string(), key: orphan.key });
+        Ok(IntentsView { items: open.into_iter().map(intent_view).collect(), remade: remade.collect() })
+    }
+}
+
+/// One step for people and machines.
+fn step_view(step: &Step) -> StepView {
+    let money = step.money.iter().map(|money| MoneyView {
+        currency: money.amount.currency().to_string(),
+        mode: money.mode,
+        meaning: money.meaning.to_owned(),
+        amount: money.amount.minor(),
+    });
+    StepView {
+        kind: step.key.kind.to_string(),
+        namespace: step.key.namespace.to_string(),
+        name: step.key.name.to_string(),
+        verdict: step.verdict,
+        reason: step.reason.word().to_owned(),
+        message: step.reason.to_string(),
+        stuck: step.stuck(),
+        file: step.place.as_ref().map(|(file, _)| file.to_string()),
+        line: step.place.as_ref().map(|(_, line)| *line),
+        changes: step.changes.clone(),
+        money: money.collect(),
+    }
+}
+
+/// The word for what could not be tried.
+fn word(unable: &Unable) -> &'static str {
+    match unable {
+        Unable::Secret(_) => "SecretMissing",
+        Unable::Unreachable(_) => "Unreachable",
+        Unable::Blocked(_) => "NotPossible",
+    }
+}
+
+/// One intent for people and machines.
+fn intent_view(open: &OpenIntent) -> IntentView {
+    use crate::model::intent::IntentState;
+    let reason = match &open.state {
+        IntentState::InDoubt { attempt: _, reason } | IntentState::Held { attempt: _, reason } => {
+            Some(reason.clone())
+        }
+        IntentState::Open { attempt: _ } | IntentState::Closed => None,
+    };
+    IntentView {
+        id: open.intent.id.to_string(),
+        key: open.intent.key.clone(),
+        effect: open.intent.effect.clone(),
+        state: open.state.word().to_owned(),
+        attempts: open.state.attempt(),
+        reason,
+        source_id: open.intent.source_id.to_string(),
+        mark: open.intent.mark.to_string(),
+        at: timestamp(&open.intent.at),
+    }
+}

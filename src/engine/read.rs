@@ -1,0 +1,172 @@
+//! Readings: questions that change nothing, and what their answers teach.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::access::{NoAccess, Wallet, access};
+use super::shared::{EngineError, Shared};
+use super::tasks::{Finished, Unable};
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::ReadError;
+use crate::effects::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble, reading_row};
+use crate::model::effect::Reading;
+use crate::model::observed::{Observation, Source};
+use crate::model::record::Record;
+use crate::store::vault::Sealed;
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// Nothing lets it in.
+    Access(NoAccess),
+    /// The service did not answer.
+    Read(ReadError),
+}
+
+/// Reads what a row asks for and writes down what it teaches.
+pub(super) async fn read(shared: &Shared, reading: Reading, wallet: &Wallet) -> Finished {
+    match tried(shared, &reading, wallet).await {
+        Ok(finished) => finished,
+        Err(Unread::Access(NoAccess::Engine(error))) => Finished::Broken(error),
+        Err(Unread::Access(NoAccess::Secret(error))) => {
+            Finished::Again(reading.key, Unable::Secret(error.message), Duration::ZERO)
+        }
+        Err(Unread::Read(error)) => {
+            let unable = match &error {
+                ReadError::Unauthorised | ReadError::Refused(..) => {
+                    Unable::Blocked(error.to_string())
+                }
+                ReadError::NotFound(_)
+                | ReadError::Unreachable { .. }
+                | ReadError::NotARead { .. } => Unable::Unreachable(error.to_string()),
+            };
+            Finished::Again(reading.key, unable, Duration::ZERO)
+        }
+    }
+}
+
+/// The questions of a row, and what follows from their answers.
+async fn tried(
+    shared: &Shared,
+    reading: &Reading,
+    wallet: &Wallet,
+) -> Result<Finished, Unread> {
+    let row = reading_row(reading.name)
+        .ok_or_else(|| EngineError::Bug(format!("no reading is called {}", reading.name)))?;
+    let answers = answers(shared, &(row.queries)(), wallet).await?;
+    match judged(shared, row, reading, &answers)? {
+        Ok(learned) => learnt(shared, reading, wallet, learned).await,
+        Err(Trouble::Hold(reason)) => {
+            let hold = Record::Hold { key: reading.key.clone(), reason, at: shared.now() };
+            shared.write(Vec::new(), vec![hold]).await?;
+            Ok(Finished::Moved(reading.key.clone()))
+        }
+        Err(Trouble::Later(reason)) => {
+            Ok(Finished::Again(reading.key.clone(), Unable::Blocked(reason), Duration::ZERO))
+        }
+    }
+}
+
+/// What the answers mean, given what is known.
+fn judged(
+    shared: &Shared,
+    row: &ReadingRow,
+    reading: &Reading,
+    answers: &[Answer],
+) -> Result<Result<Learned, Trouble>, EngineError> {
+    let observed = shared.facts.observed(&reading.key)?;
+    let declared = shared.facts.empty_remote_declared()?;
+    let knows_mark = |mark: &str| declared || shared.facts.knows_mark(mark).unwrap_or(false);
+    let cx = ReadCx {
+        key: &reading.key,
+        mode: reading.mode,
+        observed: observed.as_ref(),
+        knows_mark: &knows_mark,
+    };
+    Ok((row.learn)(&cx, answers))
+}
+
+/// Writes down what a reading taught. A token that the spec names itself is sealed with it.
+async fn learnt(
+    shared: &Shared,
+    reading: &Reading,
+    wallet: &Wallet,
+    mut learned: Learned,
+) -> Result<Finished, Unread> {
+    let token = wallet.spec.as_ref().and_then(|spec| spec.get("access_token"));
+    if let Some(token) = token.filter(|_| !learned.secrets.is_empty()) {
+        let token = shared.secrets.resolve(token, &reading.key).map_err(NoAccess::Secret)?;
+        learned.secrets.push(("token", token));
+    }
+    let (facts, blobs) = sealed_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
+    let observation = Observation {
+        key: reading.key.clone(),
+        merchant: reading.merchant.clone(),
+        at: shared.now(),
+        source: Source::Read,
+        remote_id: learned.remote_id,
+        exists: Some(learned.exists),
+        applied: Some(reading.applied.clone()),
+        facts,
+    };
+    shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
+    tracing::info!(key = %reading.key, reading = reading.name, "read");
+    Ok(Finished::Moved(reading.key.clone()))
+}
+
+/// Facts in which every secret is sealed and named by reference.
+pub(super) fn sealed_facts(
+    shared: &Shared,
+    key: &Key,
+    mut facts: Value,
+    secrets: &[(&'static str, Secret)],
+) -> Result<(Value, Vec<Sealed>), EngineError> {
+    let subject = key.to_string();
+    let mut blobs = Vec::new();
+    for (name, secret) in secrets {
+        let bytes = secret.expose().as_bytes();
+        let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
+        if let Some(facts) = facts.as_object_mut() {
+            facts.insert((*name).to_owned(), json!({"sealed": sealed.reference().to_string()}));
+        }
+        blobs.push(sealed);
+    }
+    Ok((facts, blobs))
+}
+
+/// The answers to these questions, in order; a 404 is an answer.
+pub(super) async fn answers(
+    shared: &Shared,
+    queries: &[Query],
+    wallet: &Wallet,
+) -> Result<Vec<Answer>, Unread> {
+    let mut answers = Vec::with_capacity(queries.len());
+    for query in queries {
+        let access = access(shared, wallet, query.call.auth)?;
+        let _permit = shared.permits().acquire().await;
+        let answer = if query.pages {
+            shared.client.pages(&query.call, &access).await.map(Answer::Items)
+        } else {
+            shared.client.read(&query.call, &access).await.map(Answer::Body)
+        };
+        answers.push(match answer {
+            Err(ReadError::NotFound(problem)) => Answer::Missing(problem),
+            other => other.map_err(Unread::Read)?,
+        });
+    }
+    Ok(answers)
+}
+
+impl From<NoAccess> for Unread {
+    fn from(error: NoAccess) -> Self {
+        Self::Access(error)
+    }
+}
+
+impl From<EngineError> for Unread {
+    fn from(error: EngineError) -> Self {
+        Self::Access(NoAccess::Engine(error))
+    }
+}

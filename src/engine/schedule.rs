@@ -1,0 +1,106 @@
+//! Who waits how long before the next try: per resource, growing, with full jitter.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use rand_core::Rng;
+use tokio::time::Instant;
+
+use crate::base::id::Key;
+
+/// The wait before the first retry is at most this long.
+const FIRST: Duration = Duration::from_secs(1);
+/// No wait grows beyond this.
+const MOST: Duration = Duration::from_secs(300);
+/// After so many failures in a row the wait stops growing.
+const DOUBLINGS_MAX: u32 = 9;
+
+/// One resource's waiting.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    failures: u32,
+    due: Option<Instant>,
+}
+
+/// Every resource that waits for another try.
+#[derive(Debug, Default)]
+pub struct Backoff {
+    waiting: BTreeMap<Key, Waiting>,
+}
+
+impl Backoff {
+    /// Notes a failure: the next try is due after a growing, random wait, and not before `least`.
+    pub(super) fn fail(&mut self, key: &Key, least: Duration, rng: &mut dyn Rng) -> u32 {
+        let waiting = self.waiting.entry(key.clone()).or_insert(Waiting { failures: 0, due: None });
+        waiting.failures = waiting.failures.saturating_add(1);
+        waiting.due = Instant::now().checked_add(least.max(delay(waiting.failures, rng)));
+        waiting.failures
+    }
+
+    /// Gives up on a resource until something about it changes.
+    pub(super) fn give_up(&mut self, key: &Key) {
+        if let Some(waiting) = self.waiting.get_mut(key) {
+            waiting.due = None;
+        }
+    }
+
+    /// Forgets a resource's failures.
+    pub(super) fn clear(&mut self, key: &Key) {
+        self.waiting.remove(key);
+    }
+
+    /// Whether a resource may not be tried now.
+    pub(super) fn holds(&self, key: &Key) -> bool {
+        self.waiting.contains_key(key)
+            && self.waiting.get(key).is_some_and(|waiting| {
+                waiting.due.is_none_or(|due| due > Instant::now())
+            })
+    }
+
+    /// Whether nobody will be tried again.
+    pub(super) fn is_empty(&self) -> bool {
+        self.next_due().is_none()
+    }
+
+    /// When the next try is due.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.waiting.values().filter_map(|waiting| waiting.due).min()
+    }
+
+    /// Everyone whose wait is over; their failures stay counted until they succeed.
+    pub(super) fn take_due(&mut self) -> BTreeSet<Key> {
+        let now = Instant::now();
+        let due = |waiting: &Waiting| waiting.due.is_some_and(|due| due <= now);
+        let keys: BTreeSet<Key> =
+            self.waiting.iter().filter(|(_, one)| due(one)).map(|(key, _)| key.clone()).collect();
+        for key in &keys {
+            if let Some(waiting) = self.waiting.get_mut(key) {
+                waiting.due = Some(now);
+            }
+        }
+        keys
+    }
+
+    /// A try is under way: it is not due any more.
+    pub(super) fn trying(&mut self, key: &Key) {
+        if let Some(waiting) = self.waiting.get_mut(key) {
+            waiting.due = None;
+        }
+    }
+}
+
+/// A random wait between nothing and a ceiling that doubles with each failure.
+pub(super) fn delay(failures: u32, rng: &mut dyn Rng) -> Duration {
+    let doublings = failures.saturating_sub(1).min(DOUBLINGS_MAX);
+    let ceiling = FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(MOST);
+    let millis = u64::try_from(ceiling.as_millis()).unwrap_or(u64::MAX).max(1);
+    Duration::from_millis(rng.next_u64().checked_rem(millis).unwrap_or(0))
+}
+
+/// Sleeps until an instant, for ever if there is none.
+pub(super) async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,194 @@
+//! A lost answer is settled as the effect's row says (design.md part 3).
+//!
+//! Absence is proved, never assumed: two complete readings, the second after the call's timeout
+//! and the grace, when nothing of the first try can take effect any more.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::access::{NoAccess, Wallet};
+use super::perform::{answered, moved, refused, row, send, write};
+use super::read;
+use super::schedule::delay;
+use super::shared::{EngineError, Shared};
+use super::tasks::Finished;
+use crate::effects::{Absent, Doubt, EffectRow, Finding, Search};
+use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
+use crate::model::manifest::OnDoubt;
+use crate::model::outcome::Outcome;
+
+/// Settles an intent that an earlier process left open.
+pub(super) async fn recovered(shared: &Shared, open: &OpenIntent, wallet: &Wallet) -> Finished {
+    let intent = &open.intent;
+    let settled = async {
+        let row = row(&intent.effect)?;
+        if matches!(open.state, IntentState::Open { .. }) {
+            let reason = "the process ended before the answer was written down".to_owned();
+            write(shared, intent, Progress::Doubt { reason }).await?;
+        }
+        settle(shared, row, intent, wallet, open.state.attempt()).await
+    };
+    settled.await.unwrap_or_else(Finished::Broken)
+}
+
+/// Settles an intent in doubt.
+pub(super) async fn settle(
+    shared: &Shared,
+    row: &EffectRow,
+    intent: &Intent,
+    wallet: &Wallet,
+    attempt: u32,
+) -> Result<Finished, EngineError> {
+    match row.doubt {
+        Doubt::Resend { most, refusal_settles } => {
+            let again = Again { attempt, most, refusal_settles };
+            resend(shared, row, intent, wallet, again).await
+        }
+        Doubt::Search(search) => look(shared, row, intent, wallet, search).await,
+        Doubt::Unprovable => unprovable(shared, intent).await,
+    }
+}
+
+/// How often something was sent, and may be.
+struct Again {
+    attempt: u32,
+    most: u32,
+    refusal_settles: bool,
+}
+
+/// Sends the same bytes again until an answer comes, at most so often in all.
+async fn resend(
+    shared: &Shared,
+    row: &EffectRow,
+    intent: &Intent,
+    wallet: &Wallet,
+    again: Again,
+) -> Result<Finished, EngineError> {
+    let mut attempt = again.attempt;
+    while attempt < again.most {
+        if !shared.rest(shared.random(|rng| delay(attempt, rng))).await {
+            return Ok(Finished::Stopped(intent.key.clone()));
+        }
+        write(shared, intent, Progress::Again).await?;
+        attempt = attempt.saturating_add(1);
+        let doubt = match send(shared, intent, wallet).await? {
+            Outcome::Done { reply } => {
+                return answered(shared, row, intent, &reply, Proof::Answer).await;
+            }
+            Outcome::Refused { status: status @ (401 | 403), problem: _ } => {
+                let reason = format!("the service refused our credentials (HTTP {status})");
+                return moved(shared, intent, Progress::Held { reason, observation: None }).await;
+            }
+            Outcome::Refused { status, problem } if again.refusal_settles || (row.duplicate)(&problem) => {
+                return refused(shared, row, intent, status, problem).await;
+            }
+            Outcome::Refused { status, problem: _ } => {
+                let reason = format!("sent once more and refused (HTTP {status}): what the first try gave is lost");
+                return moved(shared, intent, Progress::Held { reason, observation: None }).await;
+            }
+            Outcome::NotSent { reason, retry_after_s } => {
+                let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
+                attempt = attempt.saturating_sub(1);
+                if !shared.rest(wait.max(Duration::from_secs(1))).await {
+                    return Ok(Finished::Stopped(intent.key.clone()));
+                }
+                reason
+            }
+            Outcome::InDoubt { reason } => reason,
+        };
+        write(shared, intent, Progress::Doubt { reason: doubt }).await?;
+    }
+    let reason = format!("sent {attempt} times and never answered");
+    moved(shared, intent, Progress::Held { reason, observation: None }).await
+}
+
+/// Asks the service until it shows the effect, or its absence is proved.
+async fn look(
+    shared: &Shared,
+    row: &EffectRow,
+    intent: &Intent,
+    wallet: &Wallet,
+    search: Search,
+) -> Result<Finished, EngineError> {
+    let settings = &shared.settings;
+    let now = Instant::now();
+    let after = now.checked_add(settings.timeout.saturating_add(settings.grace)).unwrap_or(now);
+    let mut absences: u32 = 0;
+    let mut failures: u32 = 0;
+    loop {
+        let late = Instant::now() >= after;
+        let wait = match find(shared, intent, wallet, search).await? {
+            Ok(Finding::Happened(reply)) => {
+                return answered(shared, row, intent, &reply, Proof::Found).await;
+            }
+            Ok(Finding::Absent) if proved(absences, late) => {
+                return absent(shared, intent, search.absent).await;
+            }
+            Ok(Finding::Absent) => {
+                absences = absences.saturating_add(1);
+                after.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+            }
+            Ok(Finding::Unknown(reason)) if late => {
+                return moved(shared, intent, Progress::Held { reason, observation: None }).await;
+            }
+            Ok(Finding::Unknown(_)) => after.saturating_duration_since(Instant::now()),
+            Err(reason) => {
+                failures = failures.saturating_add(1);
+                tracing::warn!(intent = %intent.id, reason, "cannot look yet");
+                shared.random(|rng| delay(failures, rng)).max(Duration::from_millis(100))
+            }
+        };
+        if !shared.rest(wait).await {
+            return Ok(Finished::Stopped(intent.key.clone()));
+        }
+    }
+}
+
+/// Whether an absence, seen for the second time and late enough, is a proof.
+fn proved(absences: u32, late: bool) -> bool {
+    crate::base::planted::is("absent-after-one-read") || (late && absences > 0)
+}
+
+/// One complete look at the evidence.
+async fn find(
+    shared: &Shared,
+    intent: &Intent,
+    wallet: &Wallet,
+    search: Search,
+) -> Result<Result<Finding, String>, EngineError> {
+    match read::answers(shared, &(search.queries)(intent), wallet).await {
+        Ok(answers) => Ok(Ok((search.judge)(intent, &answers))),
+        Err(read::Unread::Access(NoAccess::Engine(error))) => Err(error),
+        Err(read::Unread::Access(NoAccess::Secret(error))) => Ok(Err(error.message)),
+        Err(read::Unread::Read(error)) => Ok(Err(error.to_string())),
+    }
+}
+
+/// Proved absent.
+async fn absent(
+    shared: &Shared,
+    intent: &Intent,
+    absent: Absent,
+) -> Result<Finished, EngineError> {
+    let reason = "two complete readings, the second after every call had ended, show nothing";
+    let progress = match absent {
+        Absent::Again => Progress::NotSent { reason: reason.to_owned() },
+        Absent::Hold => Progress::Held { reason: reason.to_owned(), observation: None },
+    };
+    moved(shared, intent, progress).await
+}
+
+/// Nothing can prove it: the resource's own word decides.
+async fn unprovable(shared: &Shared, intent: &Intent) -> Result<Finished, EngineError> {
+    let progress = match intent.on_doubt {
+        OnDoubt::Recreate => Progress::GivenUp {
+            reason: "nothing can prove it; reckon.dev/on-doubt: recreate".to_owned(),
+        },
+        OnDoubt::Hold => Progress::Held {
+            reason: "nothing can prove it; reckon.dev/on-doubt: hold".to_owned(),
+            observation: None,
+        },
+    };
+    moved(shared, intent, progress).await
+}

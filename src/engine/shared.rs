@@ -1,0 +1,194 @@
+//! What every task of the engine shares.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use rand_chacha::ChaCha20Rng;
+use serde_json::Value;
+use tokio::sync::{Semaphore, watch};
+
+use crate::base::clock::SharedClock;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::Client;
+use crate::model::record::Record;
+use crate::plan;
+use crate::store::error::StoreError;
+use crate::store::facts::{FactError, Facts};
+use crate::store::fold::IndexFold;
+use crate::store::vault::{Sealed, Vault, VaultError};
+use crate::store::writer::{Commit, Writer};
+
+/// Finds the secret that a spec names, as late as possible.
+pub trait Secrets: Send + Sync {
+    /// The secret of this source, for this resource.
+    fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
+}
+
+/// A secret that cannot be had: the environment, not the user's files (exit code 4).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SecretError {
+    /// What is missing and what to do.
+    pub message: String,
+}
+
+/// The partner application's own values.
+#[derive(Debug, Clone)]
+pub struct PartnerAccess {
+    /// `partner.client_id`.
+    pub client_id: Secret,
+    /// `partner.client_secret`.
+    pub client_secret: Secret,
+    /// `partner.redirect_uri`.
+    pub redirect_uri: String,
+}
+
+/// What the engine is told once.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// What planning is told.
+    pub planning: plan::Settings,
+    /// How long a call may take.
+    pub timeout: Duration,
+    /// How much longer than a call a lost one may still take effect.
+    pub grace: Duration,
+    /// How many calls are under way at once.
+    pub concurrency: usize,
+    /// After so many failures in a row a resource is left alone; `None` tries for ever.
+    pub failures_max: Option<u32>,
+    /// The git commit of the spec tree.
+    pub commit: Option<String>,
+}
+
+/// Handles that every task has.
+pub struct Shared {
+    /// Towards the service.
+    pub client: Client,
+    /// The one door for appends.
+    pub writer: Writer<Record, IndexFold>,
+    /// Typed reads of the fold.
+    pub facts: Facts,
+    /// Seals and opens blobs.
+    pub vault: Vault,
+    /// The time.
+    pub clock: SharedClock,
+    /// Finds secrets.
+    pub secrets: Arc<dyn Secrets>,
+    /// The partner application.
+    pub partner: Result<PartnerAccess, SecretError>,
+    /// What the engine is told once.
+    pub settings: Settings,
+    permits: Semaphore,
+    rng: Mutex<ChaCha20Rng>,
+    stopping: watch::Sender<bool>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shared({:?})", self.settings)
+    }
+}
+
+/// The parts of [`Shared`] that the shell brings.
+#[expect(missing_debug_implementations, reason = "handles, some of which hold secrets")]
+pub struct Parts {
+    /// Towards the service.
+    pub client: Client,
+    /// The one door for appends.
+    pub writer: Writer<Record, IndexFold>,
+    /// Typed reads of the fold.
+    pub facts: Facts,
+    /// Seals and opens blobs.
+    pub vault: Vault,
+    /// The time.
+    pub clock: SharedClock,
+    /// Finds secrets.
+    pub secrets: Arc<dyn Secrets>,
+    /// The partner application, or why its values cannot be had.
+    pub partner: Result<PartnerAccess, SecretError>,
+    /// What the engine is told once.
+    pub settings: Settings,
+    /// Where randomness comes from.
+    pub rng: ChaCha20Rng,
+}
+
+/// What stops the engine: the state on disk or our own mistakes, never the service.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The state could not be written or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The vault could not be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The fold could not be read.
+    #[error(transparent)]
+    Fact(#[from] FactError),
+    /// A task ended in a way that it must not.
+    #[error("run a task of the engine: {0}")]
+    Task(#[from] tokio::task::JoinError),
+    /// Something that cannot be.
+    #[error("our own mistake: {0}")]
+    Bug(String),
+}
+
+impl Shared {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Arc<Self> {
+        Arc::new(Self {
+            permits: Semaphore::new(parts.settings.concurrency.max(1)),
+            rng: Mutex::new(parts.rng),
+            stopping: watch::Sender::new(false),
+            client: parts.client,
+            writer: parts.writer,
+            facts: parts.facts,
+            vault: parts.vault,
+            clock: parts.clock,
+            secrets: parts.secrets,
+            partner: parts.partner,
+            settings: parts.settings,
+        })
+    }
+
+    /// The present time.
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    /// Runs `use_it` with the generator.
+    pub(super) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
+        use_it(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Writes records, and the sealed blobs they refer to before them.
+    pub(super) async fn write(
+        &self,
+        blobs: Vec<Sealed>,
+        records: Vec<Record>,
+    ) -> Result<(), EngineError> {
+        self.writer.append(Commit { blobs, records }).await?;
+        Ok(())
+    }
+
+    /// The permits that bound how many calls are under way.
+    pub(super) fn permits(&self) -> &Semaphore {
+        &self.permits
+    }
+
+    /// Tells every task to end at the next good place.
+    pub(super) fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Sleeps, unless told to stop; answers whether the sleep came to its end.
+    pub(super) async fn rest(&self, duration: Duration) -> bool {
+        let mut stopping = self.stopping.subscribe();
+        tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stop| *stop) => false,
+            () = tokio::time::sleep(duration) => true,
+        }
+    }
+}

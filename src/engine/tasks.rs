@@ -1,0 +1,195 @@
+//! Tasks: how one is started, and what the engine does when it ends.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::access::Wallet;
+use super::shared::EngineError;
+use super::{Engine, perform, read, settle};
+use crate::base::id::{IntentId, Key};
+use crate::model::effect::{Effect, Reading, Work};
+use crate::model::intent::{Cause, IntentState, OpenIntent};
+use crate::model::observed::{Applied, Observation, Source};
+use crate::model::record::Record;
+use crate::plan::World;
+
+/// Tasks that stand ready beyond those whose calls are under way: their intents are on disk when
+/// a permit comes free, so that a call never waits for the disk.
+const READY_PER_PERMIT: usize = 2;
+
+/// Why a resource could not be tried, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unable {
+    /// A secret or setting is missing: the environment (exit code 4).
+    Secret(String),
+    /// The service cannot be reached or answers nothing usable (exit code 4).
+    Unreachable(String),
+    /// The service refuses our credentials, or has not what is needed (exit code 3).
+    Blocked(String),
+}
+
+impl Unable {
+    /// The sentence for people.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Secret(why) | Self::Unreachable(why) | Self::Blocked(why) => why,
+        }
+    }
+}
+
+/// How a task ended. What it did is in the journal; this only says whether to try again.
+#[derive(Debug)]
+pub enum Finished {
+    /// Something was written down: look at the resource again.
+    Moved(Key),
+    /// Nothing happened; try again after a wait of at least this.
+    Again(Key, Unable, Duration),
+    /// It was told to stop.
+    Stopped(Key),
+    /// The state on disk failed, or we made a mistake: everything ends.
+    Broken(EngineError),
+}
+
+/// One effect to be performed.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The number of its intent.
+    pub id: IntentId,
+    /// The effect.
+    pub effect: Effect,
+    /// Where the merchant's credentials come from.
+    pub wallet: Wallet,
+    /// Why it is done.
+    pub cause: Cause,
+}
+
+impl Engine {
+    /// Goes on with every intent that an earlier process left open. Nothing is known of calls
+    /// that were under way when it ended: they are in doubt.
+    pub(super) fn recover(&mut self) {
+        let open: Vec<Arc<OpenIntent>> = self.world.open_intents().cloned().collect();
+        for open in open {
+            if matches!(open.state, IntentState::Held { .. }) {
+                continue;
+            }
+            let key = open.intent.key.clone();
+            let (shared, wallet) = (self.shared.clone(), self.wallet(&open.intent.merchant));
+            self.busy.insert(key.clone());
+            self.queue.remove(&key);
+            self.tasks.spawn(async move { settle::recovered(&shared, &open, &wallet).await });
+        }
+    }
+
+    /// Starts as many tasks as there is room for.
+    pub(super) fn start_tasks(&mut self) -> Result<(), EngineError> {
+        let room = self.shared.settings.concurrency.saturating_mul(READY_PER_PERMIT).max(1);
+        while !self.stopping && self.tasks.len() < room {
+            let Some(key) = self.queue.pop_first() else { return Ok(()) };
+            let work = self.planner.step(&key).and_then(|step| step.work.clone());
+            if let Some(work) = work {
+                self.start(key, &work)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts one task.
+    fn start(&mut self, key: Key, work: &Work) -> Result<(), EngineError> {
+        if !self.busy.insert(key.clone()) {
+            return Err(EngineError::Bug(format!("{key} has two tasks")));
+        }
+        self.backoff.trying(&key);
+        match work {
+            Work::Effect(effect) => self.start_effect(&key, effect.clone()),
+            Work::Read(reading) => self.start_reading(reading.clone()),
+            Work::Note(applied) => self.start_note(&key, applied.clone()),
+        }
+        Ok(())
+    }
+
+    /// Starts an effect. The number of its intent is given here, where there is one owner.
+    fn start_effect(&mut self, key: &Key, effect: Effect) {
+        let id = self.next_intent;
+        self.next_intent = id.next();
+        let place = self.planner.step(key).and_then(|step| step.place.clone());
+        let cause = Cause {
+            file: place.as_ref().map(|(file, _)| file.clone()),
+            line: place.map(|(_, line)| line),
+            commit: self.shared.settings.commit.clone(),
+        };
+        let wallet = self.wallet(&effect.merchant);
+        let (shared, job) = (self.shared.clone(), Job { id, effect, wallet, cause });
+        self.tasks.spawn(async move { perform::perform(&shared, job).await });
+    }
+
+    /// Starts a reading.
+    fn start_reading(&mut self, reading: Reading) {
+        let (shared, wallet) = (self.shared.clone(), self.wallet(&reading.merchant));
+        self.tasks.spawn(async move { read::read(&shared, reading, &wallet).await });
+    }
+
+    /// Writes down that nothing has to be sent.
+    fn start_note(&mut self, key: &Key, applied: Applied) {
+        let known = self.world.observed(key);
+        let merchant = known.map_or_else(|| key.clone(), |known| known.merchant.clone());
+        let note = Observation {
+            key: key.clone(),
+            merchant,
+            at: self.shared.now(),
+            source: Source::Operator,
+            remote_id: None,
+            exists: None,
+            applied: Some(applied),
+            facts: serde_json::Value::Null,
+        };
+        let (shared, key) = (self.shared.clone(), key.clone());
+        self.tasks.spawn(async move {
+            let records = vec![Record::Observation(Box::new(note))];
+            match shared.write(Vec::new(), records).await {
+                Ok(()) => Finished::Moved(key),
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    /// Where a merchant's credentials come from.
+    fn wallet(&self, merchant: &Key) -> Wallet {
+        let manifest = self.world.desired().manifests.get(merchant);
+        let spec = manifest.and_then(|manifest| manifest.spec.get("credentials").cloned());
+        Wallet { merchant: merchant.clone(), spec }
+    }
+
+    /// Looks again after a task ended.
+    pub(super) fn finish(&mut self, finished: Finished) -> Result<(), EngineError> {
+        let (key, again) = match finished {
+            Finished::Moved(key) => (key, None),
+            Finished::Again(key, unable, least) => (key, Some((unable, least))),
+            Finished::Stopped(key) => {
+                self.busy.remove(&key);
+                return Ok(());
+            }
+            Finished::Broken(error) => return Err(error),
+        };
+        self.busy.remove(&key);
+        self.world.refresh(&self.shared.facts, &key)?;
+        match again {
+            None => self.look_again(BTreeSet::from([key])),
+            Some((unable, least)) => self.put_off(key, unable, least),
+        }
+        Ok(())
+    }
+
+    /// Tries a resource again later, or leaves it alone after too many failures.
+    fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
+        let shared = self.shared.clone();
+        let failures = shared.random(|rng| self.backoff.fail(&key, least, rng));
+        if self.shared.settings.failures_max.is_some_and(|most| failures >= most) {
+            self.backoff.give_up(&key);
+        }
+        tracing::warn!(key = %key, failures, reason = unable.message(), "put off");
+        self.unable.insert(key.clone(), unable);
+        let made = self.planner.touch(&self.world, [key]);
+        self.enqueue(made);
+    }
+}

@@ -1,0 +1,197 @@
+//! An amount as people write it: `"125.00 USD"`, or an integer of minor units as on the wire.
+//!
+//! Nothing is guessed: a text without a currency is an error that shows both readings, a float is
+//! refused. A text that is no amount is kept with its reason, so that one run tells every wrong
+//! amount of a document. The canonical form is `{"minor":12500,"currency":"USD"}`, the currency
+//! left out where none was written.
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::base::money::{AMOUNT_MAX, Currency, Money, MoneyError};
+use crate::kinds::CheckCx;
+use crate::model::issue::Issue;
+
+/// What a parser says it expected where an amount should stand.
+pub(crate) const EXPECTED: &str = "an amount";
+
+/// How an amount was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// As a text with its currency.
+    Text,
+    /// As minor units.
+    Minor,
+    /// As something that is no amount; `minor` is then 0.
+    Wrong(MoneyError),
+}
+
+/// An amount in a spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amount {
+    /// Minor units (cents for USD).
+    pub minor: i64,
+    /// The currency, where one was written.
+    pub currency: Option<Currency>,
+    /// How it was written.
+    pub written: Written,
+}
+
+impl Amount {
+    /// The amount as money; `assumed` is the currency where none was written.
+    pub fn money(&self, assumed: Currency) -> Money {
+        Money::new(self.minor, self.currency.unwrap_or(assumed))
+    }
+
+    /// The amount as money, unless what was written is no amount.
+    pub fn read(&self, assumed: Currency) -> Option<Money> {
+        match self.written {
+            Written::Text | Written::Minor => Some(self.money(assumed)),
+            Written::Wrong(_) => None,
+        }
+    }
+
+    /// What is wrong with the writing at `path`.
+    pub fn issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
+        match &self.written {
+            Written::Text => None,
+            Written::Minor => cx.decimal_amounts_only.then(|| self.not_decimal(path, cx)),
+            Written::Wrong(error) => Some(money_issue(path, error)),
+        }
+    }
+
+    /// What is wrong with the writing at `path`, and with an amount that is zero or less.
+    pub fn positive_issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
+        self.issue(path, cx).or_else(|| {
+            let money = self.money(cx.currency);
+            (money.minor() <= 0).then(|| {
+                let message = format!("{money} is not more than zero");
+                Issue::error(
+                    "reckon::amount::not_positive",
+                    path,
+                    message,
+                    "write more than zero",
+                )
+            })
+        })
+    }
+
+    fn not_decimal(&self, path: &str, cx: &CheckCx) -> Issue {
+        let message = format!(
+            "{} is a number of minor units, and `policy.amounts: decimal` wants a decimal amount",
+            self.minor
+        );
+        let help = format!("write `\"{}\"`", self.money(cx.currency));
+        Issue::error("reckon::amount::integer", path, message, help)
+    }
+
+    fn from_minor(minor: Option<i64>) -> Self {
+        match minor.filter(|minor| (-AMOUNT_MAX..=AMOUNT_MAX).contains(minor)) {
+            Some(minor) => Self {
+                minor,
+                currency: None,
+                written: Written::Minor,
+            },
+            None => Self::wrong(MoneyError::OutOfRange),
+        }
+    }
+
+    fn wrong(error: MoneyError) -> Self {
+        Self {
+            minor: 0,
+            currency: None,
+            written: Written::Wrong(error),
+        }
+    }
+}
+
+/// An issue at `path` that says what [`MoneyError`] says.
+pub fn money_issue(path: &str, error: &MoneyError) -> Issue {
+    let (code, otherwise) = match error {
+        MoneyError::MissingCurrency { .. } => ("reckon::amount::no_currency", ""),
+        MoneyError::TooManyDecimals { .. } => {
+            ("reckon::amount::too_many_decimals", "write fewer decimals")
+        }
+        MoneyError::NotANumber { .. } => ("reckon::amount::not_an_amount", ""),
+        MoneyError::UnknownCurrency { .. } => ("reckon::amount::unknown_currency", ""),
+        MoneyError::OutOfRange => ("reckon::amount::out_of_range", "write a smaller amount"),
+        MoneyError::Mixed { .. } => (
+            "reckon::amount::mixed_currencies",
+            "write one currency everywhere",
+        ),
+    };
+    let text = error.to_string();
+    let (message, help) = text.rsplit_once("; ").unwrap_or((&text, otherwise));
+    Issue::error(code, path, message, help)
+}
+
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self {
+            minor,
+            currency,
+            written: _,
+        } = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("minor", minor)?;
+        if let Some(currency) = currency {
+            map.serialize_entry("currency", currency)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AmountVisitor)
+    }
+}
+
+/// The canonical form, read back.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Canonical {
+    minor: i64,
+    currency: Option<Currency>,
+}
+
+struct AmountVisitor;
+
+impl<'de> Visitor<'de> for AmountVisitor {
+    type Value = Amount;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(EXPECTED)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Amount, E> {
+        Ok(match text.parse::<Money>() {
+            Ok(money) => Amount {
+                minor: money.minor(),
+                currency: Some(money.currency()),
+                written: Written::Text,
+            },
+            Err(error) => Amount::wrong(error),
+        })
+    }
+
+    fn visit_i64<E: de::Error>(self, minor: i64) -> Result<Amount, E> {
+        Ok(Amount::from_minor(Some(minor)))
+    }
+
+    fn visit_u64<E: de::Error>(self, minor: u64) -> Result<Amount, E> {
+        Ok(Amount::from_minor(i64::try_from(minor).ok()))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Amount, A::Error> {
+        let Canonical { minor, currency } =
+            Deserialize::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Amount {
+            currency,
+            ..Amount::from_minor(Some(minor))
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! A contact: the person that invoices are sent to (partner-api, Contact).
+
+pub mod shape;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use shape::{Contact, EmailAddress, Spec};

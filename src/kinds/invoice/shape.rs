@@ -1,0 +1,344 @@
+//! What an invoice looks like in YAML, and what can be checked about it without the service.
+
+use chrono::{DateTime, NaiveDate};
+use serde::{Deserialize, Serialize};
+
+use super::totals;
+use crate::base::id::Name;
+use crate::base::secret::Personal;
+use crate::kinds::amount::Amount;
+use crate::kinds::contact::Contact;
+use crate::kinds::merchant::Merchant;
+use crate::kinds::refused::Refused;
+use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference, text};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
+
+/// The only quantity of an invoice's line (partner-api, POST /invoices).
+const QUANTITY: &str = "1";
+/// The only rate type (partner-api, POST /invoices).
+const RATE_TYPE: &str = "units";
+/// How the id of an uploaded file begins (partner-api, Invoice, attachments).
+const FILE_ID_PREFIX: &str = "fref_";
+
+/// The kind `Invoice`.
+#[derive(Debug, Clone, Copy)]
+pub struct Invoice;
+
+/// What an invoice should be (partner-api, POST /invoices).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The merchant that is paid.
+    pub merchant: String,
+    /// The contact that pays.
+    pub contact: String,
+    /// Where the money goes: the name of a bank account, or its `bank_` id.
+    pub bank_account: String,
+    /// A date, which is 12:00 in the merchant's zone, or an RFC 3339 timestamp; as written.
+    pub invoice_date: String,
+    /// The currency of every amount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// A text of the merchant's own that the payer sees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// What is paid for; at least one.
+    pub line_items: Vec<LineItem>,
+    /// E-mails with the portal link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invoice_messages: Vec<Message>,
+    /// Files that were uploaded under the contact.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// Made of partner, kind, namespace and name.
+    #[serde(default, skip_serializing)]
+    pub source_id: Refused,
+    /// Follows the merchant's mode.
+    #[serde(default, skip_serializing)]
+    pub test_mode: Refused,
+    /// Stands for `contact`.
+    #[serde(default, skip_serializing)]
+    pub contact_id: Refused,
+    /// Stands for `bank_account`.
+    #[serde(default, skip_serializing)]
+    pub bank_account_id: Refused,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineItem {
+    /// What it is for.
+    pub description: String,
+    /// The line's whole amount.
+    pub rate_per_quantity: Amount,
+    /// Always `1`.
+    #[serde(default = "quantity")]
+    pub quantity: String,
+    /// Always `units`.
+    #[serde(default = "rate_type")]
+    pub rate_type: String,
+}
+
+/// One e-mail to some addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// At least one.
+    #[serde(serialize_with = "text::exposed_list")]
+    pub email_addresses: Vec<Personal>,
+    /// Replaces the service's own subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Replaces the service's own text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attachment {
+    /// The service's `fref_` id of the file.
+    pub id: String,
+}
+
+fn quantity() -> String {
+    QUANTITY.to_owned()
+}
+
+fn rate_type() -> String {
+    RATE_TYPE.to_owned()
+}
+
+const fn plain(path: &'static str, doc: &'static str) -> Field {
+    Field {
+        path,
+        privacy: Privacy::Plain,
+        change: Change::Never,
+        doc,
+    }
+}
+
+impl Shape for Invoice {
+    const NAME: &'static str = "Invoice";
+    const FIELDS: &'static [Field] = &[
+        plain(
+            "merchant",
+            "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files).",
+        ),
+        plain(
+            "contact",
+            "The contact that pays, NAME or NAMESPACE/NAME (partner-api, POST /invoices, contact_id).",
+        ),
+        plain(
+            "bank_account",
+            "The deposit account: its name or its `bank_` id (partner-api, POST /invoices, bank_account_id).",
+        ),
+        plain(
+            "invoice_date",
+            "A date (12:00 in the merchant's zone) or an RFC 3339 timestamp (partner-api, POST /invoices).",
+        ),
+        plain(
+            "currency",
+            "The 3-letter code of every amount's currency (partner-api, POST /invoices).",
+        ),
+        plain(
+            "reference",
+            "A text that the portal shows (partner-api, POST /invoices).",
+        ),
+        plain(
+            "line_items",
+            "A list of at least one line; their total is more than zero (partner-api, POST /invoices).",
+        ),
+        plain(
+            "line_items[].description",
+            "What the line is for (partner-api, POST /invoices).",
+        ),
+        plain(
+            "line_items[].rate_per_quantity",
+            "The line's whole amount, such as `\"125.00 USD\"` (partner-api, POST /invoices).",
+        ),
+        plain(
+            "line_items[].quantity",
+            "Always 1, and filled in (partner-api, POST /invoices).",
+        ),
+        plain(
+            "line_items[].rate_type",
+            "Always `units`, and filled in (partner-api, POST /invoices).",
+        ),
+        plain(
+            "invoice_messages",
+            "E-mails with the portal link, sent when the invoice is made (partner-api, POST /invoices).",
+        ),
+        Field {
+            path: "invoice_messages[].email_addresses",
+            privacy: Privacy::Personal,
+            change: Change::Never,
+            doc: "A list of at least one e-mail address (partner-api, POST /invoices).",
+        },
+        plain(
+            "invoice_messages[].subject",
+            "Replaces the service's subject (partner-api, POST /invoices).",
+        ),
+        plain(
+            "invoice_messages[].message",
+            "Replaces the service's text (partner-api, POST /invoices).",
+        ),
+        plain(
+            "attachments",
+            "Files that were uploaded under the contact (partner-api, POST /invoices).",
+        ),
+        plain(
+            "attachments[].id",
+            "The `fref_` id of a processed file (partner-api, POST /invoices).",
+        ),
+    ];
+    type Spec = Spec;
+
+    fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+        let mut issues = refused(spec);
+        issues.extend(reference::issue(
+            "spec.merchant",
+            Merchant::NAME,
+            &spec.merchant,
+        ));
+        issues.extend(reference::issue(
+            "spec.contact",
+            Contact::NAME,
+            &spec.contact,
+        ));
+        issues.extend(text::filled(
+            "spec.bank_account",
+            &spec.bank_account,
+            "Operating",
+        ));
+        issues.extend(date_issue(&spec.invoice_date));
+        issues.extend(lines(&spec.line_items, cx));
+        issues.extend(totals::issues(spec, cx));
+        issues.extend(messages(&spec.invoice_messages));
+        issues.extend(attachments(&spec.attachments));
+        issues
+    }
+
+    fn references(spec: &Spec, namespace: &Name) -> Vec<Reference> {
+        let merchant = reference::read("spec.merchant", Merchant::NAME, &spec.merchant, namespace);
+        let contact = reference::read("spec.contact", Contact::NAME, &spec.contact, namespace);
+        merchant.into_iter().chain(contact).collect()
+    }
+
+    fn check_links(_spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+        let token = reference::bearer_token(manifest, "an invoice", find);
+        let contact = reference::same_merchant(manifest, "spec.contact", find);
+        token.into_iter().chain(contact).collect()
+    }
+}
+
+fn refused(spec: &Spec) -> Vec<Issue> {
+    let source_id = spec.source_id.issue(
+        "spec.source_id",
+        "reckon makes the `source_id` of partner, kind, namespace and name, the same for ever",
+        "leave it out; a text of your own goes into `reference`",
+    );
+    let test_mode = spec.test_mode.issue(
+        "spec.test_mode",
+        "the merchant's mode decides whether an invoice is for tests",
+        "leave it out, or write `mode` in the merchant",
+    );
+    let contact_id = spec.contact_id.issue(
+        "spec.contact_id",
+        "reckon fills in the contact's id",
+        "write `contact: NAME`, the name of a Contact document",
+    );
+    let bank_account_id = spec.bank_account_id.issue(
+        "spec.bank_account_id",
+        "reckon fills in the bank account's id",
+        "write `bank_account`, with the account's name or its `bank_` id",
+    );
+    [source_id, test_mode, contact_id, bank_account_id]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn date_issue(text: &str) -> Option<Issue> {
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok_and(|_| text.len() == 10);
+    let good = date || DateTime::parse_from_rfc3339(text).is_ok();
+    (!good).then(|| {
+        let message = format!("`{text}` is neither a date nor a timestamp with its zone");
+        let help = "write a date such as `2026-11-30`, or `2026-11-30T12:00:00-06:00`";
+        Issue::error("reckon::invoice::date", "spec.invoice_date", message, help)
+    })
+}
+
+fn lines(lines: &[LineItem], cx: &CheckCx) -> Vec<Issue> {
+    let mut issues = Vec::new();
+    if lines.is_empty() {
+        let help = "write at least one, with `description` and `rate_per_quantity`";
+        let message = "an invoice without lines asks for nothing";
+        issues.push(Issue::error(
+            "reckon::invoice::no_lines",
+            "spec.line_items",
+            message,
+            help,
+        ));
+    }
+    for (index, line) in lines.iter().enumerate() {
+        let LineItem {
+            description,
+            rate_per_quantity,
+            quantity,
+            rate_type,
+        } = line;
+        let at = |field: &str| format!("spec.line_items[{index}].{field}");
+        issues.extend(text::filled(&at("description"), description, "Retainer"));
+        issues.extend(rate_per_quantity.issue(&at("rate_per_quantity"), cx));
+        issues.extend(fixed(&at("quantity"), quantity, QUANTITY));
+        issues.extend(fixed(&at("rate_type"), rate_type, RATE_TYPE));
+    }
+    issues
+}
+
+fn fixed(path: &str, text: &str, only: &str) -> Option<Issue> {
+    (text != only).then(|| {
+        let message = format!("`{text}` is not possible: for an invoice this is always `{only}`");
+        let help = "leave it out, and write the line's whole amount in `rate_per_quantity`";
+        Issue::error("reckon::invoice::fixed_value", path, message, help)
+    })
+}
+
+fn messages(messages: &[Message]) -> Vec<Issue> {
+    let mut issues = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let path = format!("spec.invoice_messages[{index}].email_addresses");
+        if message.email_addresses.is_empty() {
+            let help = "write at least one address, or leave the message out";
+            let text = "a message to nobody is not sent";
+            issues.push(Issue::error(
+                "reckon::invoice::no_address",
+                &path,
+                text,
+                help,
+            ));
+        }
+        let addresses = message.email_addresses.iter().enumerate();
+        issues.extend(addresses.filter_map(|(at, one)| text::email(&format!("{path}[{at}]"), one)));
+    }
+    issues
+}
+
+fn attachments(files: &[Attachment]) -> Vec<Issue> {
+    let wrong = files.iter().enumerate().filter(|(_, file)| {
+        file.id
+            .strip_prefix(FILE_ID_PREFIX)
+            .is_none_or(|rest| rest.trim().is_empty())
+    });
+    let issues = wrong.map(|(index, file)| {
+        let message = format!("`{}` is no id of an uploaded file", file.id);
+        let help = "write the `fref_` id that the service gave to the file";
+        let path = format!("spec.attachments[{index}].id");
+        Issue::error("reckon::invoice::attachment_id", &path, message, help)
+    });
+    issues.collect()
+}

@@ -1,0 +1,104 @@
+//! The currency and the total of an invoice.
+
+use super::shape::{LineItem, Spec};
+use crate::base::money::{AMOUNT_MAX, Currency, Money};
+use crate::kinds::CheckCx;
+use crate::kinds::amount::money_issue;
+use crate::model::issue::Issue;
+
+const LINES: &str = "spec.line_items";
+const CURRENCY: &str = "spec.currency";
+
+/// The invoice's one currency: what `currency` says, else what the first amount says, else `assumed`.
+pub fn currency(spec: &Spec, assumed: Currency) -> Currency {
+    let said = spec.currency.as_deref().and_then(|code| code.parse().ok());
+    let written = || {
+        spec.line_items
+            .iter()
+            .find_map(|line| line.rate_per_quantity.currency)
+    };
+    said.or_else(written).unwrap_or(assumed)
+}
+
+/// The sum of the lines. `None`: an amount that cannot be read, a second currency, or beyond what the
+/// service accepts (service-facts, 31).
+pub fn total(spec: &Spec, assumed: Currency) -> Option<Money> {
+    let currency = currency(spec, assumed);
+    let mut sum = Money::zero(currency);
+    for line in &spec.line_items {
+        sum = sum
+            .checked_add(line.rate_per_quantity.read(currency)?)
+            .ok()?;
+    }
+    (sum.minor().checked_abs()? <= AMOUNT_MAX).then_some(sum)
+}
+
+/// What is wrong with currency and total.
+pub(super) fn issues(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+    let unknown = spec
+        .currency
+        .as_deref()
+        .and_then(|code| code.parse::<Currency>().err());
+    if let Some(error) = unknown {
+        return vec![money_issue(CURRENCY, &error)];
+    }
+    let mixed = mixed(spec, cx);
+    if mixed.is_empty() {
+        total_issue(spec, cx).into_iter().collect()
+    } else {
+        mixed
+    }
+}
+
+fn mixed(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+    let one = currency(spec, cx.currency);
+    let named = |line: &LineItem| line.rate_per_quantity.currency.is_some();
+    let first = if spec.currency.is_some() {
+        CURRENCY.to_owned()
+    } else {
+        rate_path(spec.line_items.iter().position(named).unwrap_or_default())
+    };
+    let others = spec
+        .line_items
+        .iter()
+        .enumerate()
+        .filter_map(|(index, line)| {
+            let other = line
+                .rate_per_quantity
+                .currency
+                .filter(|other| *other != one)?;
+            let message = format!("this is in {other}, and the invoice in {one}");
+            let help = "write one currency everywhere, or an invoice for each";
+            let code = "reckon::invoice::mixed_currencies";
+            let issue = Issue::error(code, &rate_path(index), message, help);
+            Some(issue.related(None, &first, format!("{one} stands here")))
+        });
+    others.collect()
+}
+
+fn rate_path(index: usize) -> String {
+    format!("{LINES}[{index}].rate_per_quantity")
+}
+
+fn total_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
+    let unread = |line: &LineItem| line.rate_per_quantity.read(cx.currency).is_none();
+    if spec.line_items.is_empty() || spec.line_items.iter().any(unread) {
+        return None;
+    }
+    let (code, message, help) = match total(spec, cx.currency) {
+        None => (
+            "reckon::invoice::total_out_of_range",
+            format!(
+                "the total is beyond {AMOUNT_MAX} minor units, the most that the service takes"
+            ),
+            "write several invoices",
+        ),
+        Some(total) if total.minor() <= 0 => (
+            "reckon::invoice::total_zero",
+            format!("the total is {total}, and nobody pays that"),
+            "write lines that add up to more than zero",
+        ),
+        Some(_) => return None,
+    };
+    Some(Issue::error(code, LINES, message, help))
+}

@@ -1,0 +1,10 @@
+//! A merchant: an account of the service, its mode and the credentials that open it.
+
+pub mod shape;
+mod step;
+#[cfg(test)]
+mod tests;
+pub mod zone;
+
+pub use step::noon;
+pub use shape::{Credentials, Keys, Merchant, Spec};

@@ -1,0 +1,226 @@
+//! What a merchant looks like in YAML, and what can be checked about it without the service.
+
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::zone;
+use crate::base::id::{Mode, Name};
+use crate::kinds::secret_source::SecretSource;
+use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
+
+/// Characters of a public key; nothing else about it is fixed (partner-api, Limits; service-facts, part 12).
+pub const PUBLIC_KEY_LENGTH: usize = 24;
+
+/// The kind `Merchant`.
+#[derive(Debug, Clone, Copy)]
+pub struct Merchant;
+
+/// What a merchant should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Whether its money is real.
+    pub mode: Mode,
+    /// The zone of its days: an IANA name, or the Rails-style name of one. Canonical: the IANA name.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "iana"
+    )]
+    pub timezone: Option<String>,
+    /// The host of its product brand, where that is not `service.web_url`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_url: Option<String>,
+    /// What opens it.
+    pub credentials: Credentials,
+}
+
+/// Exactly one of these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// A code to be exchanged once for a token (partner-api, POST /oauth/token).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authorization_code: Option<SecretSource>,
+    /// A `payments` token that was exchanged elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_token: Option<SecretSource>,
+    /// Gateway keys; they open the gateway alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Keys>,
+}
+
+/// The keys of one account (partner-api, GET /gateway-credentials).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keys {
+    /// 24 characters.
+    pub public_key: String,
+    /// The key that moves money.
+    pub secret_key: SecretSource,
+}
+
+#[expect(clippy::ref_option, reason = "serde passes the field by reference")]
+fn iana<S: Serializer>(zone: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    let known = zone.as_deref().and_then(zone::find).map(Tz::name);
+    serializer.serialize_some(&known.or(zone.as_deref()))
+}
+
+const fn local(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
+    Field {
+        path,
+        privacy,
+        change: Change::Local,
+        doc,
+    }
+}
+
+impl Shape for Merchant {
+    const NAME: &'static str = "Merchant";
+    const FIELDS: &'static [Field] = &[
+        Field {
+            path: "mode",
+            privacy: Privacy::Plain,
+            change: Change::Never,
+            doc: "`test` or `live`: which keys and accounts are used (gateway-api, Authentication).",
+        },
+        local(
+            "timezone",
+            Privacy::Plain,
+            "The zone of the merchant's days, an IANA name such as `America/Chicago` (partner-api, Gateway credentials).",
+        ),
+        local(
+            "web_url",
+            Privacy::Plain,
+            "The host of the merchant's product brand (partner-api, {web_url}).",
+        ),
+        local(
+            "credentials",
+            Privacy::Plain,
+            "Exactly one of `authorization_code`, `access_token` and `keys` (partner-api, Authentication).",
+        ),
+        local(
+            "credentials.authorization_code",
+            Privacy::Secret,
+            "A code that is exchanged once for a token (partner-api, POST /oauth/token).",
+        ),
+        local(
+            "credentials.access_token",
+            Privacy::Secret,
+            "A `payments` token, 64 characters (partner-api, Access token response).",
+        ),
+        local(
+            "credentials.keys",
+            Privacy::Plain,
+            "Gateway keys; they cannot make contacts or invoices (gateway-api, Authentication).",
+        ),
+        local(
+            "credentials.keys.public_key",
+            Privacy::Plain,
+            "The account's public key, 24 characters (partner-api, Account object).",
+        ),
+        local(
+            "credentials.keys.secret_key",
+            Privacy::Secret,
+            "The account's secret key (partner-api, Account object).",
+        ),
+    ];
+    type Spec = Spec;
+
+    fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+        let Spec {
+            mode: _,
+            timezone,
+            web_url,
+            credentials,
+        } = spec;
+        let mut issues = Vec::new();
+        issues.extend(
+            timezone
+                .as_deref()
+                .and_then(|name| zone::issue("spec.timezone", name)),
+        );
+        issues.extend(web_url.as_deref().and_then(|url| web_url_issue(url, cx)));
+        issues.extend(credentials_issues(credentials));
+        issues
+    }
+
+    fn references(_spec: &Spec, _namespace: &Name) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    fn check_links(_spec: &Spec, _manifest: &Manifest, _find: Find<'_>) -> Vec<Issue> {
+        Vec::new()
+    }
+}
+
+fn web_url_issue(url: &str, cx: &CheckCx) -> Option<Issue> {
+    let bare = |url: &str| url.trim_end_matches('/').to_owned();
+    if cx.web_urls.iter().any(|known| bare(known) == bare(url)) {
+        return None;
+    }
+    let known: Vec<String> = cx.web_urls.iter().map(|url| format!("`{url}`")).collect();
+    let add = "add it to `service.brands` in reckon.yaml";
+    let help = if known.is_empty() {
+        format!("leave it out, or {add}")
+    } else {
+        format!("write {}, or {add}", known.join(" or "))
+    };
+    let message = format!("`{url}` is neither `service.web_url` nor one of `service.brands`");
+    Some(Issue::error(
+        "reckon::merchant::web_url_unknown",
+        "spec.web_url",
+        message,
+        help,
+    ))
+}
+
+fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
+    let Credentials {
+        authorization_code,
+        access_token,
+        keys,
+    } = credentials;
+    let given = [
+        authorization_code.is_some(),
+        access_token.is_some(),
+        keys.is_some(),
+    ];
+    let mut issues = Vec::new();
+    if given.iter().filter(|given| **given).count() != 1 {
+        let help = "write one of `authorization_code`, `access_token` and `keys`";
+        let message = "credentials come from exactly one place";
+        issues.push(Issue::error(
+            "reckon::merchant::credentials",
+            "spec.credentials",
+            message,
+            help,
+        ));
+    }
+    let code = authorization_code.as_ref();
+    issues.extend(code.and_then(|one| one.hidden_issue("spec.credentials.authorization_code")));
+    let token = access_token.as_ref();
+    issues.extend(token.and_then(|one| one.hidden_issue("spec.credentials.access_token")));
+    if let Some(Keys {
+        public_key,
+        secret_key,
+    }) = keys
+    {
+        issues.extend(public_key_issue(public_key));
+        issues.extend(secret_key.hidden_issue("spec.credentials.keys.secret_key"));
+    }
+    issues
+}
+
+/// Not repeated: a secret key may have been put in its place.
+fn public_key_issue(key: &str) -> Option<Issue> {
+    let length = key.chars().count();
+    (length != PUBLIC_KEY_LENGTH).then(|| {
+        let message = format!("a public key has {PUBLIC_KEY_LENGTH} characters, and this {length}");
+        let help = "copy `public_key` from the account's gateway credentials";
+        let path = "spec.credentials.keys.public_key";
+        Issue::error("reckon::merchant::public_key_length", path, message, help)
+    })
+}

@@ -1,0 +1,342 @@
+//! A document that does not fit its kind's shape, said to people.
+//!
+//! The parser's own words are taken in two steps. [`clean`] takes away what must not be shown when the
+//! misfit is made: a [`Misfit`] never holds a secret or personal value. [`Misfit::issue`] then says it
+//! without the parser's jargon, with the nearest field or word as help.
+
+use crate::base::secret::mask_digits;
+use crate::kinds::redact::{field_of, names_beneath, touches_private};
+use crate::kinds::{Field, Misfit, amount, secret_source, whole};
+use crate::model::issue::Issue;
+
+/// Longest name of a field that is repeated where a secret could have been written in its place.
+const SHOWN_NAME_LENGTH_MAX: usize = 24;
+/// Most digits of such a name.
+const SHOWN_NAME_DIGITS_MAX: usize = 2;
+/// Edits up to which a word is always worth suggesting; of longer words, a third of the letters.
+const SUGGESTION_EDITS_MIN: usize = 2;
+/// Stands for what is not repeated.
+const HIDDEN: &str = "…";
+
+/// Names of a card's security code.
+const SECURITY_CODES: [&str; 5] = ["cvv", "cvv2", "cvc", "cvc2", "csc"];
+const SECURITY_CODE_HELP: &str =
+    "leave it out: nothing may keep a card's security code, and saving a card needs none";
+
+/// What the parser said about a place, cut up.
+#[derive(Debug, PartialEq, Eq)]
+enum Said<'a> {
+    Unknown { name: &'a str, known: Vec<&'a str> },
+    Missing { name: &'a str, doc: &'a str },
+    Duplicate { name: &'a str },
+    Word { found: &'a str, known: Vec<&'a str> },
+    Type { found: &'a str, expected: &'a str },
+    Value { found: &'a str, expected: &'a str },
+    Other,
+}
+
+fn said(message: &str) -> Said<'_> {
+    cut(message).unwrap_or(Said::Other)
+}
+
+fn cut(message: &str) -> Option<Said<'_>> {
+    if let Some(rest) = message.strip_prefix("unknown field `") {
+        let (name, known) = rest
+            .rsplit_once("`, expected ")
+            .or_else(|| rest.rsplit_once("`, "))?;
+        return Some(Said::Unknown {
+            name,
+            known: quoted(known),
+        });
+    }
+    if let Some(rest) = message.strip_prefix("unknown variant `") {
+        let (found, known) = rest.rsplit_once("`, expected ")?;
+        return Some(Said::Word {
+            found,
+            known: quoted(known),
+        });
+    }
+    if let Some(rest) = message.strip_prefix("missing field `") {
+        let (name, doc) = rest.split_once('`')?;
+        return Some(Said::Missing {
+            name,
+            doc: doc.trim_start_matches(": "),
+        });
+    }
+    if let Some(rest) = message.strip_prefix("duplicate field `") {
+        return Some(Said::Duplicate {
+            name: rest.split('`').next()?,
+        });
+    }
+    if let Some(rest) = message.strip_prefix("invalid type: ") {
+        let (found, expected) = rest.rsplit_once(", expected ")?;
+        return Some(Said::Type { found, expected });
+    }
+    let (found, expected) = message
+        .strip_prefix("invalid value: ")?
+        .rsplit_once(", expected ")?;
+    Some(Said::Value { found, expected })
+}
+
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// Makes a misfit that shows nothing private, of `path` and `message` as the parser gave them.
+pub(crate) fn clean(fields: &[Field], path: &str, offset: Option<usize>, message: &str) -> Misfit {
+    let private = touches_private(fields, path);
+    let (path, message) = match said(message) {
+        Said::Unknown { name, known } => clean_unknown(fields, path, name, &known),
+        Said::Missing { name, doc: _ } => {
+            let doc = field_of(fields, &join(path, name)).map(|field| field.doc);
+            let doc = doc
+                .map(|doc| format!(": {}", doc.trim_end_matches('.')))
+                .unwrap_or_default();
+            (path.to_owned(), format!("missing field `{name}`{doc}"))
+        }
+        Said::Type { found, expected } if private => (
+            path.to_owned(),
+            format!("invalid type: {}, expected {expected}", sort(found)),
+        ),
+        Said::Value { found, expected } if private => (
+            path.to_owned(),
+            format!("invalid value: {}, expected {expected}", sort(found)),
+        ),
+        Said::Word { .. } | Said::Other if private && path != "." => {
+            (path.to_owned(), HIDDEN.to_owned())
+        }
+        Said::Duplicate { .. }
+        | Said::Type { .. }
+        | Said::Value { .. }
+        | Said::Word { .. }
+        | Said::Other => (path.to_owned(), message.to_owned()),
+    };
+    Misfit {
+        path: mask_digits(&path),
+        offset,
+        message: mask_digits(&message),
+    }
+}
+
+/// The sort of a value, without the value: `string "x"` is `string`.
+fn sort(found: &str) -> &str {
+    found
+        .split(['`', '"'])
+        .next()
+        .unwrap_or_default()
+        .trim_end()
+}
+
+/// The known names without those that are declared only to be refused; the guilty name only if it may
+/// be shown.
+fn clean_unknown(fields: &[Field], path: &str, name: &str, known: &[&str]) -> (String, String) {
+    let parent = path
+        .strip_suffix(name)
+        .unwrap_or(path)
+        .trim_end_matches('.');
+    let listed = names_beneath(fields, parent);
+    let known = known
+        .iter()
+        .filter(|one| listed.is_empty() || listed.contains(one));
+    let known: Vec<String> = known.map(|one| format!("`{one}`")).collect();
+    let hidden = touches_private(fields, parent) && !is_showable(name);
+    let (path, name) = if hidden {
+        (parent, HIDDEN)
+    } else {
+        (path, name)
+    };
+    (
+        path.to_owned(),
+        format!(
+            "unknown field `{name}`, expected one of {}",
+            known.join(", ")
+        ),
+    )
+}
+
+fn is_showable(name: &str) -> bool {
+    let digits = name.chars().filter(char::is_ascii_digit).count();
+    name.len() <= SHOWN_NAME_LENGTH_MAX
+        && digits <= SHOWN_NAME_DIGITS_MAX
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path == "." {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
+impl Misfit {
+    /// The same for people: what is wrong, and what to write.
+    pub fn issue(&self) -> Issue {
+        let Self {
+            path,
+            offset: _,
+            message,
+        } = self;
+        match said(message) {
+            Said::Unknown { name, known } => unknown_issue(path, name, &known),
+            Said::Missing { name, doc } => {
+                let help = if doc.is_empty() {
+                    format!("add `{name}`")
+                } else {
+                    format!("add `{name}`: {doc}")
+                };
+                let message = format!("the field `{name}` is missing");
+                Issue::error(
+                    "reckon::spec::missing_field",
+                    &join(path, name),
+                    message,
+                    help,
+                )
+                .at_key()
+            }
+            Said::Duplicate { name } => {
+                let message = format!("the field `{name}` stands there twice");
+                Issue::error(
+                    "reckon::spec::duplicate_field",
+                    path,
+                    message,
+                    "keep one of them",
+                )
+                .at_key()
+            }
+            Said::Word { found, known } => {
+                let message = format!("`{found}` is not possible here");
+                let help = suggestion(found, &known);
+                Issue::error("reckon::spec::unknown_value", path, message, help)
+            }
+            Said::Type { found, expected } => type_issue(path, found, expected),
+            Said::Value { found, expected } => {
+                let message = format!("expected {}, found {}", wanted(expected), given(found));
+                let help = format!("write {}", wanted(expected));
+                Issue::error("reckon::spec::wrong_value", path, message, help)
+            }
+            Said::Other => {
+                let message = if message == HIDDEN {
+                    "this cannot be read"
+                } else {
+                    message
+                };
+                let help = "look at the indentation and the quotes around it";
+                Issue::error("reckon::spec::unreadable", path, message, help)
+            }
+        }
+    }
+}
+
+fn unknown_issue(path: &str, name: &str, known: &[&str]) -> Issue {
+    if SECURITY_CODES.contains(&name) {
+        let message = format!("`{name}` is no field of any spec");
+        return Issue::error(
+            "reckon::spec::security_code",
+            path,
+            message,
+            SECURITY_CODE_HELP,
+        )
+        .at_key();
+    }
+    let message = match name {
+        HIDDEN => "there is a field here that does not exist".to_owned(),
+        name => format!("there is no field `{name}` here"),
+    };
+    let help = suggestion(name, known);
+    Issue::error("reckon::spec::unknown_field", path, message, help).at_key()
+}
+
+fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
+    if let Some(number) = found
+        .strip_prefix("floating point `")
+        .filter(|_| expected == amount::EXPECTED)
+    {
+        let number = number.trim_end_matches('`');
+        let cents = number
+            .split_once('.')
+            .is_some_and(|(_, decimals)| decimals.len() == 1);
+        let help = format!(
+            "write `\"{number}{} USD\"`, in quotes",
+            if cents { "0" } else { "" }
+        );
+        let message =
+            format!("the number {number} has no currency, and is no whole number of minor units");
+        return Issue::error("reckon::amount::float", path, message, help);
+    }
+    let message = format!("expected {}, found {}", wanted(expected), given(found));
+    let help = format!("write {}", wanted(expected));
+    Issue::error("reckon::spec::wrong_type", path, message, help)
+}
+
+/// What the parser expected, in words.
+fn wanted(expected: &str) -> &str {
+    match expected {
+        "a string" | "str" => "a text",
+        "a sequence" => "a list",
+        "a map" => "a mapping of fields",
+        "a boolean" => "`true` or `false`",
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" | whole::EXPECTED => {
+            "a whole number"
+        }
+        amount::EXPECTED => "an amount such as `\"125.00 USD\"`",
+        secret_source::EXPECTED => "`{env: NAME}` or `{file: NAME}`",
+        _ if expected.starts_with("struct ") => "a mapping of fields",
+        _ if expected.starts_with("enum ") || expected.contains("YAML tag") => "a word",
+        _ => expected,
+    }
+}
+
+/// What the parser found, in words; without the value where that was taken away.
+fn given(found: &str) -> String {
+    let value = found
+        .find(['`', '"'])
+        .and_then(|at| found.get(at..))
+        .map(|value| value.trim_matches('`'));
+    match (sort(found), value) {
+        ("string", Some(text)) => format!("the text {text}"),
+        ("string", None) => "a text".to_owned(),
+        ("integer" | "floating point", Some(number)) => {
+            format!(
+                "the number {}",
+                number.split('`').next().unwrap_or_default()
+            )
+        }
+        ("integer" | "floating point", None) => "a number".to_owned(),
+        ("boolean", Some(word)) => format!("`{word}`"),
+        ("boolean", None) => "`true` or `false`".to_owned(),
+        ("map", _) => "a mapping".to_owned(),
+        ("sequence", _) => "a list".to_owned(),
+        ("unit value" | "null" | "Option value", _) => "nothing".to_owned(),
+        (other, _) => other.to_owned(),
+    }
+}
+
+/// `write X`, for the nearest of the known words, else for any of them.
+fn suggestion(found: &str, known: &[&str]) -> String {
+    match (nearest(found, known), known) {
+        (Some(word), _) => format!("write `{word}`"),
+        (None, []) => "leave it out".to_owned(),
+        (None, [only]) => format!("write `{only}`"),
+        (None, _) => {
+            let words: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+            format!("write one of {}", words.join(", "))
+        }
+    }
+}
+
+fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+    let plain = |word: &str| word.to_lowercase().replace(['_', '-'], "");
+    let found = plain(found);
+    let edits = |word: &str| strsim::damerau_levenshtein(&found, &plain(word));
+    let most = |word: &str| {
+        word.len()
+            .checked_div(3)
+            .unwrap_or_default()
+            .max(SUGGESTION_EDITS_MIN)
+    };
+    let close = known
+        .iter()
+        .filter(|word| edits(word) <= most(word) && edits(word) < word.len());
+    close.min_by_key(|word| edits(word)).copied()
+}

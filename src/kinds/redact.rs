@@ -1,0 +1,129 @@
+//! Which fields are private, and a spec without what they hold.
+//!
+//! [`redact`] is for what is kept: equal values give equal digests under one key, so that a change is seen
+//! and the value is not. [`mask`] is for people. Both also take away card numbers that slipped into a plain
+//! text. A secret's source (`{env: NAME}`) is no secret and stays.
+
+use serde_json::{Map, Value, json};
+
+use crate::base::hash::{canonical, keyed};
+use crate::base::secret::{Personal, mask_digits};
+use crate::kinds::{Field, Privacy};
+
+/// Separates these digests from all others under the same key.
+const LABEL: &str = "spec-field";
+/// Stands for a secret or a number of a personal field.
+const MASK: &str = "•••";
+
+/// The field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above it.
+pub fn field_of<'a>(fields: &'a [Field], path: &str) -> Option<&'a Field> {
+    let path = pattern(path)?;
+    let covers = fields
+        .iter()
+        .filter(|field| path == field.path || is_beneath(&path, field.path));
+    covers.max_by_key(|field| field.path.len())
+}
+
+/// Could a value at `path` hold a secret or personal text, itself or beneath? A value above `spec` could.
+pub(crate) fn touches_private(fields: &[Field], path: &str) -> bool {
+    let Some(place) = pattern(path) else {
+        return true;
+    };
+    let private = |field: &Field| field.privacy != Privacy::Plain;
+    field_of(fields, path).is_some_and(private)
+        || fields
+            .iter()
+            .any(|field| private(field) && is_beneath(field.path, &place))
+}
+
+/// The names of the fields directly beneath `path`; none where the table does not say.
+pub(crate) fn names_beneath(fields: &[Field], path: &str) -> Vec<&'static str> {
+    let Some(place) = pattern(path) else {
+        return Vec::new();
+    };
+    let beneath = fields.iter().filter(|field| is_beneath(field.path, &place));
+    let rests = beneath.filter_map(|field| field.path.get(place.len()..));
+    rests
+        .filter_map(|rest| rest.trim_start_matches('.').split(['.', '[']).next())
+        .collect()
+}
+
+/// `spec.line_items[0].rate` as the table writes it: `line_items[].rate`. `None` outside `spec`.
+fn pattern(path: &str) -> Option<String> {
+    let rest = path
+        .strip_prefix("spec")
+        .filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
+    let mut pieces = rest.trim_start_matches('.').split('[');
+    let mut pattern = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        pattern.push('[');
+        pattern.extend(piece.chars().skip_while(char::is_ascii_digit));
+    }
+    Some(pattern)
+}
+
+fn is_beneath(path: &str, above: &str) -> bool {
+    let rest = path.strip_prefix(above);
+    rest.is_some_and(|rest| !rest.is_empty() && (above.is_empty() || rest.starts_with(['.', '['])))
+}
+
+/// How one private value is replaced: (how private, its path, the value).
+type Replace<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Value;
+
+/// The canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of personal values and of
+/// secrets that stand in the open.
+pub fn redact(fields: &[Field], spec: &Value, key: &[u8; 32]) -> Value {
+    let digest = |_: Privacy, path: &str, value: &Value| {
+        let data = canonical(&json!([pattern(path), value]));
+        json!({ "digest": keyed(key, LABEL, &data).short() })
+    };
+    walk(fields, "spec", spec, &digest)
+}
+
+/// The canonical spec for people: `J•••` for a personal text, `•••` for a secret that stands in the open.
+pub fn mask(fields: &[Field], spec: &Value) -> Value {
+    let masked = |privacy: Privacy, _: &str, value: &Value| match (privacy, value) {
+        (Privacy::Personal, Value::String(text)) => json!(Personal::from(text.as_str()).mask()),
+        (Privacy::Plain, Value::String(text)) => json!(mask_digits(text)),
+        _ => json!(MASK),
+    };
+    walk(fields, "spec", spec, &masked)
+}
+
+fn walk(fields: &[Field], path: &str, value: &Value, replace: Replace<'_>) -> Value {
+    let privacy = field_of(fields, path).map_or(Privacy::Plain, |field| field.privacy);
+    match (privacy, value) {
+        (Privacy::Secret, value) if is_source(value) => value.clone(),
+        (Privacy::Secret, value) => replace(privacy, path, value),
+        (Privacy::Plain | Privacy::Personal, Value::Object(map)) => {
+            let entries = map.iter().map(|(name, value)| {
+                let path = format!("{path}.{name}");
+                (name.clone(), walk(fields, &path, value, replace))
+            });
+            Value::Object(entries.collect::<Map<_, _>>())
+        }
+        (Privacy::Plain | Privacy::Personal, Value::Array(items)) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(at, item)| walk(fields, &format!("{path}[{at}]"), item, replace))
+                .collect()
+        }
+        (_, Value::Null) => Value::Null,
+        (Privacy::Personal, value) => replace(privacy, path, value),
+        (Privacy::Plain, Value::String(text)) if mask_digits(text) != *text => {
+            replace(privacy, path, value)
+        }
+        (Privacy::Plain, value) => value.clone(),
+    }
+}
+
+/// `{"env": …}` or `{"file": …}` and nothing else.
+fn is_source(value: &Value) -> bool {
+    let Value::Object(map) = value else {
+        return value.is_null();
+    };
+    map.keys().all(|name| name == "env" || name == "file")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! The register: one line for each kind, and the reading of a document into its kind's spec.
+//!
+//! The only part of `kinds` that knows YAML's parser. A document is handed over as its own slice of a
+//! file, so that one broken document says nothing about its neighbours. No message that leaves here holds
+//! a secret or personal value.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::base::id::{Key, Name};
+use crate::base::secret::mask_digits;
+use crate::kinds::contact::Contact;
+use crate::kinds::invoice::Invoice;
+use crate::kinds::merchant::Merchant;
+use crate::kinds::recurring_charge::RecurringCharge;
+use crate::kinds::saved_method::SavedMethod;
+use crate::kinds::step::{Draft, StepCx};
+use crate::kinds::{CheckCx, Field, Find, Kind, Misfit, Read, Shape, misfit};
+use crate::model::issue::Issue;
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+
+/// One kind, without its types.
+#[derive(Debug)]
+pub struct KindRow {
+    /// What the YAML calls it.
+    pub name: &'static str,
+    /// Every field.
+    pub fields: &'static [Field],
+    /// Reads one document (the whole of it, as YAML) of this kind. Errors: it does not fit the kind's shape.
+    pub read: fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit>,
+    /// Compares a good manifest of this kind with the ones that it refers to.
+    pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
+    /// What has to be done about a resource whose document is there.
+    pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> Draft,
+    /// What has to be done about a resource whose document is gone.
+    pub gone: fn(&StepCx<'_>, &Key, &Observed) -> Draft,
+}
+
+/// Every kind there is, in the order in which one refers to another.
+pub static KINDS: &[KindRow] = &[
+    row::<Merchant>(),
+    row::<Contact>(),
+    row::<Invoice>(),
+    row::<SavedMethod>(),
+    row::<RecurringCharge>(),
+];
+
+/// The kind that the YAML calls `name`.
+pub fn find(name: &str) -> Option<&'static KindRow> {
+    KINDS.iter().find(|row| row.name == name)
+}
+
+const fn row<K: Kind>() -> KindRow {
+    KindRow {
+        name: K::NAME,
+        fields: K::FIELDS,
+        read: read::<K>,
+        check_links: check_links::<K>,
+        step: K::step,
+        gone: K::gone,
+    }
+}
+
+/// A document; its header has been read before.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound = "S: Deserialize<'de>")]
+struct Document<S> {
+    #[serde(default, rename = "apiVersion")]
+    _api_version: IgnoredAny,
+    #[serde(default, rename = "kind")]
+    _kind: IgnoredAny,
+    #[serde(default, rename = "metadata")]
+    _metadata: IgnoredAny,
+    spec: S,
+}
+
+fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit> {
+    let parser = serde_yaml::Deserializer::from_str(yaml);
+    let document: Document<K::Spec> =
+        serde_path_to_error::deserialize(parser).map_err(|error| misfit_of::<K>(&error))?;
+    let spec = document.spec;
+    let canonical = serde_json::to_value(&spec)
+        .map_err(|error| misfit::clean(K::FIELDS, "spec", None, &error.to_string()))?;
+    Ok(Read {
+        spec: canonical,
+        references: K::references(&spec, namespace),
+        issues: K::check(&spec, cx).into_iter().map(masked).collect(),
+    })
+}
+
+fn misfit_of<K: Shape>(error: &serde_path_to_error::Error<serde_yaml::Error>) -> Misfit {
+    let path = error.path().to_string();
+    let location = error.inner().location();
+    let mut message = error.inner().to_string();
+    if let Some(location) = &location {
+        let suffix = format!(" at line {} column {}", location.line(), location.column());
+        message = message.strip_suffix(&suffix).unwrap_or(&message).to_owned();
+    }
+    if path == "." {
+        // A broken document: the parser names lines of the slice, which are nobody's lines.
+        message.truncate(message.find(" at line ").unwrap_or(message.len()));
+    }
+    let offset = location.map(|location| location.index());
+    misfit::clean(K::FIELDS, &path, offset, without_path(&message, &path))
+}
+
+/// The parser puts the path of the value, or of the mapping around it, before what it says.
+fn without_path<'a>(message: &'a str, path: &str) -> &'a str {
+    let mut place = path;
+    loop {
+        let rest = message
+            .strip_prefix(place)
+            .and_then(|rest| rest.strip_prefix(": "));
+        if let Some(rest) = rest {
+            return rest;
+        }
+        match place.rfind(['.', '[']).and_then(|at| place.get(..at)) {
+            Some(above) if !above.is_empty() => place = above,
+            Some(_) | None => return message,
+        }
+    }
+}
+
+fn check_links<K: Shape>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    match K::Spec::deserialize(&manifest.spec) {
+        Ok(spec) => K::check_links(&spec, manifest, find)
+            .into_iter()
+            .map(masked)
+            .collect(),
+        Err(error) => {
+            vec![misfit::clean(K::FIELDS, "spec", None, &error.to_string()).issue()]
+        }
+    }
+}
+
+/// An issue whose texts show no card number.
+fn masked(mut issue: Issue) -> Issue {
+    issue.message = mask_digits(&issue.message);
+    issue.help = mask_digits(&issue.help);
+    issue
+}
+
+#[cfg(test)]
+mod canaries;
+#[cfg(test)]
+mod tests;

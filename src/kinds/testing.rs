@@ -1,0 +1,117 @@
+//! What the tests of the kinds share: a document in, its issues out as one line each.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{CheckCx, Misfit, Read, register};
+use crate::base::hash::{canonical, sha256};
+use crate::base::id::{Key, Kind, Name};
+use crate::base::money::Currency;
+use crate::model::issue::{At, Issue};
+use crate::model::manifest::{Annotations, Manifest, Place};
+
+pub(crate) fn cx() -> CheckCx {
+    CheckCx {
+        decimal_amounts_only: false,
+        web_urls: vec!["https://web.example".to_owned()],
+        currency: Currency::USD,
+    }
+}
+
+pub(crate) fn document(kind: &str, spec: &str) -> String {
+    let spec = spec.replace('\n', "\n  ");
+    format!("apiVersion: reckon.dev/v1\nkind: {kind}\nmetadata:\n  name: it\nspec:\n  {spec}\n")
+}
+
+pub(crate) fn read_in(kind: &str, spec: &str, cx: &CheckCx) -> Result<Read, Misfit> {
+    let row = register::find(kind).unwrap();
+    (row.read)(&document(kind, spec), &Name::default_namespace(), cx)
+}
+
+/// Every issue of a document: `code @ path: message | help`, with `(key)` where the name is underlined.
+pub(crate) fn problems(kind: &str, spec: &str) -> String {
+    match read_in(kind, spec, &cx()) {
+        Ok(read) => lines(&read.issues),
+        Err(misfit) => lines(&[misfit.issue()]),
+    }
+}
+
+pub(crate) fn lines(issues: &[Issue]) -> String {
+    let lines: Vec<String> = issues.iter().map(line).collect();
+    lines.join("\n")
+}
+
+fn line(issue: &Issue) -> String {
+    let Issue {
+        code,
+        severity: _,
+        path,
+        at,
+        message,
+        help,
+        related,
+    } = issue;
+    let at = match at {
+        At::Key => " (key)",
+        At::Value => "",
+    };
+    let related = related.iter().map(|related| {
+        let key = related
+            .key
+            .as_ref()
+            .map(|key| format!("{key} "))
+            .unwrap_or_default();
+        format!("\n  {key}{}: {}", related.path, related.message)
+    });
+    format!(
+        "{code} @ {path}{at}: {message} | {help}{}",
+        related.collect::<Vec<_>>().concat()
+    )
+}
+
+/// The canonical form of a document that has no issue, compact.
+pub(crate) fn good(kind: &str, spec: &str) -> Value {
+    let read = read_in(kind, spec, &cx())
+        .map_err(|misfit| line(&misfit.issue()))
+        .unwrap();
+    assert_eq!(lines(&read.issues), "");
+    read.spec
+}
+
+/// The same as a manifest `name` in the namespace `default`.
+pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
+    let read = read_in(kind, spec, &cx())
+        .map_err(|misfit| line(&misfit.issue()))
+        .unwrap();
+    assert_eq!(lines(&read.issues), "");
+    let key = Key::new(
+        Kind::new(kind),
+        &Name::default_namespace(),
+        &name.parse().unwrap(),
+    );
+    Arc::new(Manifest {
+        key,
+        labels: BTreeMap::new(),
+        annotations: Annotations::default(),
+        digest: sha256(&canonical(&read.spec)),
+        spec: read.spec,
+        references: read.references,
+        place: Place {
+            file: Arc::from("it.yaml"),
+            line: 1,
+            offset: 0,
+            length: 0,
+        },
+    })
+}
+
+/// What is wrong between the first document and the others.
+pub(crate) fn link_problems(documents: &[Arc<Manifest>]) -> String {
+    let first = &documents[0];
+    let find = |key: &Key| documents.iter().find(|one| one.key == *key).cloned();
+    lines(&(register::find(first.key.kind.as_str())
+        .unwrap()
+        .check_links)(first, &find))
+}

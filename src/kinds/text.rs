@@ -1,0 +1,99 @@
+//! Rules of texts that several kinds share, and how a personal text is written down.
+
+use serde::Serializer;
+
+use crate::base::secret::Personal;
+use crate::model::issue::Issue;
+
+/// Characters of a name, street, city or state, and of a card's description (service-facts, 31).
+pub const TEXT_LENGTH_MAX: usize = 64;
+/// Characters of an e-mail address (RFC 5321, 4.5.3.1.3, less the brackets).
+pub const EMAIL_LENGTH_MAX: usize = 254;
+/// Letters and digits of a postal code (service-facts, 31).
+pub const POSTAL_CODE_LENGTHS: std::ops::RangeInclusive<usize> = 3..=9;
+/// Characters of a postal code with its spaces and dashes (service-facts, 31).
+pub const POSTAL_CODE_LENGTH_MAX: usize = 10;
+
+/// The text must hold something. `example` is what to write.
+pub fn filled(path: &str, text: &str, example: &str) -> Option<Issue> {
+    text.trim().is_empty().then(|| {
+        let help = format!("write a text, such as `{example}`");
+        Issue::error("reckon::text::empty", path, "this is empty", help)
+    })
+}
+
+/// The text may have at most `max` characters.
+pub fn short(path: &str, text: &str, max: usize) -> Option<Issue> {
+    let length = text.chars().count();
+    (length > max).then(|| {
+        let message = format!("this has {length} characters, and the service keeps {max}");
+        let help = format!("write at most {max} characters");
+        Issue::error("reckon::text::too_long", path, message, help)
+    })
+}
+
+/// Both of the above.
+pub fn filled_and_short(path: &str, text: &str, example: &str, max: usize) -> Option<Issue> {
+    filled(path, text, example).or_else(|| short(path, text, max))
+}
+
+/// The text must look like an e-mail address: it is not asked whether it exists, and it is not repeated.
+pub fn email(path: &str, address: &Personal) -> Option<Issue> {
+    (!is_email(address.expose())).then(|| {
+        let message = "this is no e-mail address";
+        Issue::error(
+            "reckon::text::email",
+            path,
+            message,
+            "write one, such as `jane@example.com`",
+        )
+    })
+}
+
+fn is_email(text: &str) -> bool {
+    let strange = |c: char| c.is_whitespace() || c.is_control() || "<>(),;:\"".contains(c);
+    let labels = |domain: &str| domain.contains('.') && !domain.split('.').any(str::is_empty);
+    let parts = text.split_once('@');
+    parts.is_some_and(|(user, domain)| !user.is_empty() && !domain.contains('@') && labels(domain))
+        && !text.contains(strange)
+        && text.len() <= EMAIL_LENGTH_MAX
+}
+
+/// 3 to 9 letters and digits, at most 10 characters with spaces and dashes; the text is not repeated.
+pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
+    let plain = code.chars().filter(char::is_ascii_alphanumeric).count();
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-';
+    let fits = code.chars().all(allowed)
+        && POSTAL_CODE_LENGTHS.contains(&plain)
+        && code.len() <= POSTAL_CODE_LENGTH_MAX;
+    (!fits).then(|| {
+        let help = "write 3 to 9 letters and digits, at most 10 characters with spaces and dashes";
+        Issue::error(
+            "reckon::text::postal_code",
+            path,
+            "this is no postal code",
+            help,
+        )
+    })
+}
+
+/// Writes a personal text into the canonical form.
+pub fn exposed<S: Serializer>(text: &Personal, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text.expose())
+}
+
+/// The same for one that may be missing.
+pub fn exposed_option<S: Serializer>(
+    text: &Option<Personal>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match text {
+        Some(text) => exposed(text, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// The same for several.
+pub fn exposed_list<S: Serializer>(texts: &[Personal], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(texts.iter().map(Personal::expose))
+}

@@ -1,0 +1,65 @@
+//! What is needed comes before what needs it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::id::Key;
+
+/// The keys in dependency order, equal ones in the order of their names. Only edges between the
+/// given keys count. A cycle, which files cannot hold, would be cut at its first member.
+pub(super) fn sorted(
+    keys: impl IntoIterator<Item = Key>,
+    needs: &BTreeMap<Key, Vec<Key>>,
+) -> Vec<Key> {
+    let keys: BTreeSet<Key> = keys.into_iter().collect();
+    let mut walk = Walk { keys: &keys, needs, seen: BTreeSet::new(), order: Vec::new() };
+    for key in &keys {
+        walk.visit(key);
+    }
+    walk.order
+}
+
+/// A walk over the keys, deepest need first.
+struct Walk<'a> {
+    keys: &'a BTreeSet<Key>,
+    needs: &'a BTreeMap<Key, Vec<Key>>,
+    seen: BTreeSet<&'a Key>,
+    order: Vec<Key>,
+}
+
+impl<'a> Walk<'a> {
+    /// Visits a key after everything it needs, without recursion: chains may be long.
+    fn visit(&mut self, key: &'a Key) {
+        let mut path = vec![(key, false)];
+        while let Some((key, done)) = path.pop() {
+            if done {
+                self.order.push(key.clone());
+                continue;
+            }
+            if !self.seen.insert(key) {
+                continue;
+            }
+            path.push((key, true));
+            let needs = self.needs.get(key).into_iter().flatten();
+            path.extend(needs.filter_map(|need| self.keys.get(need)).map(|need| (need, false)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Key {
+        text.parse().expect("a key")
+    }
+
+    #[test]
+    fn what_is_needed_comes_first_whatever_the_names() {
+        let needs = BTreeMap::from([
+            (key("A/a"), vec![key("Z/z")]),
+            (key("Z/z"), vec![key("M/m"), key("Q/not-asked")]),
+        ]);
+        let order = sorted(["A/a", "M/m", "Z/z"].map(key), &needs);
+        assert_eq!(order, ["M/m", "Z/z", "A/a"].map(key));
+    }
+}

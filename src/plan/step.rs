@@ -1,0 +1,119 @@
+//! The step of one resource: first what holds for every kind, then the kind's own word.
+
+use crate::base::id::{Key, RemoteId};
+use crate::kinds::register;
+use crate::kinds::step::{Draft, StepCx};
+use crate::model::desired::Coverage;
+use crate::model::intent::{IntentState, OpenIntent};
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+use crate::model::plan::{Reason, Step, Verdict};
+use crate::plan::World;
+
+/// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
+pub(super) fn needs(manifest: &Manifest) -> Vec<Key> {
+    let references = manifest.references.iter().map(|reference| reference.key.clone());
+    references.chain(manifest.annotations.depends_on.iter().cloned()).collect()
+}
+
+/// The step of a resource, `None` if nothing speaks of it.
+pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step> {
+    let desired = world.desired();
+    let manifest = desired.manifests.get(key);
+    let observed = world.observed(key);
+    let broken = desired.broken.contains(key);
+    if manifest.is_none() && !broken && !observed.as_deref().is_some_and(known) {
+        return None;
+    }
+    let draft = match world.open(key) {
+        Some(open) => under_way(&open, observed.as_deref()),
+        None if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
+        None => decide(cx, world, key, manifest.map(|manifest| &**manifest), observed.as_deref())?,
+    };
+    let place = manifest.map(|manifest| (manifest.place.file.clone(), manifest.place.line));
+    let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
+    Some(Step {
+        key: key.clone(),
+        verdict: draft.verdict,
+        reason: draft.reason,
+        changes: draft.changes,
+        money: draft.money,
+        ready: draft.ready,
+        remote_id: remote_id.as_ref().map(RemoteId::to_string),
+        place,
+        work: draft.work.map(std::sync::Arc::new),
+    })
+}
+
+/// Whether anything of a resource without a document is worth a step.
+fn known(observed: &Observed) -> bool {
+    observed.exists || observed.held.is_some()
+}
+
+/// A resource with an open intent: nothing newer is sent while an older one is on its way.
+fn under_way(open: &OpenIntent, observed: Option<&Observed>) -> Draft {
+    let reason = match &open.state {
+        IntentState::Open { attempt: _ } | IntentState::Closed => Reason::InFlight,
+        IntentState::InDoubt { attempt: _, reason } => Reason::InDoubt(reason.clone()),
+        IntentState::Held { attempt: _, reason } => Reason::Held(reason.clone()),
+    };
+    let verdict = if matches!(reason, Reason::Held(_)) { Verdict::Blocked } else { Verdict::Wait };
+    let ready = observed.is_some_and(|observed| observed.exists) && verdict == Verdict::Wait;
+    Draft { ready, ..Draft::idle(verdict, reason) }
+}
+
+/// A resource that nothing is on its way for.
+fn decide(
+    cx: &StepCx<'_>,
+    world: &dyn World,
+    key: &Key,
+    manifest: Option<&Manifest>,
+    observed: Option<&Observed>,
+) -> Option<Draft> {
+    let row = register::find(key.kind.as_str())?;
+    if let Some(held) = observed.and_then(|observed| observed.held.as_ref()) {
+        return Some(Draft::idle(Verdict::Blocked, Reason::Held(held.reason.clone())));
+    }
+    let Some(manifest) = manifest else {
+        let observed = observed.filter(|observed| observed.exists)?;
+        return Some(match world.desired().coverage {
+            Coverage::Whole => (row.gone)(cx, key, observed),
+            Coverage::Partial => {
+                let unseen = Draft::idle(Verdict::Wait, Reason::AbsenceNotBelieved);
+                Draft { ready: true, ..unseen }
+            }
+        });
+    };
+    if manifest.annotations.suspend {
+        return Some(Draft::idle(Verdict::Wait, Reason::Suspended));
+    }
+    let draft = (row.step)(cx, manifest, observed);
+    Some(checked(cx, manifest, observed, draft))
+}
+
+/// What a kind wants to do, unless the service refused just that or something extra is not ready.
+fn checked(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    observed: Option<&Observed>,
+    draft: Draft,
+) -> Draft {
+    if !draft.verdict.changes() {
+        return draft;
+    }
+    let refusal = observed.and_then(|observed| observed.refusal.as_ref());
+    if let Some(refusal) = refusal.filter(|refusal| refusal.digest == manifest.digest) {
+        let words = refusal.problem.messages.iter().map(|message| {
+            message.message.clone().unwrap_or_else(|| message.code.clone())
+        });
+        let words: Vec<String> = words.collect();
+        let why = format!("{} (HTTP {})", words.join("; "), refusal.status);
+        let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
+        return Draft { changes: draft.changes, ..blocked };
+    }
+    let waits: Vec<Key> = needs(manifest).into_iter().filter(|key| !cx.view.ready(key)).collect();
+    if waits.is_empty() {
+        return draft;
+    }
+    Draft { reason: Reason::WaitsFor(waits), work: None, ..draft }
+}

@@ -1,0 +1,84 @@
+//! What all steps add up to, kept up to date by what one step takes away and another brings.
+
+use std::collections::BTreeMap;
+
+use crate::base::id::Mode;
+use crate::model::plan::{Plan, Step, Verdict};
+
+/// Sums over all steps.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    money: BTreeMap<(String, Mode, &'static str), i64>,
+    verdicts: BTreeMap<Verdict, usize>,
+    unready: usize,
+    stuck: usize,
+}
+
+impl Totals {
+    /// Takes one step away and brings another.
+    pub(super) fn replace(&mut self, before: Option<&Step>, after: Option<&Step>) {
+        if let Some(step) = before {
+            self.count(step, -1);
+        }
+        if let Some(step) = after {
+            self.count(step, 1);
+        }
+    }
+
+    /// Counts one step in, or out with a sign of -1.
+    fn count(&mut self, step: &Step, sign: i64) {
+        let moved = |count: &mut usize| {
+            *count = count.checked_add_signed(if sign < 0 { -1 } else { 1 }).unwrap_or(0);
+        };
+        moved(self.verdicts.entry(step.verdict).or_default());
+        if !step.ready {
+            moved(&mut self.unready);
+        }
+        if step.stuck() {
+            moved(&mut self.stuck);
+        }
+        for money in &step.money {
+            let name = (money.amount.currency().to_string(), money.mode, money.meaning);
+            let sum = self.money.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(money.amount.minor().saturating_mul(sign));
+            if *sum == 0 {
+                self.money.remove(&name);
+            }
+        }
+    }
+
+    /// Sums of money by currency, mode and meaning, in minor units.
+    pub fn money(&self) -> &BTreeMap<(String, Mode, &'static str), i64> {
+        &self.money
+    }
+
+    /// How many steps have this verdict.
+    pub fn with(&self, verdict: Verdict) -> usize {
+        self.verdicts.get(&verdict).copied().unwrap_or(0)
+    }
+
+    /// How many steps would change something.
+    pub fn changes(&self) -> usize {
+        self.verdicts.iter().filter(|(verdict, _)| verdict.changes()).map(|(_, count)| count).sum()
+    }
+
+    /// How many resources are not ready.
+    pub fn unready(&self) -> usize {
+        self.unready
+    }
+
+    /// How many wait for a person.
+    pub fn stuck(&self) -> usize {
+        self.stuck
+    }
+}
+
+/// A plan's verdicts counted, in their order, without the settled ones.
+pub fn summary(plan: &Plan) -> BTreeMap<Verdict, usize> {
+    let mut counts = BTreeMap::new();
+    for step in plan.steps.iter().filter(|step| step.verdict != Verdict::Settled) {
+        let count: &mut usize = counts.entry(step.verdict).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
+}

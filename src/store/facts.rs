@@ -1,0 +1,215 @@
+//! Typed reads of what the fold made: the one place that knows the index's keys.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::base::id::{IntentId, Key};
+use crate::model::intent::OpenIntent;
+use crate::model::observed::Observed;
+use crate::model::record::Binding;
+use crate::store::index::{Batch, Index, IndexError};
+
+/// The version of the fold: an index made by another one is made again.
+pub const FOLD_VERSION: u32 = 1;
+
+pub(super) const OBSERVED: &[u8] = b"o/";
+pub(super) const INTENTS: &[u8] = b"i/";
+pub(super) const OPEN_BY_KEY: &[u8] = b"k/";
+pub(super) const MARKS: &[u8] = b"m/";
+pub(super) const ORPHANS: &[u8] = b"r/";
+pub(super) const BINDING: &[u8] = b"f/binding";
+pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
+pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
+/// What the index says about itself; no part of the state.
+pub(super) const APPLIED: &[u8] = b"x/applied";
+
+/// A read of the index that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum FactError {
+    /// The index itself failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// A value that the fold wrote cannot be read: the index is damaged or of another version.
+    #[error("read the entry {key} of the index: {detail}")]
+    Unreadable {
+        /// The entry.
+        key: String,
+        /// What the decoder said.
+        detail: String,
+    },
+}
+
+/// How far the fold has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct AppliedMark {
+    /// The version of the fold.
+    pub version: u32,
+    /// The last journal record that was folded.
+    pub sequence: u64,
+    /// That record's hash.
+    pub hash: [u8; 32],
+}
+
+/// A contact that may exist twice: its first creation could not be proved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct PossibleOrphan {
+    /// The intent whose fate is not known.
+    pub intent: IntentId,
+    /// The resource that was made again.
+    pub key: Key,
+}
+
+/// Typed reads over an index.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    index: Arc<dyn Index>,
+}
+
+impl Facts {
+    /// Reads from this index.
+    pub fn new(index: Arc<dyn Index>) -> Self {
+        Self { index }
+    }
+
+    /// What is known of a resource.
+    pub fn observed(&self, key: &Key) -> Result<Option<Observed>, FactError> {
+        read(&*self.index, &Batch::new(), &observed_key(key))
+    }
+
+    /// Every resource that something is known of, by key.
+    pub fn all_observed(&self) -> Result<Vec<(Key, Observed)>, FactError> {
+        let entries = self.index.scan(OBSERVED)?;
+        let decoded = entries.into_iter().map(|(key, value)| {
+            Ok((parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?, decode(&key, &value)?))
+        });
+        decoded.collect()
+    }
+
+    /// The intent of a resource that is not closed.
+    pub fn open(&self, key: &Key) -> Result<Option<OpenIntent>, FactError> {
+        let id: Option<IntentId> = read(&*self.index, &Batch::new(), &open_key(key))?;
+        id.map_or(Ok(None), |id| read(&*self.index, &Batch::new(), &intent_key(id)))
+    }
+
+    /// Every intent that is not closed, oldest first.
+    pub fn open_intents(&self) -> Result<Vec<OpenIntent>, FactError> {
+        self.list(INTENTS)
+    }
+
+    /// Contacts that may exist twice.
+    pub fn possible_orphans(&self) -> Result<Vec<PossibleOrphan>, FactError> {
+        self.list(ORPHANS)
+    }
+
+    /// Whether the journal knows a mark.
+    pub fn knows_mark(&self, mark: &str) -> Result<bool, FactError> {
+        Ok(self.index.get(&mark_key(mark))?.is_some())
+    }
+
+    /// Whether an operator said that remote objects with unknown marks are not ours.
+    pub fn empty_remote_declared(&self) -> Result<bool, FactError> {
+        Ok(self.index.get(EMPTY_REMOTE)?.is_some())
+    }
+
+    /// Whose state this is.
+    pub fn binding(&self) -> Result<Option<Binding>, FactError> {
+        read(&*self.index, &Batch::new(), BINDING)
+    }
+
+    /// The number of the next intent.
+    pub fn next_intent(&self) -> Result<IntentId, FactError> {
+        let next = read(&*self.index, &Batch::new(), NEXT_INTENT)?;
+        Ok(next.unwrap_or_else(|| IntentId::new(1)))
+    }
+
+    /// How far the fold of an index has come.
+    pub fn applied_of(index: &dyn Index) -> Result<Option<AppliedMark>, FactError> {
+        read(index, &Batch::new(), APPLIED)
+    }
+
+    /// SHA-256 over the sorted entries of the fold: two states with one digest know the same.
+    pub fn digest(&self) -> Result<crate::base::hash::Digest, FactError> {
+        let mut all = Vec::new();
+        for prefix in [BINDING, EMPTY_REMOTE, NEXT_INTENT, INTENTS, OPEN_BY_KEY, MARKS, OBSERVED, ORPHANS] {
+            for (key, value) in self.index.scan(prefix)? {
+                for part in [key, value] {
+                    all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+                    all.extend(part);
+                }
+            }
+        }
+        Ok(crate::base::hash::sha256(&all))
+    }
+
+    /// Every entry beneath a prefix.
+    fn list<T: DeserializeOwned>(&self, prefix: &[u8]) -> Result<Vec<T>, FactError> {
+        let entries = self.index.scan(prefix)?;
+        entries.iter().map(|(key, value)| decode(key, value)).collect()
+    }
+}
+
+/// The entry of a resource.
+pub(super) fn observed_key(key: &Key) -> Vec<u8> {
+    [OBSERVED, key.to_string().as_bytes()].concat()
+}
+
+/// The entry that names a resource's open intent.
+pub(super) fn open_key(key: &Key) -> Vec<u8> {
+    [OPEN_BY_KEY, key.to_string().as_bytes()].concat()
+}
+
+/// The entry of an intent that is not closed.
+pub(super) fn intent_key(id: IntentId) -> Vec<u8> {
+    [INTENTS, &id.get().to_be_bytes()].concat()
+}
+
+/// The entry of a mark that we gave out.
+pub(super) fn mark_key(mark: &str) -> Vec<u8> {
+    [MARKS, mark.as_bytes()].concat()
+}
+
+/// The entry of a possible orphan.
+pub(super) fn orphan_key(id: IntentId) -> Vec<u8> {
+    [ORPHANS, &id.get().to_be_bytes()].concat()
+}
+
+/// The resource that an entry is about.
+fn parse_key(text: &[u8]) -> Result<Key, FactError> {
+    let unreadable = |detail: String| FactError::Unreadable {
+        key: String::from_utf8_lossy(text).into_owned(),
+        detail,
+    };
+    let text = std::str::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
+    text.parse().map_err(|error| unreadable(format!("{error}")))
+}
+
+/// Reads one entry, what a batch is about to write first.
+pub(super) fn read<T: DeserializeOwned>(
+    index: &dyn Index,
+    batch: &Batch,
+    key: &[u8],
+) -> Result<Option<T>, FactError> {
+    let value = batch.get(index, key)?;
+    value.map(|value| decode(key, &value)).transpose()
+}
+
+/// Writes one entry.
+pub(super) fn write<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> Result<(), FactError> {
+    let mut bytes = Vec::new();
+    ciborium::into_writer(value, &mut bytes).map_err(|error| FactError::Unreadable {
+        key: String::from_utf8_lossy(key).into_owned(),
+        detail: error.to_string(),
+    })?;
+    batch.put(key, bytes);
+    Ok(())
+}
+
+/// Decodes one entry.
+fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, FactError> {
+    ciborium::from_reader(value).map_err(|error| FactError::Unreadable {
+        key: String::from_utf8_lossy(key).into_owned(),
+        detail: error.to_string(),
+    })
+}

@@ -1,0 +1,217 @@
+//! The journal folded into the index: a pure function of the records, with no clock and no
+//! configuration.
+//!
+//! The laws are asserted here, where every effect passes: a record that breaks one is refused,
+//! and the process stops rather than go on from a state that cannot be.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::base::id::{IntentId, Key};
+use crate::model::intent::{IllegalTransition, Intent, IntentState, OpenIntent, Progress};
+use crate::model::observed::{Held, Observation, Observed, Refusal, Source};
+use crate::model::record::Record;
+use crate::store::error::StoreError;
+use crate::store::facts::{
+    APPLIED, AppliedMark, BINDING, EMPTY_REMOTE, FOLD_VERSION, FactError, NEXT_INTENT, OBSERVED,
+    PossibleOrphan, intent_key, mark_key, observed_key, open_key, orphan_key, read, write,
+};
+use crate::store::index::{Batch, Index};
+use crate::store::journal::Head;
+use crate::store::writer::Fold;
+
+/// A record that cannot be folded.
+#[derive(Debug, thiserror::Error)]
+pub enum FoldError {
+    /// The index failed or is damaged.
+    #[error(transparent)]
+    Fact(#[from] FactError),
+    /// The record breaks a law: our own mistake.
+    #[error("law {law}: {detail}")]
+    Law {
+        /// The law's number (design.md part 1).
+        law: u8,
+        /// What was about to happen.
+        detail: String,
+    },
+    /// An intent was to go where it cannot.
+    #[error(transparent)]
+    Transition(#[from] IllegalTransition),
+}
+
+/// Folds one record: reads through the batch, writes into it.
+pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(), FoldError> {
+    let mut fold = Folding { index, batch };
+    match record {
+        Record::Bound(binding) => Ok(write(fold.batch, BINDING, binding)?),
+        Record::Intent(intent) => fold.intent(intent),
+        Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
+        Record::Observation(fact) => fold.observation(fact),
+        Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
+        Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
+    }
+}
+
+/// Folds durable records into an index, with how far it has come, in one transaction.
+#[derive(Debug)]
+pub struct IndexFold {
+    index: Arc<dyn Index>,
+}
+
+impl IndexFold {
+    /// Folds into this index.
+    pub fn new(index: Arc<dyn Index>) -> Self {
+        Self { index }
+    }
+}
+
+impl Fold<Record> for IndexFold {
+    fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
+        let mut changes = Batch::new();
+        for (_, record) in batch {
+            fold(&*self.index, &mut changes, record)?;
+        }
+        let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
+        write(&mut changes, APPLIED, &mark).map_err(FoldError::from)?;
+        Ok(self.index.apply(changes)?)
+    }
+}
+
+/// A batch in the making.
+struct Folding<'a> {
+    index: &'a dyn Index,
+    batch: &'a mut Batch,
+}
+
+impl Folding<'_> {
+    /// A new promise. Law 5: a resource has one open effect at a time.
+    fn intent(&mut self, intent: &Intent) -> Result<(), FoldError> {
+        let older: Option<IntentId> = self.read(&open_key(&intent.key))?;
+        if let Some(older) = older {
+            let detail = format!("{} for {} while {older} is open", intent.id, intent.key);
+            return Err(FoldError::Law { law: 5, detail });
+        }
+        let open = OpenIntent { intent: intent.clone(), state: IntentState::Open { attempt: 1 } };
+        write(self.batch, &intent_key(intent.id), &open)?;
+        write(self.batch, &open_key(&intent.key), &intent.id)?;
+        write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
+        write(self.batch, NEXT_INTENT, &intent.id.next())?;
+        Ok(())
+    }
+
+    /// What became of a promise.
+    fn progress(
+        &mut self,
+        id: IntentId,
+        at: DateTime<Utc>,
+        progress: &Progress,
+    ) -> Result<(), FoldError> {
+        let open: Option<OpenIntent> = self.read(&intent_key(id))?;
+        let Some(OpenIntent { intent, state }) = open else {
+            let detail = format!("{id} is settled, yet it is {} again", progress.word());
+            return Err(FoldError::Law { law: 5, detail });
+        };
+        match state.next(id, progress)? {
+            IntentState::Closed => {
+                self.batch.remove(intent_key(id));
+                self.batch.remove(open_key(&intent.key));
+            }
+            state @ (IntentState::Open { .. } | IntentState::InDoubt { .. } | IntentState::Held { .. }) => {
+                write(self.batch, &intent_key(id), &OpenIntent { intent: intent.clone(), state })?;
+            }
+        }
+        self.consequence(&intent, at, progress)
+    }
+
+    /// What a promise's fate says about its resource.
+    fn consequence(
+        &mut self,
+        intent: &Intent,
+        at: DateTime<Utc>,
+        progress: &Progress,
+    ) -> Result<(), FoldError> {
+        match progress {
+            Progress::Again | Progress::Doubt { .. } | Progress::NotSent { .. } => Ok(()),
+            Progress::Done { observation, proof: _ } => {
+                self.change(intent, at, |known| {
+                    known.refusal = None;
+                    known.learn(observation);
+                })
+            }
+            Progress::Refused { status, problem } => self.change(intent, at, |known| {
+                known.refusal = Some(Refusal {
+                    intent: intent.id,
+                    digest: intent.applied.digest,
+                    status: *status,
+                    problem: problem.clone(),
+                    at,
+                });
+            }),
+            Progress::GivenUp { reason: _ } => {
+                let orphan = PossibleOrphan { intent: intent.id, key: intent.key.clone() };
+                write(self.batch, &orphan_key(intent.id), &orphan)?;
+                self.change(intent, at, |known| known.remade = known.remade.saturating_add(1))
+            }
+            Progress::Held { reason: _, observation } => self.change(intent, at, |known| {
+                if let Some(observation) = observation {
+                    known.learn(observation);
+                }
+            }),
+        }
+    }
+
+    /// A fact that did not come from an effect.
+    fn observation(&mut self, fact: &Observation) -> Result<(), FoldError> {
+        let known: Option<Observed> = self.read(&observed_key(&fact.key))?;
+        let mut known = known.unwrap_or_else(|| Observed::unknown(fact.merchant.clone(), fact.at));
+        known.learn(fact);
+        Ok(write(self.batch, &observed_key(&fact.key), &known)?)
+    }
+
+    /// Changes what is known of an intent's resource.
+    fn change(
+        &mut self,
+        intent: &Intent,
+        at: DateTime<Utc>,
+        change: impl FnOnce(&mut Observed),
+    ) -> Result<(), FoldError> {
+        let known: Option<Observed> = self.read(&observed_key(&intent.key))?;
+        let mut known = known.unwrap_or_else(|| Observed::unknown(intent.merchant.clone(), at));
+        change(&mut known);
+        Ok(write(self.batch, &observed_key(&intent.key), &known)?)
+    }
+
+    /// A resource is put on hold.
+    fn hold(
+        &mut self,
+        key: &Key,
+        intent: Option<IntentId>,
+        reason: &str,
+        at: DateTime<Utc>,
+    ) -> Result<(), FoldError> {
+        let known: Option<Observed> = self.read(&observed_key(key))?;
+        let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), at));
+        known.held = Some(Held { intent, reason: reason.to_owned(), at });
+        Ok(write(self.batch, &observed_key(key), &known)?)
+    }
+
+    /// An operator vouches for the remote side: holds of surveys end, and surveys need no marks.
+    fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
+        write(self.batch, EMPTY_REMOTE, &at)?;
+        let entries = self.batch.scan(self.index, OBSERVED).map_err(FactError::from)?;
+        for (key, _) in entries {
+            let known: Option<Observed> = self.read(&key)?;
+            let Some(mut known) = known.filter(|known| known.held.is_some()) else { continue };
+            known.held = None;
+            known.source = Source::Operator;
+            write(self.batch, &key, &known)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an entry through the batch.
+    fn read<T: serde::de::DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, FoldError> {
+        Ok(read(self.index, self.batch, key)?)
+    }
+}

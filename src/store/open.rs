@@ -1,0 +1,283 @@
+//! A state directory is opened: lock, key, journal, vault, and the index folded up to the head.
+//!
+//! Guarantees: what cannot be trusted in the index is made again from the journal, and nothing is
+//! sent for it; what cannot be trusted in the journal stops everything and says why.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::record::{Binding, Record};
+use crate::store::disk::Disk;
+use crate::store::error::StoreError;
+use crate::store::facts::{AppliedMark, FOLD_VERSION, FactError, Facts};
+use crate::store::fold::IndexFold;
+use crate::store::index::{Batch, Index, IndexError};
+use crate::store::journal::{CutTail, Head, Journal, JournalError, Options, Position};
+use crate::store::key::{KeyError, MasterKey};
+use crate::store::lock::{LockError, Owner, StateLock};
+use crate::store::real_disk::RealDisk;
+use crate::store::sled::SledIndex;
+use crate::store::vault::{Vault, VaultError};
+use crate::store::writer::{Fold, Writer};
+
+/// Under which boot the index was last open; gone after a clean stop.
+const BOOT: &[u8] = b"x/boot";
+/// Where the journal stood at a clean stop.
+const CLEAN: &[u8] = b"x/clean";
+/// Records folded in one transaction while catching up.
+const BATCH_RECORDS_MAX: usize = 512;
+
+/// What opening needs to know.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    /// The state directory.
+    pub dir: PathBuf,
+    /// Who opens it, for the message of those who cannot.
+    pub owner: Owner,
+    /// The id of this boot: an index left open under another one is not trusted.
+    pub boot: String,
+    /// Makes the index again in any case.
+    pub rebuild: bool,
+}
+
+/// An open state.
+#[derive(Debug)]
+pub struct State {
+    /// The door for appends.
+    pub writer: Writer<Record, IndexFold>,
+    /// Typed reads of the fold.
+    pub facts: Facts,
+    /// Seals and opens blobs.
+    pub vault: Vault,
+    /// What opening found and did.
+    pub found: Found,
+    index: Arc<dyn Index>,
+    _lock: StateLock,
+}
+
+/// What opening found and did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// A torn tail that was cut.
+    pub cut: Option<CutTail>,
+    /// Why the index was made again.
+    pub rebuilt: Option<String>,
+    /// Where a damaged index was moved to.
+    pub moved_aside: Option<PathBuf>,
+    /// How many records were folded.
+    pub folded: u64,
+}
+
+/// Why a state cannot be opened. All of these are exit code 4.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process has it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// Its key cannot be had.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The vault cannot be opened.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The index cannot be opened or folded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The index cannot be opened.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The index cannot be read.
+    #[error(transparent)]
+    Fact(#[from] FactError),
+    /// The directory cannot be used.
+    #[error("open the state directory {}: {source}", dir.display())]
+    Io {
+        /// The directory.
+        dir: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The state belongs to another partner, client or key.
+    #[error("open the state: it belongs to another {what}; use the state directory of this partner, or another one")]
+    Foreign {
+        /// Which part of the binding differs.
+        what: &'static str,
+    },
+}
+
+impl State {
+    /// Opens a state directory, or makes it.
+    pub fn open(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
+        let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
+        let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
+        let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
+        let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
+        let mut found = Found::default();
+        let index = open_index(&opening.dir.join("sled"), &mut found)?;
+        let vault = Vault::open(Arc::new(vault_disk), key)?;
+        let trust = trust(&*index, opening, &mut found)?;
+        let (journal, fold) = catch_up(Arc::new(journal_disk), &index, trust, &mut found)?;
+        mark_open(&*index, &opening.boot)?;
+        let writer = Writer::threaded(journal, vault.clone(), fold)?;
+        Ok(Self { writer, facts: Facts::new(index.clone()), vault, found, index, _lock: lock })
+    }
+
+    /// Checks whose state this is; a state without an owner becomes this one's.
+    pub async fn bind(&self, binding: &Binding) -> Result<(), OpenError> {
+        let Some(bound) = self.facts.binding()? else {
+            let records = vec![Record::Bound(binding.clone())];
+            self.writer.append(crate::store::writer::Commit::of(records)).await?;
+            return Ok(());
+        };
+        let differs = [
+            (bound.partner != binding.partner, "partner (partner.name)"),
+            (bound.key != binding.key, "key"),
+            (bound.client != binding.client, "client (partner.client_id)"),
+        ];
+        match differs.iter().find(|(differs, _)| *differs) {
+            Some((_, what)) => Err(OpenError::Foreign { what }),
+            None => Ok(()),
+        }
+    }
+
+    /// The index, for values that are no part of the state.
+    pub fn index(&self) -> &Arc<dyn Index> {
+        &self.index
+    }
+
+    /// Ends cleanly: what is open next starts from here.
+    pub async fn close(self) -> Result<Head, OpenError> {
+        let parts = self.writer.close().await?;
+        let position = parts.journal.position();
+        let mut batch = Batch::new();
+        put(&mut batch, CLEAN, &position)?;
+        batch.remove(BOOT);
+        self.index.apply(batch)?;
+        self.index.flush()?;
+        Ok(position.head)
+    }
+}
+
+/// How much of the index is believed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Trust {
+    applied: Option<AppliedMark>,
+    clean: Option<Position>,
+}
+
+/// Opens sled; a damaged one is moved aside, never deleted.
+fn open_index(path: &Path, found: &mut Found) -> Result<Arc<dyn Index>, OpenError> {
+    match SledIndex::open(path) {
+        Ok(index) => Ok(Arc::new(index)),
+        Err(error @ IndexError::Corrupt { .. }) => {
+            let aside = free_name(path);
+            std::fs::rename(path, &aside)
+                .map_err(|source| OpenError::Io { dir: path.to_owned(), source })?;
+            found.rebuilt = Some(error.to_string());
+            found.moved_aside = Some(aside);
+            Ok(Arc::new(SledIndex::open(path)?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A name beside a folder that nothing has yet.
+fn free_name(path: &Path) -> PathBuf {
+    let name = |number: u32| path.with_extension(format!("damaged-{number}"));
+    (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))
+}
+
+/// Decides how much of the index is believed, and empties it if none of it is.
+fn trust(index: &dyn Index, opening: &Opening, found: &mut Found) -> Result<Trust, OpenError> {
+    let applied = Facts::applied_of(index).unwrap_or(None);
+    let clean: Option<Position> = get(index, CLEAN);
+    let boot: Option<String> = get(index, BOOT);
+    let why = match applied {
+        None => None,
+        Some(_) if opening.rebuild => Some("it was asked for".to_owned()),
+        Some(mark) if mark.version != FOLD_VERSION => Some("another version made it".to_owned()),
+        Some(_) if clean.is_none() && boot.as_deref() != Some(opening.boot.as_str()) => {
+            Some("the machine went down while it was open".to_owned())
+        }
+        Some(mark) => return Ok(Trust { applied: Some(mark), clean }),
+    };
+    empty(index)?;
+    found.rebuilt = found.rebuilt.take().or(why);
+    Ok(Trust::default())
+}
+
+/// Removes every entry.
+fn empty(index: &dyn Index) -> Result<(), IndexError> {
+    let mut batch = Batch::new();
+    for (key, _) in index.scan(b"")? {
+        batch.remove(key);
+    }
+    index.apply(batch)
+}
+
+/// Opens the journal and folds what the index has not seen.
+fn catch_up(
+    disk: Arc<dyn Disk>,
+    index: &Arc<dyn Index>,
+    trust: Trust,
+    found: &mut Found,
+) -> Result<(Journal, IndexFold), OpenError> {
+    let known = trust.applied.map(|mark| Head { sequence: mark.sequence, hash: mark.hash });
+    let known = known.filter(|head| head.sequence > 0);
+    let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
+    let (journal, opened) = Journal::open(disk, Options { trusted, known, ..Options::default() })?;
+    found.cut = opened.cut;
+    let mut fold = IndexFold::new(index.clone());
+    let from = known.map_or(0, |head| head.sequence).saturating_add(1);
+    let mut batch = Vec::new();
+    let mut head = known.unwrap_or(Head::EMPTY);
+    for record in journal.read_from(from) {
+        let record = record?;
+        head = Head { sequence: record.sequence, hash: record.hash };
+        batch.push((record.sequence, decode(record.sequence, &record.body)?));
+        found.folded = found.folded.saturating_add(1);
+        if batch.len() >= BATCH_RECORDS_MAX {
+            fold.apply(&std::mem::take(&mut batch), head)?;
+        }
+    }
+    if !batch.is_empty() {
+        fold.apply(&batch, head)?;
+    }
+    Ok((journal, fold))
+}
+
+/// One record of the journal.
+pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
+    ciborium::from_reader(body)
+        .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
+}
+
+/// Notes under which boot the index is open: until a clean stop, a power cut may leave anything.
+fn mark_open(index: &dyn Index, boot: &str) -> Result<(), OpenError> {
+    let mut batch = Batch::new();
+    put(&mut batch, BOOT, &boot)?;
+    batch.remove(CLEAN);
+    index.apply(batch)?;
+    index.flush()?;
+    Ok(())
+}
+
+/// Reads an entry about the index itself; an unreadable one is none.
+fn get<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
+    let bytes = index.get(key).ok()??;
+    ciborium::from_reader(&*bytes).ok()
+}
+
+/// Writes an entry about the index itself.
+fn put<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> Result<(), StoreError> {
+    let mut bytes = Vec::new();
+    ciborium::into_writer(value, &mut bytes)
+        .map_err(|error| StoreError::Encode { why: error.to_string() })?;
+    batch.put(key, bytes);
+    Ok(())
+}
