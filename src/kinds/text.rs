@@ -2,17 +2,12 @@
 
 use serde::Serializer;
 
+use crate::api::rules::Problems;
 use crate::base::secret::Personal;
 use crate::model::issue::Issue;
 
-/// Characters of a name, street, city or state, and of a card's description (service-facts, 31).
-pub const TEXT_LENGTH_MAX: usize = 64;
 /// Characters of an e-mail address (RFC 5321, 4.5.3.1.3, less the brackets).
 pub const EMAIL_LENGTH_MAX: usize = 254;
-/// Letters and digits of a postal code (service-facts, 31).
-pub const POSTAL_CODE_LENGTHS: std::ops::RangeInclusive<usize> = 3..=9;
-/// Characters of a postal code with its spaces and dashes (service-facts, 31).
-pub const POSTAL_CODE_LENGTH_MAX: usize = 10;
 
 /// The text must hold something. `example` is what to write.
 pub fn filled(path: &str, text: &str, example: &str) -> Option<Issue> {
@@ -59,13 +54,11 @@ fn is_email(text: &str) -> bool {
         && text.len() <= EMAIL_LENGTH_MAX
 }
 
-/// 3 to 9 letters and digits, at most 10 characters with spaces and dashes; the text is not repeated.
+/// 3 to 9 letters and digits, at most 10 characters with spaces and dashes; the text is not repeated (service-facts, 31).
 pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
-    let plain = code.chars().filter(char::is_ascii_alphanumeric).count();
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-';
-    let fits = code.chars().all(allowed)
-        && POSTAL_CODE_LENGTHS.contains(&plain)
-        && code.len() <= POSTAL_CODE_LENGTH_MAX;
+    let mut problems = Problems::default();
+    problems.postal_code("", Some(code));
+    let fits = !code.is_empty() && problems.into_list().is_empty();
     (!fits).then(|| {
         let help = "write 3 to 9 letters and digits, at most 10 characters with spaces and dashes";
         Issue::error(

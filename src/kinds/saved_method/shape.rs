@@ -5,15 +5,15 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::api::rules::{NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::base::card::{CardNumber, is_published_test_number};
 use crate::base::id::Name;
 use crate::base::secret::Personal;
 use crate::kinds::merchant::Merchant;
 use crate::kinds::refused::Refused;
 use crate::kinds::secret_source::SecretSource;
-use crate::kinds::text::{self, TEXT_LENGTH_MAX};
 use crate::kinds::whole::Whole;
-use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference};
+use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference, text};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
@@ -222,7 +222,7 @@ impl Shape for SavedMethod {
         issues.extend(card_issues(&source.card));
         let description = description.as_deref();
         issues.extend(
-            description.and_then(|one| text::short("spec.description", one, TEXT_LENGTH_MAX)),
+            description.and_then(|one| text::short("spec.description", one, REFERENCE_LENGTH_MAX)),
         );
         issues.extend(reference.issue(
             "spec.reference",
@@ -284,7 +284,7 @@ fn card_issues(card: &Card) -> Vec<Issue> {
     ];
     issues.extend(texts.into_iter().filter_map(|(field, text)| {
         let path = format!("spec.source.card.{field}");
-        text::short(&path, text.as_ref()?.expose(), TEXT_LENGTH_MAX)
+        text::short(&path, text.as_ref()?.expose(), NAME_LENGTH_MAX)
     }));
     let code = postal_code.as_ref().map(Personal::expose);
     issues.extend(code.and_then(|code| text::postal_code("spec.source.card.postal_code", code)));
