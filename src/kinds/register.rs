@@ -78,7 +78,7 @@ struct Document<S> {
 fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit> {
     let parser = serde_yaml::Deserializer::from_str(yaml);
     let document: Document<K::Spec> =
-        serde_path_to_error::deserialize(parser).map_err(|error| misfit_of::<K>(&error))?;
+        serde_path_to_error::deserialize(parser).map_err(|error| misfit_of::<K>(yaml, &error))?;
     let spec = document.spec;
     let canonical = serde_json::to_value(&spec)
         .map_err(|error| misfit::clean(K::FIELDS, "spec", None, &error.to_string()))?;
@@ -89,7 +89,14 @@ fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Mi
     })
 }
 
-fn misfit_of<K: Shape>(error: &serde_path_to_error::Error<serde_yaml::Error>) -> Misfit {
+/// The parser reads as far as it must, so broken YAML may first look like a wrong field: it is told as broken.
+fn misfit_of<K: Shape>(
+    yaml: &str,
+    error: &serde_path_to_error::Error<serde_yaml::Error>,
+) -> Misfit {
+    if let Err(broken) = serde_yaml::from_str::<IgnoredAny>(yaml) {
+        return broken_yaml(&broken);
+    }
     let path = error.path().to_string();
     let location = error.inner().location();
     let mut message = error.inner().to_string();
@@ -97,12 +104,16 @@ fn misfit_of<K: Shape>(error: &serde_path_to_error::Error<serde_yaml::Error>) ->
         let suffix = format!(" at line {} column {}", location.line(), location.column());
         message = message.strip_suffix(&suffix).unwrap_or(&message).to_owned();
     }
-    if path == "." {
-        // A broken document: the parser names lines of the slice, which are nobody's lines.
-        message.truncate(message.find(" at line ").unwrap_or(message.len()));
-    }
     let offset = location.map(|location| location.index());
     misfit::clean(K::FIELDS, &path, offset, without_path(&message, &path))
+}
+
+/// Without what the parser says of lines: they are those of the slice, and nobody's.
+fn broken_yaml(error: &serde_yaml::Error) -> Misfit {
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let offset = error.location().map(|location| location.index());
+    misfit::clean(&[], ".", offset, message)
 }
 
 /// The parser puts the path of the value, or of the mapping around it, before what it says.

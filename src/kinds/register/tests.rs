@@ -209,11 +209,16 @@ fn places(fields: &[Field], place: &str, value: &Value, out: &mut BTreeSet<Strin
             }
         }
         Value::Array(items) if has_more => {
-            items
-                .iter()
-                .for_each(|item| places(fields, &format!("{place}[]"), item, out));
+            for item in items {
+                places(fields, &format!("{place}[]"), item, out);
+            }
         }
-        _ => {}
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)
+        | Value::Array(_) => {}
     }
 }
 
@@ -231,10 +236,15 @@ fn the_table_of_a_kind_lists_each_of_its_fields_and_no_other() {
 }
 
 #[test]
-fn broken_yaml_is_told_without_line_numbers_of_its_own() {
+fn broken_yaml_is_told_before_all_else_and_without_line_numbers_of_its_own() {
     let row = find("Contact").unwrap();
-    let misfit = (row.read)("spec: {a", &Name::default_namespace(), &cx()).unwrap_err();
-    let issue = misfit.issue();
-    assert_eq!(issue.code, "reckon::spec::unreadable");
-    assert_eq!(issue.message, "did not find expected ',' or '}'");
+    for (yaml, message) in [
+        ("spec: {a", "did not find expected ',' or '}'"),
+        ("spec: ]", "did not find expected node content"),
+    ] {
+        let misfit = (row.read)(yaml, &Name::default_namespace(), &cx()).unwrap_err();
+        let issue = misfit.issue();
+        assert_eq!(issue.code, "reckon::spec::unreadable");
+        assert_eq!(issue.message, message);
+    }
 }
