@@ -166,7 +166,9 @@ pub struct PlanView {
     pub head: String,
     /// The git commit of the tree.
     pub commit: Option<String>,
-    /// What would be done, in dependency order.
+    /// Resources in all, settled ones included.
+    pub resources: usize,
+    /// Every step that is not settled, in dependency order.
     pub steps: Vec<StepView>,
     /// What it adds up to.
     pub totals: Vec<MoneyView>,
@@ -269,7 +271,8 @@ impl Engine {
             head: data_encoding::HEXLOWER.encode(&head.hash),
             commit: self.shared.settings.commit.clone(),
             totals: totals.collect(),
-            steps: plan.steps.iter().map(step_view).collect(),
+            resources: plan.steps.len(),
+            steps: plan.steps.iter().filter(|step| !settled(step)).map(step_view).collect(),
             problems: self.world.problems(),
         }
     }
@@ -319,6 +322,11 @@ impl Engine {
             .map(|orphan| RemadeView { intent: orphan.intent.to_string(), key: orphan.key });
         Ok(IntentsView { items: open.into_iter().map(intent_view).collect(), remade: remade.collect() })
     }
+}
+
+/// Whether a step has nothing to say.
+fn settled(step: &Step) -> bool {
+    step.verdict == Verdict::Settled && step.ready
 }
 
 /// One step for people and machines.
