@@ -1,0 +1,20 @@
+//! The commit of the spec tree, for the audit trail.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The commit that is checked out at `folder`, `None` where there is none or no git.
+pub fn commit(folder: &Path) -> Option<String> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["rev-parse", "--verify", "--quiet", "HEAD"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let commit = text.trim();
+    let plausible = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    plausible.then(|| commit.to_owned())
+}
