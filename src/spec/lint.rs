@@ -1,0 +1,312 @@
+//! One pass of YAML events over one document, before anything takes a value from it.
+//!
+//! Refuses what would be read differently by another parser, hides values, or explodes: duplicate
+//! and non-string keys, tags, merge keys, anchors and aliases, deep and huge documents. Promises:
+//! every finding has its bytes; never fails on any text; work is linear in the text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+
+use crate::spec::finding::Finding;
+use crate::spec::node::{Node, NodeValue};
+use crate::spec::split::Slice;
+
+mod frame;
+mod offsets;
+mod syntax;
+
+use frame::{Frame, MapFrame, SeqFrame};
+use offsets::Offsets;
+
+/// How deep collections may stand in each other.
+pub const DEPTH_MAX: usize = 64;
+
+/// How many values and keys one document may have.
+pub const NODES_MAX: usize = 100_000;
+
+/// More findings of one document are not told.
+pub const FINDINGS_MAX: usize = 50;
+
+/// How much of a document becomes a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Everything but what stands beneath the top key `spec`.
+    Head,
+    /// Everything.
+    All,
+}
+
+/// What the pass found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linted {
+    /// The document as a tree. Where the pass had to stop: its top mapping with the entries that
+    /// were complete by then.
+    pub root: Option<Node>,
+    /// What is wrong, in the order of the text.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads one document of `text`.
+pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
+    let document = text.get(slice.range.clone()).unwrap_or_default();
+    let mut lint = Lint {
+        text,
+        offsets: Offsets::new(document, slice.range.start),
+        keep,
+        frames: Vec::new(),
+        findings: Vec::new(),
+        root: None,
+        nodes: 0,
+        last_end: slice.range.start,
+    };
+    let mut parser = Parser::new_from_str(document);
+    while let Some(event) = parser.next_event() {
+        match event {
+            Ok((event, span)) => {
+                if lint.event(event, span).is_err() {
+                    break;
+                }
+            }
+            Err(error) => {
+                lint.syntax(&error, slice);
+                break;
+            }
+        }
+    }
+    lint.finish()
+}
+
+/// The pass has to stop.
+struct Stop;
+
+struct Lint<'a> {
+    text: &'a str,
+    offsets: Offsets<'a>,
+    keep: Keep,
+    frames: Vec<Frame<'a>>,
+    findings: Vec<Finding>,
+    root: Option<Node>,
+    nodes: usize,
+    /// Where the last event ended, in bytes of the text.
+    last_end: usize,
+}
+
+impl<'a> Lint<'a> {
+    fn event(&mut self, event: Event<'a>, span: Span) -> Result<(), Stop> {
+        let span = self.offsets.bytes(span);
+        match event {
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
+            Event::Alias(_) => {
+                self.alias(span.clone());
+                self.scalar(Cow::Borrowed(""), ScalarStyle::DoubleQuoted, span.clone())?;
+            }
+            Event::Scalar(value, style, anchor, tag) => {
+                self.refuse(anchor, tag.is_some(), &span);
+                self.scalar(value, style, span.clone())?;
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.refuse(anchor, tag.is_some(), &span);
+                let keep = self.keeps();
+                self.open(Frame::Seq(SeqFrame { start: span.start, items: Vec::new(), keep }))?;
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.refuse(anchor, tag.is_some(), &span);
+                let frame = MapFrame::new(span.start, self.keeps());
+                self.open(Frame::Map(frame))?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(&span)?,
+        }
+        self.last_end = self.last_end.max(span.end);
+        Ok(())
+    }
+
+    fn find(&mut self, finding: Finding) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+        }
+    }
+
+    fn refuse(&mut self, anchor: usize, tag: bool, span: &Range<usize>) {
+        let sign = if anchor > 0 { '&' } else { '!' };
+        let word = self.word_before(sign, span);
+        if anchor > 0 {
+            self.alias(word);
+        } else if tag {
+            self.find(Finding::error(
+                "reckon::yaml::tag",
+                word,
+                "a tag changes what the value is",
+                "remove the word that starts with `!`; quote the value if it must be text",
+            ));
+        }
+    }
+
+    fn alias(&mut self, span: Range<usize>) {
+        self.find(Finding::error(
+            "reckon::yaml::alias",
+            span,
+            "anchors and aliases are not read",
+            "write the value where it is used",
+        ));
+    }
+
+    /// The word that starts with `sign` between the last event and the end of `span`.
+    fn word_before(&self, sign: char, span: &Range<usize>) -> Range<usize> {
+        let from = self.last_end.min(span.start);
+        let before = self.text.get(from..span.end).unwrap_or_default();
+        let Some(at) = before.find(sign) else {
+            return span.clone();
+        };
+        let word = before.get(at..).unwrap_or_default();
+        let length = word.find(char::is_whitespace).unwrap_or(word.len());
+        let start = from.saturating_add(at);
+        start..start.saturating_add(length)
+    }
+
+    fn scalar(
+        &mut self,
+        value: Cow<'a, str>,
+        style: ScalarStyle,
+        span: Range<usize>,
+    ) -> Result<(), Stop> {
+        let plain = style == ScalarStyle::Plain;
+        let span = match style {
+            ScalarStyle::Plain if value.is_empty() => span.start..span.start,
+            ScalarStyle::Literal | ScalarStyle::Folded => self.with_header(span),
+            ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => span,
+        };
+        self.last_end = self.last_end.max(span.end);
+        self.count(&span)?;
+        if let Some(Frame::Map(map)) = self.frames.last_mut()
+            && map.key.is_none()
+        {
+            let findings = map.take_key(value, plain, span);
+            findings.into_iter().for_each(|finding| self.find(finding));
+            return Ok(());
+        }
+        let value = if self.keeps() {
+            NodeValue::Scalar { text: value.into_owned(), plain }
+        } else {
+            NodeValue::Skipped
+        };
+        self.attach(Node { span, value });
+        Ok(())
+    }
+
+    /// A block scalar's span starts at its first line of content: takes `|` or `>` in.
+    fn with_header(&self, span: Range<usize>) -> Range<usize> {
+        let from = self.last_end.min(span.start);
+        let before = self.text.get(from..span.start).unwrap_or_default();
+        match before.find(['|', '>']) {
+            Some(at) => from.saturating_add(at)..span.end,
+            None => span,
+        }
+    }
+
+    fn count(&mut self, span: &Range<usize>) -> Result<(), Stop> {
+        self.nodes = self.nodes.saturating_add(1);
+        if self.nodes <= NODES_MAX {
+            return Ok(());
+        }
+        self.find(Finding::error(
+            "reckon::yaml::too_many_values",
+            span.clone(),
+            format!("the document has more than {NODES_MAX} keys and values"),
+            "split it into several documents",
+        ));
+        Err(Stop)
+    }
+
+    fn open(&mut self, frame: Frame<'a>) -> Result<(), Stop> {
+        let start = frame.start();
+        self.count(&(start..start))?;
+        if self.frames.len() >= DEPTH_MAX {
+            self.find(Finding::error(
+                "reckon::yaml::too_deep",
+                start..start.saturating_add(1),
+                format!("the value stands deeper than {DEPTH_MAX} levels"),
+                "no field of a manifest is that deep",
+            ));
+            return Err(Stop);
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    fn end(&mut self, span: &Range<usize>) -> Result<(), Stop> {
+        let Some(frame) = self.frames.pop() else {
+            return Err(Stop);
+        };
+        let span = self.collection_span(frame.start(), span);
+        let node = frame.into_node(span);
+        if let Some(Frame::Map(map)) = self.frames.last_mut()
+            && map.key.is_none()
+        {
+            let finding = map.take_collection_key(&node);
+            self.find(finding);
+            return Ok(());
+        }
+        self.attach(node);
+        Ok(())
+    }
+
+    /// From the start of a collection to its bracket, or to its last line that says something.
+    fn collection_span(&self, start: usize, end: &Range<usize>) -> Range<usize> {
+        if !end.is_empty() {
+            return start..end.end;
+        }
+        let whole = self.text.get(start..end.start).unwrap_or_default();
+        start..start.saturating_add(whole.trim_end().len())
+    }
+
+    fn attach(&mut self, node: Node) {
+        match self.frames.last_mut() {
+            None => self.root = self.root.take().or(Some(node)),
+            Some(Frame::Seq(seq)) => {
+                if seq.keep {
+                    seq.items.push(node);
+                }
+            }
+            Some(Frame::Map(map)) => map.attach(node),
+        }
+    }
+
+    /// Whether the value that starts now becomes part of the tree.
+    fn keeps(&self) -> bool {
+        match self.frames.last() {
+            None => true,
+            Some(Frame::Seq(seq)) => seq.keep,
+            Some(Frame::Map(map)) => {
+                let top_spec = self.keep == Keep::Head
+                    && self.frames.len() == 1
+                    && map.key.as_ref().is_some_and(|(key, _)| key == "spec");
+                map.keep && !top_spec
+            }
+        }
+    }
+
+    fn syntax(&mut self, error: &ScanError, slice: &Slice) {
+        let at = self.offsets.byte(error.marker().index());
+        let finding = syntax::finding(self.text, slice, at, error.info());
+        self.find(finding);
+    }
+
+    fn finish(mut self) -> Linted {
+        if self.root.is_none()
+            && let Some(Frame::Map(map)) = self.frames.drain(..).next()
+        {
+            let span = map.start..self.last_end;
+            self.root = Some(Node { span, value: NodeValue::Map(map.entries) });
+        }
+        Linted { root: self.root, findings: self.findings }
+    }
+}
+
+#[cfg(test)]
+mod tests;

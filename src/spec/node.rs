@@ -1,0 +1,142 @@
+//! A YAML document as a tree in which everything knows where it stands.
+//!
+//! Built for headers, for `reckon.yaml`, and for documents that have an issue; good specs never
+//! become such a tree.
+
+use std::ops::Range;
+
+use crate::model::issue::{At, Path, Segment};
+
+/// One value and its bytes in the whole text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Where it stands; empty for a value that is left out.
+    pub span: Range<usize>,
+    /// What it is.
+    pub value: NodeValue,
+}
+
+/// What a [`Node`] is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeValue {
+    /// A text, number, truth value or nothing.
+    Scalar {
+        /// Its text, unescaped.
+        text: String,
+        /// Whether it stands without quotes, so that it may be a number or nothing.
+        plain: bool,
+    },
+    /// A mapping, in the order of the text.
+    Map(Vec<Entry>),
+    /// A sequence.
+    Seq(Vec<Node>),
+    /// Not kept.
+    Skipped,
+}
+
+/// One entry of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The key, unescaped.
+    pub key: String,
+    /// Where the key stands.
+    pub key_span: Range<usize>,
+    /// Its value.
+    pub value: Node,
+}
+
+impl Node {
+    /// The entry of a mapping; none for other values.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.key == key)
+    }
+
+    /// The value of a mapping's entry.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The entries of a mapping; none for other values.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            NodeValue::Map(entries) => entries,
+            NodeValue::Scalar { .. } | NodeValue::Seq(_) | NodeValue::Skipped => &[],
+        }
+    }
+
+    /// The items of a sequence; none for other values.
+    pub fn items(&self) -> &[Self] {
+        match &self.value {
+            NodeValue::Seq(items) => items,
+            NodeValue::Scalar { .. } | NodeValue::Map(_) | NodeValue::Skipped => &[],
+        }
+    }
+
+    /// The text of a scalar that is not nothing.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            NodeValue::Scalar { text, plain } => (!is_null(text, *plain)).then_some(text.as_str()),
+            NodeValue::Map(_) | NodeValue::Seq(_) | NodeValue::Skipped => None,
+        }
+    }
+
+    /// Whether it is nothing: left out, `~` or `null`.
+    pub fn is_null(&self) -> bool {
+        match &self.value {
+            NodeValue::Scalar { text, plain } => is_null(text, *plain),
+            NodeValue::Map(_) | NodeValue::Seq(_) | NodeValue::Skipped => false,
+        }
+    }
+}
+
+fn is_null(text: &str, plain: bool) -> bool {
+    plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// The bytes that an issue at `path` underlines. What does not exist, is left out or fills several
+/// lines points at its own key or that of its nearest ancestor.
+pub fn locate(root: &Node, text: &str, path: &Path, at: At) -> Range<usize> {
+    let mut found = Found { key: root.span.clone(), value: root.span.clone(), whole: true };
+    let mut node = root;
+    for segment in &path.0 {
+        let Some(next) = step(node, segment, &found.key) else {
+            return found.key;
+        };
+        (node, found) = next;
+    }
+    match at {
+        At::Value if found.is_one_line(text) || path.0.is_empty() => found.value,
+        At::Key | At::Value => found.key,
+    }
+}
+
+struct Found {
+    key: Range<usize>,
+    value: Range<usize>,
+    whole: bool,
+}
+
+impl Found {
+    fn is_one_line(&self, text: &str) -> bool {
+        let block = self.whole
+            && text.get(self.value.clone()).is_some_and(|value| value.contains(['\n', '\r']));
+        !self.value.is_empty() && !block
+    }
+}
+
+fn step<'a>(node: &'a Node, segment: &Segment, key: &Range<usize>) -> Option<(&'a Node, Found)> {
+    match segment {
+        Segment::Key(name) => {
+            let entry = node.entry(name)?;
+            let value = entry.value.span.clone();
+            let whole = matches!(entry.value.value, NodeValue::Map(_) | NodeValue::Seq(_));
+            Some((&entry.value, Found { key: entry.key_span.clone(), value, whole }))
+        }
+        Segment::Index(index) => {
+            let item = node.items().get(*index)?;
+            let span = item.span.clone();
+            let key = if span.is_empty() { key.clone() } else { span.clone() };
+            Some((item, Found { key, value: span, whole: false }))
+        }
+    }
+}
