@@ -2,6 +2,9 @@
 
 pub mod decode;
 pub mod finding;
+pub mod lines;
 pub mod lint;
+pub mod mask;
+pub mod nearest;
 pub mod node;
 pub mod split;

@@ -1,0 +1,211 @@
+//! Which parts of a file's text may not be shown, and the text without them.
+//!
+//! Promises: in a snippet every character of a secret or personal value, of every digit beside a
+//! number that passes Luhn, and every control character is one `•`, so that columns stay. In doubt
+//! (a document that does not parse, a field nobody knows) a value is hidden by its key's name.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::base::secret::mask_digits;
+use crate::kinds::{Field, Privacy};
+use crate::spec::lines::Source;
+use crate::spec::nearest::nearest;
+use crate::spec::node::{Node, NodeValue};
+
+mod broken;
+
+pub use broken::private_lines;
+
+/// What stands for one hidden character.
+pub const HIDDEN: char = '•';
+
+/// The text of a file as it may be shown, line by line and column by column as it stands on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskedSource(Source);
+
+impl MaskedSource {
+    /// Hides the private ranges of a text, numbers that pass Luhn, and control characters.
+    pub fn new(source: &Source, private: &[Range<usize>]) -> Self {
+        let text: String = (1..=source.count())
+            .map(|line| {
+                let range = source.start(line)..source.start(line.saturating_add(1));
+                mask_line(&source.text, range, private)
+            })
+            .collect();
+        Self(Source::new(source.file.clone(), Arc::from(text)))
+    }
+
+    /// The masked text with its lines.
+    pub fn source(&self) -> &Source {
+        let Self(source) = self;
+        source
+    }
+}
+
+fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> String {
+    let line = text.get(range.clone()).unwrap_or_default();
+    let card = mask_digits(line) != line;
+    let indent = line.len().saturating_sub(line.trim_start_matches(' ').len());
+    let hide = |at: usize, found: char| match found {
+        '\n' | '\r' | '\t' => false,
+        _ if found.is_control() => true,
+        _ if card && found.is_ascii_digit() => true,
+        _ => {
+            let byte = range.start.saturating_add(at);
+            at >= indent && private.iter().any(|hidden| hidden.contains(&byte))
+        }
+    };
+    line.char_indices().map(|(at, found)| if hide(at, found) { HIDDEN } else { found }).collect()
+}
+
+/// What is private in the documents of one kind.
+#[derive(Debug, Clone)]
+pub struct Rules<'a> {
+    fields: &'a [Field],
+    names: BTreeSet<&'a str>,
+    root: &'a str,
+    open: &'a [&'a str],
+}
+
+impl<'a> Rules<'a> {
+    /// The rules of a manifest of the kind with these fields, or of an unknown kind: then every
+    /// name that is private in one of `others` is.
+    pub fn manifest(
+        fields: Option<&'a [Field]>,
+        others: impl Iterator<Item = &'a [Field]>,
+    ) -> Self {
+        let names = match fields {
+            Some(fields) => private_names(fields).collect(),
+            None => others.flat_map(private_names).collect(),
+        };
+        let fields = fields.unwrap_or_default();
+        Self { fields, names, root: "spec", open: &["apiVersion", "kind", "metadata"] }
+    }
+
+    /// The rules of a document whose fields stand at its top.
+    pub fn flat(fields: &'a [Field]) -> Self {
+        Self { fields, names: private_names(fields).collect(), root: "", open: &[] }
+    }
+
+    /// The names of private fields.
+    pub fn names(&self) -> &BTreeSet<&'a str> {
+        &self.names
+    }
+
+    /// The private leaves of a document: bytes and text.
+    pub fn private<'n>(&self, document: &'n Node) -> Vec<(Range<usize>, &'n str)> {
+        let mut leaves = Vec::new();
+        for entry in document.entries() {
+            let open = self.open.contains(&entry.key.as_str());
+            if !open {
+                let pattern = if entry.key == self.root { "" } else { &entry.key };
+                let known = entry.key == self.root || self.root.is_empty();
+                let at = At { pattern: pattern.to_owned(), known, named: self.is_private(&entry.key) };
+                self.walk(&entry.value, &at, &mut leaves);
+            }
+        }
+        leaves
+    }
+
+    fn walk<'n>(&self, node: &'n Node, at: &At, leaves: &mut Vec<(Range<usize>, &'n str)>) {
+        match &node.value {
+            NodeValue::Scalar { text, .. } => {
+                if self.hides(at) {
+                    leaves.push((node.span.clone(), text));
+                }
+            }
+            NodeValue::Map(entries) if is_reference(node) => {
+                debug_assert_eq!(entries.len(), 1, "a reference has one entry");
+            }
+            NodeValue::Map(entries) => {
+                for entry in entries {
+                    let named = at.named || self.is_private(&entry.key);
+                    let dot = if at.pattern.is_empty() { "" } else { "." };
+                    let pattern = format!("{}{dot}{}", at.pattern, entry.key);
+                    self.walk(&entry.value, &At { pattern, known: at.known, named }, leaves);
+                }
+            }
+            NodeValue::Seq(items) => {
+                let pattern = format!("{}[]", at.pattern);
+                let at = At { pattern, known: at.known, named: at.named };
+                items.iter().for_each(|item| self.walk(item, &at, leaves));
+            }
+            NodeValue::Skipped => {}
+        }
+    }
+
+    fn hides(&self, at: &At) -> bool {
+        let field = self
+            .fields
+            .iter()
+            .filter(|field| at.known && covers(field.path, &at.pattern))
+            .max_by_key(|field| field.path.len());
+        match field.map(|field| field.privacy) {
+            Some(Privacy::Plain) => false,
+            Some(Privacy::Personal | Privacy::Secret) => true,
+            None => at.named,
+        }
+    }
+
+    fn is_private(&self, key: &str) -> bool {
+        nearest(key, self.names.iter().copied()).is_some()
+    }
+}
+
+/// Where the walk stands.
+struct At {
+    pattern: String,
+    known: bool,
+    named: bool,
+}
+
+fn covers(field: &str, pattern: &str) -> bool {
+    pattern.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// `{env: NAME}` and its like name a secret and hold none.
+fn is_reference(node: &Node) -> bool {
+    match node.entries() {
+        [entry] => matches!(entry.key.as_str(), "env" | "file" | "exec"),
+        _ => false,
+    }
+}
+
+fn private_names(fields: &[Field]) -> impl Iterator<Item = &str> {
+    fields.iter().filter(|field| field.privacy != Privacy::Plain).filter_map(|field| {
+        let path: &str = field.path;
+        path.trim_end_matches("[]").rsplit('.').next().map(|name| name.trim_end_matches("[]"))
+    })
+}
+
+/// A message without private words, card numbers and control characters.
+pub fn clean(message: &str, words: &[&str]) -> String {
+    let mut text = message.to_owned();
+    for word in words.iter().filter(|word| word.trim().chars().count() > 1) {
+        text = without_word(&text, word.trim());
+    }
+    let text = mask_digits(&text);
+    text.chars().map(|found| if found.is_control() { HIDDEN } else { found }).collect()
+}
+
+/// Long words go wherever they stand, short ones where they stand alone.
+fn without_word(text: &str, word: &str) -> String {
+    const LONG: usize = 8;
+    let long = word.chars().count() >= LONG;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(word) {
+        let inside = |found: Option<char>| found.is_some_and(char::is_alphanumeric);
+        let alone = !inside(before.chars().next_back()) && !inside(after.chars().next());
+        out.push_str(before);
+        out.push_str(if long || alone { "•••" } else { word });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests;

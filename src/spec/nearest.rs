@@ -1,0 +1,44 @@
+//! The word that was probably meant.
+
+/// The candidate that looks most like `word`; none where nothing does.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let allowed = word.chars().count().checked_div(3).unwrap_or_default().max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
+            (distance, candidate)
+        })
+        .filter(|(distance, _)| *distance <= allowed)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// `did you mean …?` where something looks like `word`, else the list of all.
+pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    if let Some(meant) = nearest(word, candidates.clone()) {
+        return format!("did you mean `{meant}`?");
+    }
+    let all: Vec<_> = candidates.into_iter().map(|candidate| format!("`{candidate}`")).collect();
+    match all.split_last() {
+        None => "remove it".to_owned(),
+        Some((only, [])) => format!("write {only}"),
+        Some((last, others)) => format!("write one of {} or {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_looks_alike_is_near() {
+        let kinds = ["Invoice", "Contact", "SavedMethod"];
+        assert_eq!(nearest("Invocie", kinds), Some("Invoice"));
+        assert_eq!(nearest("savedmethod", kinds), Some("SavedMethod"));
+        assert_eq!(nearest("Deployment", kinds), None);
+        assert_eq!(help("x", kinds), "write one of `Invoice`, `Contact` or `SavedMethod`");
+        assert_eq!(help("contcat", kinds), "did you mean `Contact`?");
+    }
+}
