@@ -46,6 +46,8 @@ pub struct Linted {
     pub root: Option<Node>,
     /// What is wrong, in the order of the text.
     pub findings: Vec<Finding>,
+    /// Whether the pass came to the end of the document.
+    pub complete: bool,
 }
 
 /// Reads one document of `text`.
@@ -60,17 +62,20 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
         root: None,
         nodes: 0,
         last_end: slice.range.start,
+        complete: true,
     };
     let mut parser = Parser::new_from_str(document);
     while let Some(event) = parser.next_event() {
         match event {
             Ok((event, span)) => {
                 if lint.event(event, span).is_err() {
+                    lint.complete = false;
                     break;
                 }
             }
             Err(error) => {
                 lint.syntax(&error, slice);
+                lint.complete = false;
                 break;
             }
         }
@@ -91,6 +96,7 @@ struct Lint<'a> {
     nodes: usize,
     /// Where the last event ended, in bytes of the text.
     last_end: usize,
+    complete: bool,
 }
 
 impl<'a> Lint<'a> {
@@ -304,7 +310,7 @@ impl<'a> Lint<'a> {
             let span = map.start..self.last_end;
             self.root = Some(Node { span, value: NodeValue::Map(map.entries) });
         }
-        Linted { root: self.root, findings: self.findings }
+        Linted { root: self.root, findings: self.findings, complete: self.complete }
     }
 }
 

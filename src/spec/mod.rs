@@ -1,10 +1,12 @@
 //! Files → (`Desired`, problems).
 
 pub mod decode;
+pub mod document;
 pub mod finding;
 pub mod lines;
 pub mod lint;
 pub mod mask;
 pub mod nearest;
 pub mod node;
+pub mod source;
 pub mod split;

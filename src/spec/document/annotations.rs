@@ -1,0 +1,140 @@
+//! The annotations under `reckon.dev/` (design.md part 4).
+
+use std::collections::BTreeMap;
+
+use crate::base::id::{Key, Name};
+use crate::model::issue::{Issue, Path};
+use crate::model::manifest::{Annotations, Deletion, OnDoubt};
+use crate::spec::nearest;
+
+const PREFIX: &str = "reckon.dev/";
+const KNOWN: [&str; 5] = ["suspend", "deletion", "generation", "depends-on", "on-doubt"];
+
+/// The only kind whose object the service can remove (partner-api, DELETE /cards and /banks).
+const DELETABLE: &str = "SavedMethod";
+/// The only kind whose creation nothing can prove (design.md part 3).
+const DOUBTFUL: &str = "Contact";
+
+/// Reads those that are ours; `kind` is `None` where it is unknown.
+pub(super) fn read(
+    texts: &BTreeMap<String, String>,
+    kind: Option<&str>,
+    namespace: &Name,
+) -> (Annotations, Vec<Issue>) {
+    let mut annotations = Annotations::default();
+    let mut issues = Vec::new();
+    for (key, value) in texts {
+        if let Some(word) = key.strip_prefix(PREFIX)
+            && let Err(wrong) = set(&mut annotations, word, value, kind, namespace)
+        {
+            issues.push(wrong.issue(key));
+        }
+    }
+    (annotations, issues)
+}
+
+struct Wrong {
+    code: &'static str,
+    message: String,
+    help: String,
+    at_key: bool,
+}
+
+impl Wrong {
+    fn value(message: impl Into<String>, help: impl Into<String>) -> Self {
+        let code = "reckon::header::annotation_value";
+        Self { code, message: message.into(), help: help.into(), at_key: false }
+    }
+
+    fn key(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { code, message: message.into(), help: help.into(), at_key: true }
+    }
+
+    fn issue(self, key: &str) -> Issue {
+        let Self { code, message, help, at_key } = self;
+        let path = Path::parse("metadata.annotations").key(key);
+        let issue = Issue { path, ..Issue::error(code, "", message, help) };
+        if at_key { issue.at_key() } else { issue }
+    }
+}
+
+fn set(
+    annotations: &mut Annotations,
+    word: &str,
+    value: &str,
+    kind: Option<&str>,
+    namespace: &Name,
+) -> Result<(), Wrong> {
+    match word {
+        "suspend" => annotations.suspend = suspend(value)?,
+        "deletion" => annotations.deletion = deletion(value, kind)?,
+        "generation" => annotations.generation = generation(value)?,
+        "depends-on" => annotations.depends_on = depends_on(value, namespace)?,
+        "on-doubt" => annotations.on_doubt = Some(on_doubt(value, kind)?),
+        _ => {
+            return Err(Wrong::key(
+                "reckon::header::unknown_annotation",
+                format!("the annotation `{PREFIX}{word}` is unknown"),
+                nearest::help(word, KNOWN).replace("mean `", "mean `reckon.dev/"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn suspend(value: &str) -> Result<bool, Wrong> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Wrong::value(format!("`{value}` is neither true nor false"), "write `\"true\"`")),
+    }
+}
+
+fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, Wrong> {
+    match value {
+        "orphan" => Ok(Deletion::Orphan),
+        "delete" if kind.is_none_or(|kind| kind == DELETABLE) => Ok(Deletion::Delete),
+        "delete" => Err(Wrong::value(
+            format!("the service cannot remove a {}", kind.unwrap_or_default()),
+            format!("write `orphan`; only a {DELETABLE} can be removed"),
+        )),
+        _ => Err(Wrong::value(
+            format!("`{value}` is no way of deletion"),
+            nearest::help(value, ["orphan", "delete"]),
+        )),
+    }
+}
+
+fn generation(value: &str) -> Result<u32, Wrong> {
+    let wrong = |_| Wrong::value(format!("`{value}` is no whole number"), "write `\"1\"`, `\"2\"` …");
+    value.parse().map_err(wrong)
+}
+
+fn depends_on(value: &str, namespace: &Name) -> Result<Vec<Key>, Wrong> {
+    value.split([',', ' ', '\n']).filter(|word| !word.is_empty()).map(|word| one(word, namespace)).collect()
+}
+
+fn one(word: &str, namespace: &Name) -> Result<Key, Wrong> {
+    let help = "write `Kind/name` or `Kind/namespace/name`, with commas between several";
+    let key: Key = word.parse().map_err(|_| Wrong::value(format!("`{word}` names no resource"), help))?;
+    let own_namespace = word.matches('/').count() == 1;
+    Ok(if own_namespace { Key { namespace: namespace.clone(), ..key } } else { key })
+}
+
+fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, Wrong> {
+    if kind.is_some_and(|kind| kind != DOUBTFUL) {
+        return Err(Wrong::key(
+            "reckon::header::annotation_kind",
+            format!("a {} has nothing to doubt", kind.unwrap_or_default()),
+            format!("remove it; only the creation of a {DOUBTFUL} cannot be proved"),
+        ));
+    }
+    match value {
+        "recreate" => Ok(OnDoubt::Recreate),
+        "hold" => Ok(OnDoubt::Hold),
+        _ => Err(Wrong::value(
+            format!("`{value}` is no way out of doubt"),
+            nearest::help(value, ["recreate", "hold"]),
+        )),
+    }
+}

@@ -1,0 +1,4 @@
+//! Where spec files come from.
+
+pub mod index;
+pub mod tree;

@@ -1,0 +1,209 @@
+//! The files of a tree as one packed value: path, size, time, inode and hash of each.
+//!
+//! A plan over an unchanged tree must not cost more than looking at the files. The header holds a
+//! sum over all (path, size, time, inode), which a walk in any order can rebuild without sorting
+//! or keeping anything.
+
+use std::path::Path;
+
+use crate::base::hash::Digest;
+use crate::spec::source::tree::{Found, Listing, Stat, walk};
+
+const MAGIC: [u8; 5] = *b"rkix\x01";
+const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
+const CHECK_BYTES: usize = 8;
+/// Files that changed less than this before they were read are looked at again: the clock of a
+/// file system ticks this slowly.
+const TICK_NS: i64 = 20_000_000;
+
+/// One file of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexEntry<'a> {
+    /// The path below the root.
+    pub path: &'a str,
+    /// What tells a change.
+    pub stat: Stat,
+    /// BLAKE3 of the content.
+    pub hash: [u8; 32],
+}
+
+/// Bytes that are no index of this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the index of spec files is of another version or damaged")]
+pub struct IndexError;
+
+/// The packed index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecIndex {
+    bytes: Vec<u8>,
+    count: u64,
+    sum: u128,
+    digest: Digest,
+}
+
+/// What differs between an index and a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Files that are new or look different.
+    pub changed: Vec<String>,
+    /// Files that are gone.
+    pub removed: Vec<String>,
+    /// Whether something stands in the way of seeing all.
+    pub trouble: bool,
+}
+
+impl SpecIndex {
+    /// Packs entries, which come sorted by path. `read_at_ns` is the time before the first was
+    /// read: a file that changed just then may change again unseen, so it is never taken as unchanged.
+    pub fn pack<'a>(entries: impl Iterator<Item = IndexEntry<'a>>, read_at_ns: i64) -> Self {
+        let mut body = Vec::new();
+        let (mut count, mut sum) = (0_u64, 0_u128);
+        let mut content = blake3::Hasher::new();
+        let mut buffer = Vec::new();
+        let racy = read_at_ns.saturating_sub(TICK_NS);
+        for IndexEntry { path, mut stat, hash } in entries {
+            if stat.mtime_ns >= racy {
+                stat.mtime_ns = i64::MIN;
+            }
+            sum = sum.wrapping_add(fingerprint(path, stat, &mut buffer));
+            count = count.saturating_add(1);
+            body.extend_from_slice(&buffer);
+            body.extend_from_slice(&hash);
+            content.update(&u32_of(path.len()).to_le_bytes()).update(path.as_bytes()).update(&hash);
+        }
+        let digest = Digest::from_bytes(*content.finalize().as_bytes());
+        Self { bytes: with_header(count, sum, &digest, &body), count, sum, digest }
+    }
+
+    /// The bytes to store.
+    pub fn encode(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Takes stored bytes. Only the header is looked at.
+    pub fn decode(bytes: Vec<u8>) -> Result<Self, IndexError> {
+        let (header, rest) = bytes.split_at_checked(HEADER_BYTES).ok_or(IndexError)?;
+        let check = rest.get(..CHECK_BYTES).ok_or(IndexError)?;
+        let mut fields = Fields(header);
+        let good = fields.take::<5>() == Some(MAGIC) && check == check_of(header);
+        let count = fields.take().map(u64::from_le_bytes).filter(|_| good).ok_or(IndexError)?;
+        let sum = fields.take().map(u128::from_le_bytes).ok_or(IndexError)?;
+        let digest = fields.take().map(Digest::from_bytes).ok_or(IndexError)?;
+        Ok(Self { bytes, count, sum, digest })
+    }
+
+    /// A digest of all paths and contents; times and inodes do not count.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// How many files.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether every file below `root` looks as it did, nothing came, and nothing went.
+    pub fn unchanged(&self, root: &Path) -> bool {
+        let (mut count, mut sum, mut trouble) = (0_u64, 0_u128, false);
+        let mut buffer = Vec::new();
+        walk(root, "", &mut |found| match found {
+            Found::File(path, stat) => {
+                sum = sum.wrapping_add(fingerprint(path, stat, &mut buffer));
+                count = count.saturating_add(1);
+            }
+            Found::Trouble(_) => trouble = true,
+        });
+        !trouble && count == self.count && sum == self.sum
+    }
+
+    /// Which files of `root` look different from the index. Errors: the index is damaged.
+    pub fn changes(&self, root: &Path) -> Result<Changes, IndexError> {
+        let mut listing = Listing::of(root, "");
+        let mut changes = Changes { trouble: !listing.troubles.is_empty(), ..Changes::default() };
+        for entry in self.entries() {
+            let entry = entry?;
+            match listing.files.remove(entry.path) {
+                None => changes.removed.push(entry.path.to_owned()),
+                Some(stat) if stat == entry.stat => {}
+                Some(_) => changes.changed.push(entry.path.to_owned()),
+            }
+        }
+        changes.changed.extend(listing.files.into_keys());
+        changes.changed.sort();
+        Ok(changes)
+    }
+
+    /// The files in the order of their paths.
+    pub fn entries(&self) -> impl Iterator<Item = Result<IndexEntry<'_>, IndexError>> {
+        let body = self.bytes.get(HEADER_BYTES.saturating_add(CHECK_BYTES)..).unwrap_or_default();
+        let mut fields = Fields(body);
+        std::iter::from_fn(move || {
+            if fields.0.is_empty() {
+                return None;
+            }
+            let entry = fields.entry();
+            if entry.is_none() {
+                fields.0 = &[];
+            }
+            Some(entry.ok_or(IndexError))
+        })
+    }
+}
+
+fn with_header(count: u64, sum: u128, digest: &Digest, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(body.len().saturating_add(HEADER_BYTES + CHECK_BYTES));
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&count.to_le_bytes());
+    bytes.extend_from_slice(&sum.to_le_bytes());
+    bytes.extend_from_slice(digest.as_bytes());
+    let check = check_of(&bytes);
+    bytes.extend_from_slice(&check);
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+fn check_of(header: &[u8]) -> [u8; CHECK_BYTES] {
+    let hash = blake3::hash(header);
+    hash.as_bytes().first_chunk().copied().unwrap_or_default()
+}
+
+/// Leaves the packed path and stat in `buffer`; their hash adds up to the sum of the tree.
+fn fingerprint(path: &str, stat: Stat, buffer: &mut Vec<u8>) -> u128 {
+    let Stat { size, mtime_ns, inode } = stat;
+    buffer.clear();
+    buffer.extend_from_slice(&u32_of(path.len()).to_le_bytes());
+    buffer.extend_from_slice(path.as_bytes());
+    buffer.extend_from_slice(&size.to_le_bytes());
+    buffer.extend_from_slice(&mtime_ns.to_le_bytes());
+    buffer.extend_from_slice(&inode.to_le_bytes());
+    let hash = blake3::hash(buffer);
+    hash.as_bytes().first_chunk().copied().map(u128::from_le_bytes).unwrap_or_default()
+}
+
+fn u32_of(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    fn entry(&mut self) -> Option<IndexEntry<'a>> {
+        let length = usize::try_from(u32::from_le_bytes(self.take()?)).ok()?;
+        let (path, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        let path = std::str::from_utf8(path).ok()?;
+        let size = u64::from_le_bytes(self.take()?);
+        let mtime_ns = i64::from_le_bytes(self.take()?);
+        let inode = u64::from_le_bytes(self.take()?);
+        Some(IndexEntry { path, stat: Stat { size, mtime_ns, inode }, hash: self.take()? })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Laws of the packed index.
+
+use std::fs;
+
+use super::*;
+
+/// Far enough in the future that no file counts as just changed.
+const LATER: i64 = i64::MAX;
+
+fn tree() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("x")).unwrap();
+    for file in ["a.yaml", "b.yaml", "x/c.yaml"] {
+        fs::write(dir.path().join(file), file).unwrap();
+    }
+    dir
+}
+
+fn index(root: &Path, read_at_ns: i64) -> SpecIndex {
+    let listing = Listing::of(root, "");
+    let entries = listing.files.iter().map(|(path, stat)| {
+        let hash = *blake3::hash(&fs::read(root.join(path)).unwrap()).as_bytes();
+        IndexEntry { path, stat: *stat, hash }
+    });
+    SpecIndex::pack(entries, read_at_ns)
+}
+
+#[test]
+fn an_untouched_tree_is_unchanged_and_any_touch_shows() {
+    let dir = tree();
+    let root = dir.path();
+    let before = index(root, LATER);
+    assert!(before.unchanged(root));
+    assert_eq!(before.changes(root), Ok(Changes::default()));
+    fs::write(root.join("a.yaml"), "longer than before").unwrap();
+    fs::rename(root.join("b.yaml"), root.join("x/b.yaml")).unwrap();
+    assert!(!before.unchanged(root));
+    let changes = before.changes(root).unwrap();
+    assert_eq!(changes.changed, ["a.yaml", "x/b.yaml"]);
+    assert_eq!(changes.removed, ["b.yaml"]);
+}
+
+#[test]
+fn what_cannot_be_seen_whole_is_not_unchanged() {
+    let dir = tree();
+    let before = index(dir.path(), LATER);
+    std::os::unix::fs::symlink("/", dir.path().join("out")).unwrap();
+    assert!(!before.unchanged(dir.path()));
+    assert!(!before.unchanged(&dir.path().join("gone")));
+}
+
+#[test]
+fn a_file_that_changed_while_it_was_read_is_looked_at_again() {
+    let dir = tree();
+    let now = Listing::of(dir.path(), "").files["a.yaml"].mtime_ns;
+    assert!(!index(dir.path(), now).unchanged(dir.path()));
+    assert!(!index(dir.path(), now + TICK_NS).changes(dir.path()).unwrap().changed.is_empty());
+}
+
+#[test]
+fn an_index_survives_storage_and_damage_is_noticed() {
+    let dir = tree();
+    let before = index(dir.path(), LATER);
+    let bytes = before.encode().to_vec();
+    assert_eq!(SpecIndex::decode(bytes.clone()), Ok(before.clone()));
+    assert_eq!(before.entries().count(), 3);
+    assert_eq!(before.count(), 3);
+    for byte in 0..HEADER_BYTES {
+        let mut damaged = bytes.clone();
+        damaged[byte] ^= 1;
+        assert_eq!(SpecIndex::decode(damaged), Err(IndexError));
+    }
+    let cut = SpecIndex::decode(bytes[..bytes.len() - 1].to_vec()).unwrap();
+    assert_eq!(cut.changes(dir.path()), Err(IndexError));
+    assert_eq!(SpecIndex::decode(Vec::new()), Err(IndexError));
+}
+
+#[test]
+fn the_digest_speaks_of_paths_and_contents_alone() {
+    let dir = tree();
+    let before = index(dir.path(), LATER).digest();
+    fs::copy(dir.path().join("a.yaml"), dir.path().join("tmp")).unwrap();
+    fs::rename(dir.path().join("tmp"), dir.path().join("a.yaml")).unwrap();
+    assert_eq!(index(dir.path(), LATER).digest(), before);
+    fs::write(dir.path().join("a.yaml"), "A.yaml").unwrap();
+    assert_ne!(index(dir.path(), LATER).digest(), before);
+}
