@@ -99,10 +99,11 @@ fn read_clean(
     header: Header,
     place: Place,
 ) -> Document {
-    let Header { row, key, namespace, labels, annotations, mut issues } = header;
+    let Header { row, key, namespace, labels, annotations, mut issues, foreign } = header;
     let text = source.text.get(slice.range.clone()).unwrap_or_default();
     let namespace = namespace.unwrap_or_else(Name::default_namespace);
-    let read = row.map(|row| (row.read)(text, &namespace, &cx.check));
+    // The kind's reader stops at a foreign field, of which the header has told.
+    let read = row.filter(|_| !foreign).map(|row| (row.read)(text, &namespace, &cx.check));
     let mut misfit = None;
     let mut manifest = None;
     match read {

@@ -4,9 +4,13 @@ pub mod decode;
 pub mod document;
 pub mod finding;
 pub mod lines;
+pub mod links;
 pub mod lint;
+pub mod loader;
 pub mod mask;
 pub mod nearest;
 pub mod node;
 pub mod source;
 pub mod split;
+#[cfg(test)]
+pub(crate) mod testing;

@@ -25,6 +25,8 @@ pub(super) struct Header {
     pub(super) labels: BTreeMap<String, String>,
     pub(super) annotations: Annotations,
     pub(super) issues: Vec<Issue>,
+    /// Whether a field stands at the top that no document has.
+    pub(super) foreign: bool,
 }
 
 /// Reads the head; issues are told even where there is no document to speak of.
@@ -35,6 +37,7 @@ pub(super) fn read(kinds: &'static [KindRow], root: Option<&Node>) -> Header {
         return header;
     };
     header.unknown(root.entries(), &Path::default(), &TOP_FIELDS);
+    header.foreign = !header.issues.is_empty();
     header.api_version(root);
     header.kind(kinds, root);
     header.metadata(root);

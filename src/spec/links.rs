@@ -1,0 +1,289 @@
+//! Who refers to whom, kept so that one changed document costs only its dependants.
+//!
+//! A pure graph of keys. Promises: [`Graph::affected`] gives every key whose verdict may differ
+//! once the given ones changed, dependencies before dependants, members of a cycle together.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::base::id::Key;
+use crate::model::issue::{Issue, Path};
+use crate::model::manifest::Manifest;
+
+/// One thing that a document needs, with the field that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The field.
+    pub path: Path,
+    /// What it names.
+    pub target: Key,
+}
+
+/// The references of a manifest and its `depends-on`, in this order.
+pub fn links(manifest: &Manifest) -> Vec<Link> {
+    let references = manifest
+        .references
+        .iter()
+        .map(|found| Link { path: Path::parse(&found.path), target: found.key.clone() });
+    let annotation = || Path::parse("metadata.annotations").key("reckon.dev/depends-on");
+    let depends_on = manifest
+        .annotations
+        .depends_on
+        .iter()
+        .map(|target| Link { path: annotation(), target: target.clone() });
+    references.chain(depends_on).collect()
+}
+
+/// References in both directions.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    targets: BTreeMap<Key, BTreeSet<Key>>,
+    dependants: BTreeMap<Key, BTreeSet<Key>>,
+}
+
+impl Graph {
+    /// `key` now refers to `targets` and to nothing else.
+    pub fn set(&mut self, key: &Key, targets: BTreeSet<Key>) {
+        let before = self.targets.remove(key).unwrap_or_default();
+        for gone in before.difference(&targets) {
+            if let Some(dependants) = self.dependants.get_mut(gone) {
+                dependants.remove(key);
+                if dependants.is_empty() {
+                    self.dependants.remove(gone);
+                }
+            }
+        }
+        for new in targets.difference(&before) {
+            self.dependants.entry(new.clone()).or_default().insert(key.clone());
+        }
+        if !targets.is_empty() {
+            self.targets.insert(key.clone(), targets);
+        }
+    }
+
+    /// The keys and all their dependants, in groups: a group of several keys, or of one that refers
+    /// to itself, is a cycle. What a group refers to stands in an earlier group.
+    pub fn affected(&self, touched: &BTreeSet<Key>) -> Vec<Vec<Key>> {
+        let mut reached: BTreeSet<&Key> = touched.iter().collect();
+        let mut queue: Vec<&Key> = touched.iter().collect();
+        while let Some(key) = queue.pop() {
+            for dependant in self.dependants.get(key).into_iter().flatten() {
+                if reached.insert(dependant) {
+                    queue.push(dependant);
+                }
+            }
+        }
+        Tarjan::new(self, &reached).run()
+    }
+
+    /// Whether the group that `affected` gave is a cycle.
+    pub fn is_cycle(&self, group: &[Key]) -> bool {
+        match group {
+            [only] => self.targets.get(only).is_some_and(|targets| targets.contains(only)),
+            _ => group.len() > 1,
+        }
+    }
+}
+
+/// Tarjan's strongly connected components without recursion, over the reached keys.
+struct Tarjan<'a> {
+    graph: &'a Graph,
+    reached: &'a BTreeSet<&'a Key>,
+    order: HashMap<&'a Key, usize>,
+    low: HashMap<&'a Key, usize>,
+    open: Vec<&'a Key>,
+    is_open: BTreeSet<&'a Key>,
+    groups: Vec<Vec<Key>>,
+}
+
+/// A key that is being looked at, and its targets still to be seen.
+struct Visit<'a> {
+    key: &'a Key,
+    rest: Vec<&'a Key>,
+}
+
+impl<'a> Tarjan<'a> {
+    fn new(graph: &'a Graph, reached: &'a BTreeSet<&'a Key>) -> Self {
+        Self {
+            graph,
+            reached,
+            order: HashMap::new(),
+            low: HashMap::new(),
+            open: Vec::new(),
+            is_open: BTreeSet::new(),
+            groups: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Vec<Vec<Key>> {
+        let reached = self.reached;
+        for key in reached {
+            if !self.order.contains_key(key) {
+                self.from(key);
+            }
+        }
+        self.groups
+    }
+
+    fn from(&mut self, key: &'a Key) {
+        let mut stack = vec![self.enter(key)];
+        while let Some(visit) = stack.last_mut() {
+            let key = visit.key;
+            match visit.rest.pop() {
+                Some(target) if !self.order.contains_key(target) => stack.push(self.enter(target)),
+                Some(target) => {
+                    if self.is_open.contains(target) {
+                        let seen = self.order.get(target).copied().unwrap_or_default();
+                        self.lower(key, seen);
+                    }
+                }
+                None => {
+                    stack.pop();
+                    let low = self.leave(key);
+                    if let Some(parent) = stack.last() {
+                        self.lower(parent.key, low);
+                    }
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, key: &'a Key) -> Visit<'a> {
+        let number = self.order.len();
+        self.order.insert(key, number);
+        self.low.insert(key, number);
+        self.open.push(key);
+        self.is_open.insert(key);
+        let targets = self.graph.targets.get(key).into_iter().flatten();
+        let rest = targets.filter(|target| self.reached.contains(target)).collect();
+        Visit { key, rest }
+    }
+
+    fn lower(&mut self, key: &'a Key, to: usize) {
+        if let Some(low) = self.low.get_mut(key) {
+            *low = (*low).min(to);
+        }
+    }
+
+    fn leave(&mut self, key: &'a Key) -> usize {
+        let low = self.low.get(key).copied().unwrap_or_default();
+        if Some(&low) == self.order.get(key) {
+            let mut group = Vec::new();
+            while let Some(member) = self.open.pop() {
+                self.is_open.remove(member);
+                group.push(member.clone());
+                if member == key {
+                    break;
+                }
+            }
+            group.sort();
+            self.groups.push(group);
+        }
+        low
+    }
+}
+
+/// A document refers to what no document defines.
+pub fn missing(link: &Link) -> Issue {
+    let target = &link.target;
+    let help = format!("add a document of kind {} with this name, or correct the name", target.kind);
+    let message = format!("there is no {} `{}`", target.kind, shown(target));
+    Issue { path: link.path.clone(), ..Issue::error("reckon::link::missing", "", message, help) }
+}
+
+/// `NAME`, or `NAMESPACE/NAME` outside the default namespace.
+fn shown(key: &Key) -> String {
+    if key.namespace.is_default_namespace() {
+        key.name.to_string()
+    } else {
+        format!("{}/{}", key.namespace, key.name)
+    }
+}
+
+/// A document is one of several that need each other.
+pub fn cycle(link: &Link, group: &[Key]) -> Issue {
+    let members: Vec<_> = group.iter().map(Key::short).collect();
+    let message = match group {
+        [_] => "the document needs itself".to_owned(),
+        _ => format!("these documents need each other: {}", members.join(", ")),
+    };
+    let help = "take one of the references away";
+    Issue { path: link.path.clone(), ..Issue::error("reckon::link::cycle", "", message, help) }
+}
+
+/// Two documents have the same name; `other` is where the first one stands.
+pub fn duplicate(key: &Key) -> Issue {
+    let message = format!("{} is defined more than once", key.short());
+    let help = "give one of them another name, or remove it";
+    Issue::error("reckon::link::duplicate", "metadata.name", message, help)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(name: &str) -> Key {
+        format!("K/{name}").parse().unwrap()
+    }
+
+    fn graph(edges: &[(&str, &[&str])]) -> Graph {
+        let mut graph = Graph::default();
+        for (from, to) in edges {
+            graph.set(&key(from), to.iter().map(|name| key(name)).collect());
+        }
+        graph
+    }
+
+    fn affected(graph: &Graph, touched: &[&str]) -> Vec<String> {
+        let touched = touched.iter().map(|name| key(name)).collect();
+        let text = |group: Vec<Key>| {
+            group.iter().map(|key| key.name.to_string()).collect::<Vec<_>>().join("+")
+        };
+        graph.affected(&touched).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn dependants_come_after_what_they_need_and_others_do_not_come_at_all() {
+        let graph = graph(&[("c", &["b"]), ("b", &["a"]), ("d", &["a", "c"]), ("x", &["y"])]);
+        assert_eq!(affected(&graph, &["a"]), ["a", "b", "c", "d"]);
+        assert_eq!(affected(&graph, &["c"]), ["c", "d"]);
+    }
+
+    #[test]
+    fn a_cycle_is_one_group_wherever_it_is_entered() {
+        let mut graph = graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["a"]), ("d", &["c"])]);
+        for touched in ["a", "b", "c"] {
+            assert_eq!(affected(&graph, &[touched]), ["a+b+c", "d"]);
+        }
+        graph.set(&key("c"), BTreeSet::new());
+        assert_eq!(affected(&graph, &["c"]), ["c", "b", "a", "d"]);
+        graph.set(&key("s"), BTreeSet::from([key("s")]));
+        assert!(graph.is_cycle(&[key("s")]));
+    }
+
+    proptest! {
+        #[test]
+        fn groups_come_in_order_of_need(edges in prop::collection::vec((0_u8..9, 0_u8..9), 0..20)) {
+            let mut targets: BTreeMap<u8, BTreeSet<Key>> = BTreeMap::new();
+            for (from, to) in edges {
+                targets.entry(from).or_default().insert(key(&format!("k{to}")));
+            }
+            let mut graph = Graph::default();
+            for (from, to) in &targets {
+                graph.set(&key(&format!("k{from}")), to.clone());
+            }
+            let all: BTreeSet<Key> = (0..9).map(|n| key(&format!("k{n}"))).collect();
+            let groups = graph.affected(&all);
+            prop_assert_eq!(groups.iter().flatten().cloned().collect::<BTreeSet<_>>(), all);
+            let mut done = BTreeSet::new();
+            for group in groups {
+                done.extend(group.iter().cloned());
+                for member in &group {
+                    let needs = graph.targets.get(member).cloned().unwrap_or_default();
+                    prop_assert!(needs.is_subset(&done));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! A folder of files → [`Desired`] and the problems, kept up to date file by file.
+//!
+//! Promises: what a reload costs depends on the changed files, the documents in them and their
+//! dependants, and not on the size of the tree. A broken document blocks itself and its dependants
+//! and nothing else. [`Coverage::Whole`] only while every document of the tree is good (law 2).
+//! Neither a message nor a snippet shows a secret or personal value.
+//!
+//! Assumes one caller; holds no lock and starts no thread.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::id::Key;
+use crate::model::desired::{Coverage, Desired};
+use crate::model::issue::Problem;
+use crate::spec::decode::decode;
+use crate::spec::document::{LazySource, ReadCx, private};
+use crate::spec::lines::Source;
+use crate::spec::links::Graph;
+use crate::spec::mask::MaskedSource;
+use crate::spec::source::index::{IndexEntry, SpecIndex};
+use crate::spec::source::tree::{Listing, Stat, Trouble, read};
+use crate::spec::split::split;
+
+mod file;
+mod relink;
+
+use file::SpecFile;
+use relink::LinkProblem;
+
+/// How often a tree that changes while it is read is read again.
+const ROUNDS_MAX: usize = 5;
+
+/// What a load changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Keys that came, went, became good or broken, or want or stand elsewhere than before. A
+    /// document whose dependency changed is not among them for that alone.
+    pub touched: BTreeSet<Key>,
+}
+
+/// One document of a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Spot {
+    path: Arc<str>,
+    index: usize,
+}
+
+/// The tree as last seen.
+#[derive(Debug)]
+pub struct Loader {
+    root: PathBuf,
+    prefix: String,
+    cx: ReadCx,
+    files: BTreeMap<Arc<str>, SpecFile>,
+    /// Files with something that has no key and is wrong.
+    bad_files: BTreeSet<Arc<str>>,
+    troubles: BTreeMap<String, Trouble>,
+    by_key: BTreeMap<Key, BTreeSet<Spot>>,
+    graph: Graph,
+    link_problems: BTreeMap<Key, Vec<LinkProblem>>,
+    desired: Desired,
+    loaded: bool,
+}
+
+impl Loader {
+    /// A loader that has seen nothing yet. `root` is the folder of specs, `prefix` what stands
+    /// before the paths of its files in reports: its path from the directory of `reckon.yaml`.
+    pub fn new(root: impl Into<PathBuf>, prefix: &str, cx: ReadCx) -> Self {
+        Self {
+            root: root.into(),
+            prefix: prefix.trim_end_matches('/').to_owned(),
+            cx,
+            files: BTreeMap::new(),
+            bad_files: BTreeSet::new(),
+            troubles: BTreeMap::new(),
+            by_key: BTreeMap::new(),
+            graph: Graph::default(),
+            link_problems: BTreeMap::new(),
+            desired: Desired::default(),
+            loaded: false,
+        }
+    }
+
+    /// Looks at every file and reads those that changed.
+    pub fn load_all(&mut self) -> Change {
+        self.loaded = true;
+        self.look(&[String::new()])
+    }
+
+    /// Looks at these paths alone (absolute, or below the root), files or folders, there or gone.
+    pub fn reload(&mut self, paths: &[PathBuf]) -> Change {
+        let below: Vec<String> = paths.iter().filter_map(|path| self.below(path)).collect();
+        self.look(&below)
+    }
+
+    /// What the files want.
+    pub fn desired(&self) -> &Desired {
+        &self.desired
+    }
+
+    /// Everything that is wrong, sorted by file and line.
+    pub fn problems(&self) -> Vec<Problem> {
+        let troubles = self.troubles.values().map(|trouble| self.trouble_problem(trouble));
+        let files = self.files.values().flat_map(SpecFile::problems).cloned();
+        let mut problems: Vec<_> = troubles.chain(files).chain(self.link_problems()).collect();
+        problems.sort();
+        problems.dedup();
+        problems
+    }
+
+    /// How many documents there are, good or not.
+    pub fn documents(&self) -> usize {
+        self.files.values().map(|file| file.documents.len()).sum()
+    }
+
+    /// The masked texts of the files that these problems speak of, for their snippets. A file that
+    /// changed since it was loaded has none.
+    pub fn sources(&self, problems: &[Problem]) -> BTreeMap<String, MaskedSource> {
+        let related = problems.iter().flat_map(|problem| &problem.related);
+        let names: BTreeSet<&str> = problems
+            .iter()
+            .map(|problem| problem.file.as_str())
+            .chain(related.map(|place| place.file.as_str()))
+            .collect();
+        let masked = |name: &str| Some((name.to_owned(), self.masked(self.path_of(name)?)?));
+        names.into_iter().filter_map(masked).collect()
+    }
+
+    /// The packed index of the files as they were read. `read_at_ns` is the time before the load
+    /// began, in nanoseconds since 1970.
+    pub fn index(&self, read_at_ns: i64) -> SpecIndex {
+        let entry = |(path, file): (&'_ Arc<str>, &SpecFile)| (path.clone(), file.stat, file.hash);
+        let entries: Vec<_> = self.files.iter().map(entry).collect();
+        let packed = entries.iter().map(|(path, stat, hash)| IndexEntry { path, stat: *stat, hash: *hash });
+        SpecIndex::pack(packed, read_at_ns)
+    }
+
+    fn look(&mut self, below: &[String]) -> Change {
+        let mut touched = BTreeSet::new();
+        let mut before: Vec<Listing> = below.iter().map(|path| Listing::of(&self.root, path)).collect();
+        let mut settled = false;
+        for _ in 0..ROUNDS_MAX {
+            for (path, listing) in below.iter().zip(&before) {
+                self.update(path, listing, &mut touched);
+            }
+            let after: Vec<Listing> = below.iter().map(|path| Listing::of(&self.root, path)).collect();
+            settled = after == before;
+            if settled {
+                break;
+            }
+            before = after;
+        }
+        if !settled {
+            self.troubles.insert(String::new(), unsettled());
+        }
+        self.relink(touched)
+    }
+
+    /// Takes over what a listing of everything at or below `below` says.
+    fn update(&mut self, below: &str, listing: &Listing, touched: &mut BTreeSet<Key>) {
+        self.troubles.retain(|path, _| !is_below(path, below));
+        self.troubles.extend(listing.troubles.clone());
+        let known: Vec<Arc<str>> = self.known(below);
+        for path in known.iter().filter(|path| !listing.files.contains_key(&***path)) {
+            self.replace(path, None, touched);
+        }
+        for (path, stat) in &listing.files {
+            match self.files.get(path.as_str()) {
+                Some(file) if file.stat == *stat => {}
+                _ => self.read_file(path, *stat, touched),
+            }
+        }
+    }
+
+    fn known(&self, below: &str) -> Vec<Arc<str>> {
+        let from = self.files.range::<str, _>((Bound::Included(below), Bound::Unbounded));
+        let starts = from.take_while(|(path, _)| path.starts_with(below));
+        starts.map(|(path, _)| path.clone()).filter(|path| is_below(path, below)).collect()
+    }
+
+    fn read_file(&mut self, path: &str, stat: Stat, touched: &mut BTreeSet<Key>) {
+        let bytes = match read(&self.root, path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let message = format!("it cannot be read: {error}");
+                self.troubles.insert(path.to_owned(), unreadable(path, message));
+                return self.replace(&Arc::from(path), None, touched);
+            }
+        };
+        let hash = *blake3::hash(&bytes).as_bytes();
+        if let Some(file) = self.files.get_mut(path).filter(|file| file.hash == hash) {
+            file.stat = stat;
+            return;
+        }
+        let file = SpecFile::read(&self.cx, self.name_of(path), bytes, stat, hash);
+        self.replace(&Arc::from(path), Some(file), touched);
+    }
+
+    /// Puts a file in the place of what was known under its path.
+    fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
+        let spot = |index| Spot { path: path.clone(), index };
+        for (index, key) in self.files.remove(path).iter().flat_map(SpecFile::keys) {
+            if let Some(spots) = self.by_key.get_mut(key) {
+                spots.remove(&spot(index));
+            }
+            touched.insert(key.clone());
+        }
+        self.bad_files.remove(path);
+        let Some(file) = file else {
+            return;
+        };
+        for (index, key) in file.keys() {
+            self.by_key.entry(key.clone()).or_default().insert(spot(index));
+            touched.insert(key.clone());
+        }
+        if file.is_bad() {
+            self.bad_files.insert(path.clone());
+        }
+        self.files.insert(path.clone(), file);
+    }
+
+    fn coverage(&self) -> Coverage {
+        let clean = self.troubles.is_empty() && self.bad_files.is_empty();
+        if self.loaded && clean && self.desired.broken.is_empty() {
+            Coverage::Whole
+        } else {
+            Coverage::Partial
+        }
+    }
+
+    /// A file's name in reports.
+    fn name_of(&self, path: &str) -> Arc<str> {
+        match (self.prefix.as_str(), path) {
+            ("" | ".", path) => Arc::from(path),
+            (prefix, "") => Arc::from(prefix),
+            (prefix, path) => Arc::from(format!("{prefix}/{path}")),
+        }
+    }
+
+    fn path_of<'n>(&self, name: &'n str) -> Option<&'n str> {
+        match self.prefix.as_str() {
+            "" | "." => Some(name),
+            prefix => name.strip_prefix(prefix)?.strip_prefix('/'),
+        }
+    }
+
+    /// A path of the caller's as a path below the root; hidden and foreign ones are none.
+    fn below(&self, path: &Path) -> Option<String> {
+        let real = self.root.canonicalize();
+        let bare = path
+            .strip_prefix(&self.root)
+            .ok()
+            .or_else(|| path.strip_prefix(real.as_ref().ok()?).ok())
+            .unwrap_or(path);
+        let parts = bare.components().map(|part| match part {
+            std::path::Component::Normal(part) => part.to_str(),
+            std::path::Component::Prefix(_)
+            | std::path::Component::RootDir
+            | std::path::Component::CurDir
+            | std::path::Component::ParentDir => None,
+        });
+        parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
+    }
+
+    /// The text of a file as it was loaded, with its lines; `None` when it changed since.
+    fn source(&self, path: &str) -> Option<Source> {
+        let file = self.files.get(path)?;
+        let bytes = read(&self.root, path).ok()?;
+        if *blake3::hash(&bytes).as_bytes() != file.hash {
+            return None;
+        }
+        Some(LazySource { file: self.name_of(path), text: &decode(bytes).text }.source())
+    }
+
+    fn masked(&self, path: &str) -> Option<MaskedSource> {
+        let source = self.source(path)?;
+        let (slices, _) = split(&source.text);
+        let hidden: Vec<_> =
+            slices.iter().flat_map(|slice| private(self.cx.kinds, &source.text, slice)).collect();
+        Some(MaskedSource::new(&source, &hidden))
+    }
+
+    fn trouble_problem(&self, trouble: &Trouble) -> Problem {
+        let Trouble { path, code, message, help } = trouble;
+        file::problem_at(&self.name_of(path), 1, code, message, help)
+    }
+}
+
+/// Whether `path` is `below` or stands in the folder of that name.
+fn is_below(path: &str, below: &str) -> bool {
+    let rest = path.strip_prefix(below);
+    below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn unreadable(path: &str, message: String) -> Trouble {
+    Trouble {
+        path: path.to_owned(),
+        code: "reckon::source::unreadable",
+        message,
+        help: "make it readable, or move it out of the specs folder",
+    }
+}
+
+fn unsettled() -> Trouble {
+    Trouble {
+        path: String::new(),
+        code: "reckon::source::unsettled",
+        message: "files change while they are read".to_owned(),
+        help: "run again when nothing writes to the folder",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! One file of the tree: its documents and what is wrong with it.
+
+use std::sync::Arc;
+
+use crate::base::id::Key;
+use crate::model::issue::{Problem, Severity};
+use crate::spec::decode::{BOM, Decoded, decode};
+use crate::spec::document::{Document, LazySource, ReadCx, cleaned, read};
+use crate::spec::finding::Finding;
+use crate::spec::source::tree::Stat;
+use crate::spec::split::split;
+
+/// One file as last read.
+#[derive(Debug)]
+pub(super) struct SpecFile {
+    pub(super) stat: Stat,
+    pub(super) hash: [u8; 32],
+    pub(super) documents: Vec<Document>,
+    problems: Vec<Problem>,
+}
+
+impl SpecFile {
+    pub(super) fn read(
+        cx: &ReadCx,
+        name: Arc<str>,
+        bytes: Vec<u8>,
+        stat: Stat,
+        hash: [u8; 32],
+    ) -> Self {
+        let decoded = decode(bytes);
+        let good = decoded.is_good();
+        let Decoded { text, bom, mut findings } = decoded;
+        let source = LazySource { file: name, text: &text };
+        let (slices, more) = split(&text);
+        let shift = if bom { BOM.len() } else { 0 };
+        let mut documents = Vec::new();
+        if good {
+            findings.extend(more);
+            documents.extend(slices.iter().map(|slice| read(cx, &source, slice, shift)));
+        }
+        let problems = with_places(&source, &findings);
+        Self { stat, hash, documents, problems }
+    }
+
+    /// The keys of the documents that have one, with their places in the file.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (usize, &Key)> {
+        let keys = self.documents.iter().map(|document| document.key.as_ref());
+        keys.enumerate().filter_map(|(index, key)| key.map(|key| (index, key)))
+    }
+
+    /// What is wrong with the file and with each document by itself.
+    pub(super) fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().chain(self.documents.iter().flat_map(|document| &document.problems))
+    }
+
+    /// Whether something is wrong that no key stands for.
+    pub(super) fn is_bad(&self) -> bool {
+        let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
+        errors || self.documents.iter().any(|document| document.key.is_none())
+    }
+}
+
+fn with_places(source: &LazySource<'_>, findings: &[Finding]) -> Vec<Problem> {
+    if findings.is_empty() {
+        return Vec::new();
+    }
+    let source = source.source();
+    findings.iter().map(|finding| cleaned(source.problem(finding), &[])).collect()
+}
+
+/// A problem of a whole file or line.
+pub(super) fn problem_at(file: &str, line: usize, code: &str, message: &str, help: &str) -> Problem {
+    Problem {
+        file: file.to_owned(),
+        line,
+        column: 1,
+        length: 1,
+        code: code.to_owned(),
+        severity: Severity::Error,
+        message: message.to_owned(),
+        help: help.to_owned(),
+        related: Vec::new(),
+    }
+}

@@ -1,0 +1,138 @@
+//! A few small kinds and a folder of files, for the tests of this module.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::{Key, Kind, Name};
+use crate::base::money::Currency;
+use crate::kinds::register::KindRow;
+use crate::kinds::{Change, CheckCx, Field, Find, Misfit, Privacy, Read};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
+use crate::spec::document::ReadCx;
+use crate::spec::loader::Loader;
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Spec {
+    total: Option<i64>,
+    merchant: Option<String>,
+    contact: Option<String>,
+    first_name: Option<String>,
+    number: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the shape of a whole document, of which the spec is read")]
+struct Whole {
+    #[serde(rename = "apiVersion")]
+    version: serde::de::IgnoredAny,
+    kind: serde::de::IgnoredAny,
+    metadata: serde::de::IgnoredAny,
+    spec: Spec,
+}
+
+const fn field(path: &'static str, privacy: Privacy) -> Field {
+    Field { path, privacy, change: Change::Local, doc: "" }
+}
+
+const FIELDS: &[Field] = &[
+    field("total", Privacy::Plain),
+    field("merchant", Privacy::Plain),
+    field("contact", Privacy::Plain),
+    field("first_name", Privacy::Personal),
+    field("number", Privacy::Secret),
+];
+
+const fn row(name: &'static str) -> KindRow {
+    KindRow { name, fields: FIELDS, read, check_links }
+}
+
+static KINDS: &[KindRow] = &[row("Merchant"), row("Contact"), row("Invoice"), row("SavedMethod")];
+
+fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
+    let parser = serde_yaml::Deserializer::from_str(yaml);
+    let Whole { spec, .. } = serde_path_to_error::deserialize(parser).map_err(|error| Misfit {
+        path: error.path().to_string(),
+        offset: error.inner().location().map(|place| place.index()),
+        message: error.inner().to_string(),
+    })?;
+    let reference = |kind: &str, path: &str, name: &Option<String>| {
+        let key = Key::new(Kind::new(kind), namespace, &name.as_ref()?.parse().ok()?);
+        Some(Reference { path: path.to_owned(), key })
+    };
+    let references = [
+        reference("Merchant", "spec.merchant", &spec.merchant),
+        reference("Contact", "spec.contact", &spec.contact),
+    ];
+    let zero = (spec.total == Some(0)).then(|| {
+        let name = spec.first_name.clone().unwrap_or_default();
+        let message = format!("the total of `{name}` is 0");
+        Issue::error("reckon::invoice::total_zero", "spec.total", message, "write an amount")
+    });
+    Ok(Read {
+        spec: serde_json::to_value(&spec).unwrap(),
+        references: references.into_iter().flatten().collect(),
+        issues: zero.into_iter().collect(),
+    })
+}
+
+/// An invoice's contact has the invoice's merchant.
+fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    let contact = manifest.references.iter().find(|found| found.path == "spec.contact");
+    let contact = contact.and_then(|found| find(&found.key));
+    let other = contact.filter(|contact| contact.spec["merchant"] != manifest.spec["merchant"]);
+    let issue = other.map(|contact| {
+        Issue::error("reckon::invoice::merchants", "spec.contact", "another merchant", "write one")
+            .related(Some(contact.key.clone()), "spec.merchant", "here")
+    });
+    issue.into_iter().collect()
+}
+
+/// What it takes to read documents of the test's kinds.
+pub(crate) fn cx() -> ReadCx {
+    let currency = Currency::USD;
+    let check = CheckCx { decimal_amounts_only: false, web_urls: Vec::new(), currency };
+    ReadCx { kinds: KINDS, check }
+}
+
+/// A document of one line, and its line break.
+pub(crate) fn document(kind: &str, name: &str, spec: &str) -> String {
+    format!("{{apiVersion: reckon.dev/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{{spec}}}}}\n")
+}
+
+/// A folder of files.
+pub(crate) struct Tree(tempfile::TempDir);
+
+impl Tree {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let tree = Self(tempfile::tempdir().unwrap());
+        for (path, text) in files {
+            tree.write(path, text);
+        }
+        tree
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        std::fs::remove_file(self.root().join(path)).unwrap();
+    }
+
+    /// A loader that has loaded everything.
+    pub(crate) fn load(&self) -> Loader {
+        let mut loader = Loader::new(self.root(), "specs", cx());
+        loader.load_all();
+        loader
+    }
+}
