@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
+use crate::kinds::contact::Contact;
 use crate::kinds::register::KindRow;
-use crate::kinds::{Change, CheckCx, Field, Find, Misfit, Privacy, Read};
+use crate::kinds::{Change, CheckCx, Field, Find, Kind as _, Misfit, Privacy, Read};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 use crate::spec::document::ReadCx;
@@ -47,7 +48,7 @@ const FIELDS: &[Field] = &[
 ];
 
 const fn row(name: &'static str) -> KindRow {
-    KindRow { name, fields: FIELDS, read, check_links }
+    KindRow { name, fields: FIELDS, read, check_links, step: Contact::step, gone: Contact::gone }
 }
 
 static KINDS: &[KindRow] = &[row("Merchant"), row("Contact"), row("Invoice"), row("SavedMethod")];
