@@ -1,1 +1,3 @@
 //! The only place that renders.
+
+pub mod diagnostic;

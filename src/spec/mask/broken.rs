@@ -45,6 +45,9 @@ fn private_key(line: &str, names: &BTreeSet<&str>) -> Option<(usize, usize)> {
             before.chars().rev().take_while(|found| word(*found)).count(),
         );
         let name = before.get(key..)?;
-        names.contains(name).then_some((key, colon.saturating_add(1)))
+        let value = line.get(colon.saturating_add(1)..)?;
+        let blank = value.len().saturating_sub(value.trim_start_matches([' ', '\t']).len());
+        let value = colon.saturating_add(1).saturating_add(blank);
+        names.contains(name).then_some((key, value))
     })
 }

@@ -63,7 +63,7 @@ fn a_document_that_does_not_parse_is_masked_by_names() {
     let source = Source::new("f".into(), text.into());
     assert_eq!(
         &*MaskedSource::new(&source, &hidden).source().text,
-        "metadata: {number: 1}\nspec:\n  a: 'x\n  card:•••••••\n  number:••\n    ••\n\n    ••\n  note: x\n"
+        "metadata: {number: 1}\nspec:\n  a: 'x\n  card: ••••••\n  number: •\n    ••\n\n    ••\n  note: x\n"
     );
 }
 
