@@ -37,6 +37,7 @@ pub mod cli;
 pub mod http;
 pub mod watch;
 
+pub mod config;
 pub mod render;
 pub mod sim;
 

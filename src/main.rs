@@ -1,3 +1,7 @@
 //! argv in, one report out, exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(reckon::cli::main())
+}

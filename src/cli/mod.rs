@@ -1,1 +1,97 @@
-//! The command line door.
+//! The command line door: it reads arguments and environment, puts the parts together, and prints.
+
+mod apply;
+pub mod args;
+mod chaos;
+mod commands;
+pub mod exit;
+mod get;
+mod git;
+mod host;
+mod init;
+mod intents;
+mod out;
+mod plan;
+mod run;
+mod sandbox;
+mod sandbox_env;
+mod secrets;
+mod session;
+mod setup;
+mod signals;
+mod specs;
+mod store;
+mod validate;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use serde_json::json;
+use tracing_subscriber::EnvFilter;
+
+use self::args::{Cli, Output};
+use self::exit::{Exit, Failure};
+use self::out::Out;
+
+/// Runs the process' own command line; answers the exit code.
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => return refuse(&usage),
+    };
+    log(cli.verbose);
+    crate::client::install_crypto();
+    let out = Out::new(cli.output);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let ended = match runtime {
+        Ok(runtime) => runtime.block_on(commands::run(&cli, out)),
+        Err(error) => Err(Failure::environment("reckon::runtime", error)),
+    };
+    match ended {
+        Ok(exit) => exit.code(),
+        Err(failure) => tell(&failure, out),
+    }
+}
+
+/// Prints what clap says: help and version are no mistakes.
+fn refuse(usage: &clap::Error) -> u8 {
+    // A closed terminal cannot be told about.
+    drop(usage.print());
+    match usage.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done.code(),
+        _ => Exit::Input.code(),
+    }
+}
+
+/// Logs go to standard error; `-v` says more. Bodies and secrets are in none of them.
+fn log(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "reckon=info,warn",
+        _ => "reckon=debug,info",
+    };
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(level))
+        .with_writer(std::io::stderr)
+        .with_target(false);
+    // A second initialisation, in tests, keeps the first.
+    drop(subscriber.try_init());
+}
+
+/// Tells why a command could not do its work, in the form that was asked for.
+fn tell(failure: &Failure, out: Out) -> u8 {
+    if out.form == Output::Json {
+        let error = json!({"error": {
+            "code": failure.code,
+            "message": failure.message,
+            "help": failure.help,
+            "problems": failure.problems,
+        }});
+        out.note(&error.to_string());
+    } else {
+        out.note(&format!("error[{}]: {}", failure.code, failure.message));
+        if let Some(help) = &failure.help {
+            out.note(&format!("  help: {help}"));
+        }
+    }
+    failure.exit.code()
+}

@@ -27,7 +27,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::base::id::{IntentId, Key};
-use crate::plan::Planner;
+use crate::model::desired::Desired;
+use crate::plan::{Planner, World};
 
 pub use question::{
     IntentView, IntentsView, MoneyView, Overview, PlanView, Question, RemadeView, Reply,
@@ -115,6 +116,11 @@ impl Engine {
         &self.planner
     }
 
+    /// What the files want.
+    pub fn desired(&self) -> &Desired {
+        self.world.desired()
+    }
+
     /// What could not even be tried, and why.
     pub fn unable(&self) -> &BTreeMap<Key, Unable> {
         &self.unable
@@ -158,13 +164,9 @@ impl Engine {
     /// Takes one event in.
     fn handle(&mut self, event: Event) -> Result<(), EngineError> {
         match event {
-            Event::Files(paths) => {
-                let touched = self.world.reload(&paths);
-                self.look_again(touched);
-            }
+            Event::Files(paths) => self.reload(&paths),
             Event::Ask(Question::Settle, reply) => {
-                let touched = self.world.reload(&[]);
-                self.look_again(touched);
+                self.reload(&[]);
                 self.waiters.push(reply);
             }
             Event::Ask(question, reply) => {
@@ -178,6 +180,18 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Looks at files again. When absence becomes believable or stops being so, everything without
+    /// a document is looked at too.
+    fn reload(&mut self, paths: &[PathBuf]) {
+        let before = self.world.desired().coverage;
+        let mut touched = self.world.reload(paths);
+        if self.world.desired().coverage != before {
+            let absent = self.planner.steps().filter(|step| step.place.is_none());
+            touched.extend(absent.map(|step| step.key.clone()));
+        }
+        self.look_again(touched);
     }
 
     /// Makes the steps of these resources again and queues what can be done. A new wish clears

@@ -67,7 +67,7 @@ pub struct Shared {
     /// Towards the service.
     pub client: Client,
     /// The one door for appends.
-    pub writer: Writer<Record, IndexFold>,
+    pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
     pub facts: Facts,
     /// Seals and opens blobs.
@@ -97,7 +97,7 @@ pub struct Parts {
     /// Towards the service.
     pub client: Client,
     /// The one door for appends.
-    pub writer: Writer<Record, IndexFold>,
+    pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
     pub facts: Facts,
     /// Seals and opens blobs.

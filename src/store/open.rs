@@ -14,7 +14,7 @@ use crate::store::error::StoreError;
 use crate::store::facts::{AppliedMark, FOLD_VERSION, FactError, Facts};
 use crate::store::fold::IndexFold;
 use crate::store::index::{Batch, Index, IndexError};
-use crate::store::journal::{CutTail, Head, Journal, JournalError, Options, Position};
+use crate::store::journal::{CutTail, Head, Journal, JournalError, Options, Position, Reader};
 use crate::store::key::{KeyError, MasterKey};
 use crate::store::lock::{LockError, Owner, StateLock};
 use crate::store::real_disk::RealDisk;
@@ -46,7 +46,7 @@ pub struct Opening {
 #[derive(Debug)]
 pub struct State {
     /// The door for appends.
-    pub writer: Writer<Record, IndexFold>,
+    pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
     pub facts: Facts,
     /// Seals and opens blobs.
@@ -54,6 +54,7 @@ pub struct State {
     /// What opening found and did.
     pub found: Found,
     index: Arc<dyn Index>,
+    reader: Reader,
     _lock: StateLock,
 }
 
@@ -123,8 +124,10 @@ impl State {
         let trust = trust(&*index, opening, &mut found)?;
         let (journal, fold) = catch_up(Arc::new(journal_disk), &index, trust, &mut found)?;
         mark_open(&*index, &opening.boot)?;
-        let writer = Writer::threaded(journal, vault.clone(), fold)?;
-        Ok(Self { writer, facts: Facts::new(index.clone()), vault, found, index, _lock: lock })
+        let reader = journal.reader();
+        let writer = Arc::new(Writer::threaded(journal, vault.clone(), fold)?);
+        let facts = Facts::new(index.clone());
+        Ok(Self { writer, facts, vault, found, index, reader, _lock: lock })
     }
 
     /// Checks whose state this is; a state without an owner becomes this one's.
@@ -143,6 +146,18 @@ impl State {
             Some((_, what)) => Err(OpenError::Foreign { what }),
             None => Ok(()),
         }
+    }
+
+    /// Verifies every record of the journal, the first included, and answers its head.
+    pub fn verify(&self) -> Result<Head, OpenError> {
+        let durable = self.writer.head();
+        let mut head = Head::EMPTY;
+        for record in self.reader.records(1, durable.sequence) {
+            let record = record?;
+            decode(record.sequence, &record.body)?;
+            head = Head { sequence: record.sequence, hash: record.hash };
+        }
+        Ok(head)
     }
 
     /// The index, for values that are no part of the state.

@@ -1,0 +1,139 @@
+//! `apply`: the service is made to match, and what became of it is told.
+
+use tokio::sync::mpsc;
+
+use super::args::ApplyArgs;
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::session::{Own, Session};
+use super::setup::Setup;
+use super::specs::chosen;
+use super::{plan, signals, validate};
+use crate::control::Control;
+use crate::control::socket::SocketClient;
+use crate::engine::{Engine, Event, PlanView, Question, Reply, Unable, Until};
+use crate::model::desired::Coverage;
+use crate::render;
+use crate::render::progress::Progress;
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exit, Failure> {
+    let mut loader = setup.loader();
+    loader.load_all();
+    let problems = loader.problems();
+    if validate::verdict(&problems) == Exit::Input && !args.isolate {
+        out.note(&validate::text(&loader, &problems, out));
+        let failure = Failure::input("reckon::apply::broken", "some documents are broken");
+        return Err(failure.help("mend them, or go on with the good ones: apply --isolate"));
+    }
+    match Session::open(setup).await? {
+        Session::Daemon(client) => beside(&client, args, out).await,
+        Session::Own(own) => alone(setup, args, out, *own).await,
+    }
+}
+
+/// The daemon does the work; this only waits for it and shows what is left.
+async fn beside(client: &SocketClient, args: &ApplyArgs, out: Out) -> Result<Exit, Failure> {
+    out.note("the daemon holds the state and applies by itself; waiting for it");
+    let Reply::Plan(before) = client.ask(&Question::Plan).await? else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    if !agreed(&before, args, out)? {
+        return Ok(Exit::Done);
+    }
+    client.ask(&Question::Settle).await?;
+    let Reply::Plan(after) = client.ask(&Question::Plan).await? else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    plan::show(&after, out)?;
+    Ok(plan::stuck(&after))
+}
+
+/// This process does the work.
+async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: Own) -> Result<Exit, Failure> {
+    let Own { mut engine, open } = own;
+    let before = plan::only(setup, engine.plan_view(), &args.paths.paths, &args.target);
+    let nothing = before.steps.iter().all(|step| !step.verdict.changes());
+    let exit = if nothing && engine.overview().open_intents == 0 {
+        plan::show(&before, out)?;
+        plan::stuck(&before)
+    } else if agreed(&before, args, out)? {
+        choose(setup, args, &mut engine);
+        let ended = work(&mut engine).await;
+        let told = tell(setup, args, out, &engine);
+        ended?;
+        told?
+    } else {
+        out.note("nothing was done");
+        Exit::Done
+    };
+    drop(engine);
+    open.state.close().await?;
+    Ok(exit)
+}
+
+/// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bool, Failure> {
+    if args.yes {
+        return Ok(true);
+    }
+    out.note(&render::plan::text(before, out.color));
+    if !out.interactive {
+        let failure = Failure::input("reckon::apply::unconfirmed", "nobody is there to agree");
+        return Err(failure.help("look at the plan, then say apply --yes"));
+    }
+    out.confirm("Apply this plan?")
+}
+
+/// Restricts the engine to what was asked for.
+fn choose(setup: &Setup, args: &ApplyArgs, engine: &mut Engine) {
+    let chosen = chosen(engine.desired(), &setup.root, &args.paths.paths, &args.target);
+    if let Some(keys) = chosen {
+        engine.choose(keys);
+    }
+}
+
+/// Runs the engine until only outside events remain, or until it is told to stop.
+async fn work(engine: &mut Engine) -> Result<(), Failure> {
+    let (sender, events) = mpsc::channel(16);
+    let control = Control::new(sender.clone());
+    let progress = tokio::spawn(watch(control));
+    let stop = tokio::spawn(async move {
+        signals::stop().await;
+        // The engine may have ended by itself.
+        drop(sender.send(Event::Stop).await);
+    });
+    let ended = engine.run(events, Until::Settled).await;
+    progress.abort();
+    stop.abort();
+    Ok(ended?)
+}
+
+/// Shows progress until it is stopped.
+async fn watch(control: Control) {
+    let progress = Progress::new();
+    while let Ok(Reply::Overview(overview)) = control.ask(Question::Overview).await {
+        progress.update(&overview, "applying");
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+}
+
+/// What became of it.
+fn tell(setup: &Setup, args: &ApplyArgs, out: Out, engine: &Engine) -> Result<Exit, Failure> {
+    let after = plan::only(setup, engine.plan_view(), &args.paths.paths, &args.target);
+    plan::show(&after, out)?;
+    for (key, unable) in engine.unable() {
+        out.note(&format!("{}: {}", key.short(), unable.message()));
+    }
+    let environment = engine.unable().values().any(|unable| match unable {
+        Unable::Secret(_) | Unable::Unreachable(_) => true,
+        Unable::Blocked(_) => false,
+    });
+    let blocked = engine.unable().values().any(|unable| matches!(unable, Unable::Blocked(_)));
+    let partial = after.coverage == Coverage::Partial && !after.problems.is_empty();
+    let exit = plan::stuck(&after)
+        .or(if environment { Exit::Environment } else { Exit::Done })
+        .or(if blocked { Exit::Stuck } else { Exit::Done })
+        .or(if partial { validate::verdict(&after.problems) } else { Exit::Done });
+    Ok(exit)
+}

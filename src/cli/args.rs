@@ -1,0 +1,208 @@
+//! The command line: what there is to say and how it is said.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::base::id::Key;
+
+/// Billing as code: YAML in git, a payment service made to match exactly once.
+#[derive(Debug, Parser)]
+#[command(name = "reckon", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// The configuration.
+    #[arg(long, global = true, value_name = "FILE", default_value = "reckon.yaml")]
+    pub config: PathBuf,
+    /// The state directory, in place of the configuration's.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+    /// How to print.
+    #[arg(short = 'o', long, global = true, value_name = "FORM", default_value = "text")]
+    pub output: Output,
+    /// Say more about what happens; twice says still more.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 your input; 2 changes pending (plan \
+    --detailed-exitcode); 3 blocked, held or in doubt; 4 the environment; 5 a bug of ours.";
+
+/// A form of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For programs and people.
+    Yaml,
+    /// For pull requests (plan alone; elsewhere as text).
+    Markdown,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Scaffold a repository, or declare that the service holds nothing of ours.
+    Init(Init),
+    /// Check everything that can be checked offline: all problems, in one run.
+    Validate(Paths),
+    /// Show what would change and why, with totals of money. Reads nothing from the service.
+    Plan(PlanArgs),
+    /// Make the service match.
+    Apply(ApplyArgs),
+    /// Watch, reconcile and serve status, until told to stop.
+    Run(RunArgs),
+    /// The emulator of the service, alone.
+    Sandbox(SandboxArgs),
+    /// List resources and how they stand.
+    Get(GetArgs),
+    /// Everything known of one resource.
+    Describe(OneArgs),
+    /// Effects that are not settled, with their evidence.
+    Intents,
+    /// Look after the state on disk.
+    #[command(subcommand)]
+    Store(StoreCommand),
+    /// Run the simulator: the production engine against a seeded, failing world.
+    Chaos(ChaosArgs),
+}
+
+/// `init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Where to scaffold; the present directory by default.
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Write down that objects on the service which carry our marks, but are not in this state,
+    /// are not ours: for a state that was lost on purpose.
+    #[arg(long, conflicts_with = "dir")]
+    pub empty_remote: bool,
+}
+
+/// Files and folders to look at.
+#[derive(Debug, Args, Default)]
+pub struct Paths {
+    /// Show only what stands in these files or folders. The whole tree is always read.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// `plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub paths: Paths,
+    /// Show only this resource; may be repeated.
+    #[arg(long, value_name = "KIND/NAME")]
+    pub target: Vec<Key>,
+    /// Exit with 2 if anything would change.
+    #[arg(long)]
+    pub detailed_exitcode: bool,
+}
+
+/// `apply`.
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    #[command(flatten)]
+    pub paths: Paths,
+    /// Act on this resource alone; may be repeated.
+    #[arg(long, value_name = "KIND/NAME")]
+    pub target: Vec<Key>,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Go on with the good documents although others are broken.
+    #[arg(long)]
+    pub isolate: bool,
+}
+
+/// `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Run the emulator inside, with its own state, and take partner, service and codes from it.
+    #[arg(long)]
+    pub sandbox: bool,
+}
+
+/// `sandbox`.
+#[derive(Debug, Args)]
+pub struct SandboxArgs {
+    /// What to do beside running it.
+    #[command(subcommand)]
+    pub command: Option<SandboxCommand>,
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:8700")]
+    pub listen: SocketAddr,
+    /// Where it keeps its state; `sandbox` beneath the configured state by default.
+    #[arg(long, id = "sandbox-state", value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Serve plain HTTP, on loopback only.
+    #[arg(long)]
+    pub plain_http: bool,
+    /// `real`, or the moment at which its own clock starts.
+    #[arg(long, default_value = "real", value_name = "real|RFC3339")]
+    pub clock: String,
+    /// What ids, keys and the demo merchant derive from.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// What it offers: the two documents alone, or what public material adds.
+    #[arg(long, default_value = "public")]
+    pub surface: Surface,
+}
+
+/// What a sandbox offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Surface {
+    /// What public material adds, too.
+    Public,
+    /// The two documents alone.
+    Documented,
+}
+
+/// Beside running the sandbox.
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// Print what a running sandbox gives: `eval "$(reckon sandbox env)"`.
+    Env,
+}
+
+/// `get`.
+#[derive(Debug, Args)]
+pub struct GetArgs {
+    /// Only this kind, or this one resource.
+    #[arg(value_name = "KIND[/NAME]")]
+    pub what: Option<String>,
+}
+
+/// One resource.
+#[derive(Debug, Args)]
+pub struct OneArgs {
+    /// The resource.
+    #[arg(value_name = "KIND/NAME")]
+    pub key: Key,
+}
+
+/// `store`.
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Verify the whole journal; print head hash and state digest.
+    Check,
+    /// Make the index again from the journal.
+    Rebuild,
+}
+
+/// `chaos`.
+#[derive(Debug, Args)]
+pub struct ChaosArgs {
+    /// The first seed.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many runs, each with the next seed.
+    #[arg(long, default_value_t = 100)]
+    pub runs: u32,
+}

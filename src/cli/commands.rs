@@ -1,0 +1,24 @@
+//! Every command, one line each.
+
+use super::args::{Cli, Command};
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::setup::Setup;
+use super::{apply, chaos, get, init, intents, plan, run, sandbox, store, validate};
+
+/// Runs the command that was asked for.
+pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
+    match &cli.command {
+        Command::Init(args) => init::run(cli, args, out).await,
+        Command::Chaos(args) => chaos::run(args, out),
+        Command::Sandbox(args) => sandbox::run(cli, args, out).await,
+        Command::Validate(args) => validate::run(&Setup::load(cli)?, args, out),
+        Command::Plan(args) => plan::run(&Setup::load(cli)?, args, out).await,
+        Command::Apply(args) => apply::run(&Setup::load(cli)?, args, out).await,
+        Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,
+        Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
+        Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,
+        Command::Intents => intents::run(&Setup::load(cli)?, out).await,
+        Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,
+    }
+}

@@ -1,0 +1,188 @@
+//! How a command ends: an exit code, and what to tell when it is not 0.
+
+use std::fmt;
+
+use crate::config::{ConfigError, LoadError};
+use crate::control::ControlError;
+use crate::engine::{EngineError, SecretError};
+use crate::render::diagnostic::{self, Look};
+use crate::model::issue::Problem;
+use crate::store::error::StoreError;
+use crate::store::facts::FactError;
+use crate::store::open::OpenError;
+
+/// The exit codes (design.md part 4); of several the most serious is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// Changes are pending (`--detailed-exitcode`).
+    Pending,
+    /// Blocked, declined, held or in doubt.
+    Stuck,
+    /// The user's input, usage included.
+    Input,
+    /// The environment: unreachable, locked, a mismatched state.
+    Environment,
+    /// Our bug.
+    Bug,
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Input => 1,
+            Self::Pending => 2,
+            Self::Stuck => 3,
+            Self::Environment => 4,
+            Self::Bug => 5,
+        }
+    }
+
+    /// How serious it is: 5 > 4 > 1 > 3 > 2 > 0.
+    fn weight(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Pending => 1,
+            Self::Stuck => 2,
+            Self::Input => 3,
+            Self::Environment => 4,
+            Self::Bug => 5,
+        }
+    }
+
+    /// The more serious of two.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        if other.weight() > self.weight() { other } else { self }
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// The machine's word.
+    pub code: &'static str,
+    /// What is wrong and why.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// Problems with places, where it was the files.
+    pub problems: Vec<Problem>,
+}
+
+impl Failure {
+    /// The user's input is wrong.
+    pub fn input(code: &'static str, message: impl fmt::Display) -> Self {
+        Self::new(Exit::Input, code, message)
+    }
+
+    /// The environment is wrong.
+    pub fn environment(code: &'static str, message: impl fmt::Display) -> Self {
+        Self::new(Exit::Environment, code, message)
+    }
+
+    /// We are wrong.
+    pub fn bug(message: impl fmt::Display) -> Self {
+        let help = "this should never happen; nothing was sent that is not in the journal".to_owned();
+        Self { help: Some(help), ..Self::new(Exit::Bug, "reckon::bug", message) }
+    }
+
+    /// A failure of any sort.
+    fn new(exit: Exit, code: &'static str, message: impl fmt::Display) -> Self {
+        Self { exit, code, message: message.to_string(), help: None, problems: Vec::new() }
+    }
+
+    /// The same failure with what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl fmt::Display) -> Self {
+        self.help = Some(help.to_string());
+        self
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self::environment("reckon::state::open", error)
+    }
+}
+
+impl From<FactError> for Failure {
+    fn from(error: FactError) -> Self {
+        Self::environment("reckon::state::index", error)
+            .help("run `reckon store rebuild`: the index is made again from the journal")
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        match error {
+            ConfigError::Missing { .. } => Self::input("reckon::config::missing", error),
+            ConfigError::Unset { .. } | ConfigError::Unfit { .. } => {
+                Self::environment("reckon::config::variable", error)
+            }
+        }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Broken(broken) => {
+                let look = Look { color: false, unicode: true, width: 100 };
+                let file = broken.file.to_string();
+                let sources = [(file.clone(), broken.source)].into_iter().collect();
+                let message = diagnostic::text(&broken.problems, &sources, look);
+                let failure = Self::input("reckon::config::broken", format!("{file} has problems\n{message}"));
+                Self { problems: broken.problems, ..failure }
+            }
+            LoadError::Unreadable { .. } => Self::input("reckon::config::unreadable", error)
+                .help("`reckon init` scaffolds a repository; --config names another file"),
+        }
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        Self::environment("reckon::control", &error)
+    }
+}
+
+impl From<SecretError> for Failure {
+    fn from(error: SecretError) -> Self {
+        Self::environment("reckon::secret::missing", error)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Store(StoreError::Fold(_)) | EngineError::Bug(_) | EngineError::Task(_) => {
+                Self::bug(error)
+            }
+            EngineError::Store(_) | EngineError::Vault(_) | EngineError::Fact(_) => {
+                Self::environment("reckon::state::failed", error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_serious_code_wins_in_the_order_of_the_contract() {
+        let order = [Exit::Done, Exit::Pending, Exit::Stuck, Exit::Input, Exit::Environment, Exit::Bug];
+        let codes: Vec<u8> = order.iter().map(|exit| exit.code()).collect();
+        assert_eq!(codes, [0, 2, 3, 1, 4, 5]);
+        for pair in order.windows(2) {
+            assert_eq!(pair[0].or(pair[1]), pair[1]);
+            assert_eq!(pair[1].or(pair[0]), pair[1]);
+        }
+    }
+}

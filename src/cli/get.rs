@@ -1,0 +1,87 @@
+//! `get` and `describe`: resources and how they stand.
+
+use serde::Serialize;
+
+use super::args::{GetArgs, OneArgs};
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use crate::base::id::Key;
+use crate::engine::{Question, Reply, ResourceView};
+use crate::kinds::register::KINDS;
+use crate::render;
+
+/// What `get -o json` prints (design.md part 4).
+#[derive(Debug, Serialize)]
+struct Items {
+    items: Vec<ResourceView>,
+}
+
+/// Runs `get`.
+pub(super) async fn run(setup: &Setup, args: &GetArgs, out: Out) -> Result<Exit, Failure> {
+    let wanted = args.what.as_deref().map(wanted).transpose()?;
+    let session = Session::open(setup).await?;
+    let reply = session.ask(Question::Resources).await;
+    let Reply::Resources(mut items) = session.end(reply).await? else {
+        return Err(Failure::bug("resources were not answered by resources"));
+    };
+    if let Some(wanted) = wanted {
+        items.retain(|item| wanted.chooses(item));
+    }
+    let items = Items { items };
+    out.result(&items, || render::resources::table(&items.items, out.color))?;
+    Ok(Exit::Done)
+}
+
+/// What `get` is asked for.
+enum Wanted {
+    Kind(&'static str),
+    One(Key),
+}
+
+impl Wanted {
+    /// Whether this resource is meant.
+    fn chooses(&self, item: &ResourceView) -> bool {
+        match self {
+            Self::Kind(kind) => item.kind == *kind,
+            Self::One(key) => {
+                item.kind == key.kind.as_str()
+                    && item.namespace == key.namespace.as_str()
+                    && item.name == key.name.as_str()
+            }
+        }
+    }
+}
+
+/// Reads `KIND` or `KIND/NAME`; a kind in any case, singular or plural.
+fn wanted(text: &str) -> Result<Wanted, Failure> {
+    let (kind, rest) = text.split_once('/').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
+    let plain = |name: &str| name.to_lowercase().trim_end_matches('s').replace(['-', '_'], "");
+    let row = KINDS.iter().find(|row| plain(row.name) == plain(kind));
+    let row = row.ok_or_else(|| {
+        let names: Vec<&str> = KINDS.iter().map(|row| row.name).collect();
+        Failure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
+            .help(format!("the kinds are {}", names.join(", ")))
+    })?;
+    let Some(rest) = rest else { return Ok(Wanted::Kind(row.name)) };
+    let key = format!("{}/{rest}", row.name).parse();
+    let key = key.map_err(|error| Failure::input("reckon::usage::key", error))?;
+    Ok(Wanted::One(key))
+}
+
+/// Runs `describe`.
+pub(super) async fn describe(setup: &Setup, args: &OneArgs, out: Out) -> Result<Exit, Failure> {
+    let session = Session::open(setup).await?;
+    let reply = session.ask(Question::Resource(args.key.clone())).await;
+    let Reply::Resource(found) = session.end(reply).await? else {
+        return Err(Failure::bug("a resource was not answered by one"));
+    };
+    let Some(found) = found else {
+        let key = args.key.short();
+        return Err(Failure::input("reckon::usage::unknown_resource", format!("there is no {key}"))
+            .help("`reckon get` lists every resource"));
+    };
+    out.result(&found, || render::resources::describe(&found, out.color))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,92 @@
+//! `init`: a repository to begin with; `init --empty-remote`: an operator's word about the service.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::args::{Cli, Init};
+use super::exit::{Exit, Failure};
+use super::host;
+use super::out::Out;
+use super::setup::Setup;
+use crate::base::clock::{Clock, SystemClock};
+use crate::model::record::Record;
+use crate::store::key::{KEY_FILE, MasterKey};
+use crate::store::open::OpenError;
+use crate::store::writer::Commit;
+
+/// The files of a new repository.
+const FILES: &[(&str, &str)] = &[
+    ("reckon.yaml", include_str!("init/reckon.yaml")),
+    ("specs/acme.yaml", include_str!("init/acme.yaml")),
+    (".gitignore", "/.reckon\n.reckon.key\n"),
+];
+
+/// What was made.
+#[derive(Debug, Serialize)]
+struct Made {
+    made: Vec<PathBuf>,
+    kept: Vec<PathBuf>,
+}
+
+/// Runs the command.
+pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failure> {
+    if args.empty_remote {
+        return declare(cli, out).await;
+    }
+    let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+    let mut made = Made { made: Vec::new(), kept: Vec::new() };
+    for (name, text) in FILES {
+        let path = dir.join(name);
+        let list = if write_new(&path, text)? { &mut made.made } else { &mut made.kept };
+        list.push(path);
+    }
+    let key = dir.join(KEY_FILE);
+    let had = key.exists();
+    MasterKey::read_or_make_file(&key, &mut host::rng()?)
+        .map_err(|error| Failure::environment("reckon::init::key", error))?;
+    if had { made.kept.push(key) } else { made.made.push(key) }
+    out.result(&made, || text(&made, &dir))?;
+    Ok(Exit::Done)
+}
+
+/// Writes a file that is not there yet; answers whether it was.
+fn write_new(path: &Path, text: &str) -> Result<bool, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::environment("reckon::init::write", format!("write {}: {error}", path.display()))
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    match std::fs::File::create_new(path) {
+        Ok(mut file) => {
+            std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)?;
+            Ok(true)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// What was made, and what comes next.
+fn text(made: &Made, dir: &Path) -> String {
+    let line = |word: &str, path: &PathBuf| format!("{word}  {}", path.display());
+    let mut lines: Vec<String> = made.made.iter().map(|path| line("made", path)).collect();
+    lines.extend(made.kept.iter().map(|path| line("kept", path)));
+    let config = dir.join("reckon.yaml");
+    lines.push(format!("\nnext: reckon --config {} run --sandbox", config.display()));
+    lines.join("\n")
+}
+
+/// Writes down that marks which this state does not know are not ours.
+async fn declare(cli: &Cli, out: Out) -> Result<Exit, Failure> {
+    let setup = Setup::load(cli)?;
+    let open = setup.open_state(false).await?;
+    let actor = host::actor();
+    let record = Record::EmptyRemote { at: SystemClock.now(), actor };
+    let written = open.state.writer.append(Commit::of(vec![record])).await;
+    open.state.close().await?;
+    written.map_err(OpenError::from)?;
+    out.note("written down: objects on the service with marks that this state does not know are not ours");
+    Ok(Exit::Done)
+}

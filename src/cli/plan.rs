@@ -1,0 +1,66 @@
+//! `plan`: what would change and why. Nothing is read from the service and nothing is written to
+//! the journal.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::args::{Output, PlanArgs};
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use super::specs::below;
+use super::validate;
+use crate::base::id::Key;
+use crate::engine::{PlanView, Question, Reply};
+use crate::render;
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit, Failure> {
+    let session = Session::open(setup).await?;
+    let reply = session.ask(Question::Plan).await;
+    let reply = session.end(reply).await?;
+    let Reply::Plan(plan) = reply else { return Err(Failure::bug("a plan was not answered by one")) };
+    let plan = only(setup, *plan, &args.paths.paths, &args.target);
+    show(&plan, out)?;
+    let pending = args.detailed_exitcode && plan.steps.iter().any(|step| step.verdict.changes());
+    let code = if pending { Exit::Pending } else { Exit::Done };
+    Ok(code.or(stuck(&plan)).or(validate::verdict(&plan.problems)))
+}
+
+/// Prints a plan.
+pub(super) fn show(plan: &PlanView, out: Out) -> Result<(), Failure> {
+    if out.form == Output::Markdown {
+        return out.text(&render::plan::markdown(plan));
+    }
+    out.result(plan, || render::plan::text(plan, out.color))
+}
+
+/// Exit code 3 if a step waits for a person.
+pub(super) fn stuck(plan: &PlanView) -> Exit {
+    if plan.steps.iter().any(|step| step.stuck) { Exit::Stuck } else { Exit::Done }
+}
+
+/// The steps that these paths and targets choose; all of them where nothing is chosen.
+pub(super) fn only(
+    setup: &Setup,
+    mut plan: PlanView,
+    paths: &[PathBuf],
+    targets: &[Key],
+) -> PlanView {
+    if paths.is_empty() && targets.is_empty() {
+        return plan;
+    }
+    let places: Vec<PathBuf> = paths.iter().map(|path| below(&setup.root, path)).collect();
+    let targets: BTreeSet<(&str, &str, &str)> = targets
+        .iter()
+        .map(|key| (key.kind.as_str(), key.namespace.as_str(), key.name.as_str()))
+        .collect();
+    plan.steps.retain(|step| {
+        let file = step.file.as_deref().unwrap_or_default();
+        let inside = places.iter().any(|place| std::path::Path::new(file).starts_with(place));
+        inside || targets.contains(&(step.kind.as_str(), step.namespace.as_str(), step.name.as_str()))
+    });
+    plan.totals = render::plan::totals(&plan.steps);
+    plan
+}

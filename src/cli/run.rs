@@ -1,0 +1,146 @@
+//! `run`: the daemon. It watches the tree, reconciles, and serves status until told to stop.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::{mpsc, watch};
+
+use super::args::RunArgs;
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::sandbox::{self, EmbeddedSandbox};
+use super::session::daemon;
+use super::setup::{How, Open, Setup};
+use super::signals;
+use super::specs::TreeSpecs;
+use crate::config::ProcessEnv;
+use crate::control::{Control, socket};
+use crate::engine::{Engine, Event, Question, Reply, Secrets, Until};
+use crate::render::progress::Progress;
+use crate::{http, render, watch as tree};
+
+/// Events that wait for the engine; a door that finds no room waits.
+const EVENTS_MAX: usize = 256;
+
+/// Runs the command.
+pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, Failure> {
+    if daemon(&setup).await?.is_some() {
+        let what = format!("another process holds the state {}", setup.state.display());
+        return Err(Failure::environment("reckon::state::locked", what));
+    }
+    let embedded = if args.sandbox { Some(sandbox::embed(&setup).await?) } else { None };
+    let open = setup.open_bound(false, embedded.as_ref().map(|one| &one.access)).await?;
+    let ended = serve(&setup, &open, embedded.as_ref(), out).await;
+    let head = open.state.close().await?;
+    if let Some(embedded) = embedded {
+        embedded.close().await;
+    }
+    out.note(&format!("stopped; head {}", data_encoding::HEXLOWER.encode(&head.hash)));
+    ended.map(|()| Exit::Done)
+}
+
+/// The engine and every door, until a signal.
+async fn serve(
+    setup: &Setup,
+    open: &Open,
+    embedded: Option<&EmbeddedSandbox>,
+    out: Out,
+) -> Result<(), Failure> {
+    let mut loader = setup.loader();
+    loader.load_all();
+    let how = How {
+        embedded: embedded.map(|one| one.access.clone()),
+        secrets: embedded.map(|one| one.secrets(setup)).transpose()?.map(|one| one as Arc<dyn Secrets>),
+        keep_trying: true,
+    };
+    let shared = setup.shared(open, how)?;
+    let mut engine = Engine::new(shared, Box::new(TreeSpecs::new(loader)))?;
+    let (sender, events) = mpsc::channel(EVENTS_MAX);
+    let control = Control::new(sender.clone());
+    let (ending, ended) = watch::channel(false);
+    let (ready, is_ready) = watch::channel(false);
+    let listen = setup.config.listen.get(&ProcessEnv)?;
+    let router = http::router(control.clone(), is_ready);
+    let address = http::serve(router, listen, over(&ended)).await.map_err(|error| {
+        Failure::environment("reckon::listen", format!("listen on {listen}: {error}"))
+            .help("choose another address: listen in reckon.yaml")
+    })?;
+    let socket = setup.state.join("control.sock");
+    let socket = socket::serve(&socket, control.clone(), over(&ended));
+    let doors = [
+        tokio::spawn(async move { log("control.sock", socket.await) }),
+        tokio::spawn({
+            let (root, sender, over) = (setup.specs.clone(), sender.clone(), over(&ended));
+            async move { log("watch", tree::watch(root, sender, over).await) }
+        }),
+        tokio::spawn(report(control, out)),
+        tokio::spawn(async move {
+            signals::stop().await;
+            // The engine may have ended by itself.
+            drop(sender.send(Event::Stop).await);
+        }),
+    ];
+    announce(setup, embedded, address, out)?;
+    ready.send_replace(true);
+    let result = engine.run(events, Until::Stopped).await;
+    ending.send_replace(true);
+    for door in doors {
+        door.abort();
+    }
+    Ok(result?)
+}
+
+/// A future that ends when the daemon does.
+fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
+    let mut ended = ended.clone();
+    async move {
+        // A sender that is gone is an end, too.
+        drop(ended.wait_for(|ended| *ended).await);
+    }
+}
+
+/// A door that fails is told about; the others go on.
+fn log<E: std::fmt::Display>(door: &str, ended: Result<(), E>) {
+    if let Err(error) = ended {
+        tracing::error!(door, "{error}");
+    }
+}
+
+/// Writes down where the daemon listens, and says so.
+fn announce(
+    setup: &Setup,
+    embedded: Option<&EmbeddedSandbox>,
+    address: std::net::SocketAddr,
+    out: Out,
+) -> Result<(), Failure> {
+    let service = embedded.map(|one| one.access.base_url.clone());
+    let addresses = json!({"http": format!("http://{address}"), "sandbox": service});
+    let path = setup.state.join("addresses.json");
+    std::fs::write(&path, addresses.to_string()).map_err(|error| {
+        Failure::environment("reckon::state::write", format!("write {}: {error}", path.display()))
+    })?;
+    if let Some(service) = &service {
+        out.text(&format!("sandbox   {service}"))?;
+    }
+    out.text(&format!("listening http://{address}"))
+}
+
+/// Tells whenever things come to rest in another way than before.
+async fn report(control: Control, out: Out) {
+    let progress = Progress::new();
+    let mut told = None;
+    while let Ok(Reply::Overview(now)) = control.ask(Question::Overview).await {
+        progress.update(&now, "reconciling");
+        let resting = now.changes == 0 || now.stuck > 0;
+        let news = (now.resources, now.ready, now.stuck, now.broken);
+        if resting && told != Some(news) {
+            progress.clear();
+            if out.text(&render::overview(&now)).is_err() {
+                return;
+            }
+            told = Some(news);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+}

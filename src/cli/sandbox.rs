@@ -1,0 +1,248 @@
+//! `sandbox`: the emulator alone, and the one that `run --sandbox` carries inside.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::body::Body;
+use chrono::{DateTime, Utc};
+use futures::FutureExt;
+use http::Request;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tower::ServiceExt;
+
+use super::args::{Cli, SandboxArgs, SandboxCommand, Surface as Wanted};
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::secrets::OpenedSecrets;
+use super::setup::{Embedded, Setup};
+use super::{sandbox_env, signals};
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::config::ProcessEnv;
+use crate::engine::{PartnerAccess, SecretError, Secrets};
+use crate::sandbox::serve::{Running, serve};
+use crate::sandbox::{Options, Sandbox, Surface};
+use crate::store::sled::SledIndex;
+
+/// The largest answer of a control path that is read.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// Runs the command.
+pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit, Failure> {
+    if let Some(SandboxCommand::Env) = args.command {
+        return sandbox_env::run(&Setup::load(cli)?, out).await;
+    }
+    let dir = directory(cli, args);
+    let options = Options {
+        seed: args.seed,
+        surface: match args.surface {
+            Wanted::Public => Surface::Public,
+            Wanted::Documented => Surface::Documented,
+        },
+        start: start(&args.clock)?,
+        ..Options::default()
+    };
+    let sandbox = open(&dir, options)?;
+    let running = serve(&sandbox, args.listen, &dir, args.plain_http, signals::stop());
+    let running = running.map_err(|error| Failure::environment("reckon::sandbox::listen", error))?;
+    out.text(&format!("listening {}", running.url))?;
+    if let Some(ca) = &running.ca {
+        out.note(&format!("authority {}", ca.display()));
+    }
+    ended(running).await?;
+    Ok(Exit::Done)
+}
+
+/// Where the sandbox keeps its state: as said, else beneath the state of the configuration.
+fn directory(cli: &Cli, args: &SandboxArgs) -> PathBuf {
+    let given = args.dir.clone().or_else(|| cli.state.as_ref().map(|dir| dir.join("sandbox")));
+    given
+        .or_else(|| Setup::load(cli).ok().map(|setup| setup.state.join("sandbox")))
+        .unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
+}
+
+/// When the sandbox's clock starts, `None` for the real time.
+fn start(text: &str) -> Result<Option<DateTime<Utc>>, Failure> {
+    if text == "real" {
+        return Ok(None);
+    }
+    let time = DateTime::parse_from_rfc3339(text).map_err(|error| {
+        Failure::input("reckon::usage::clock", format!("--clock {text}: {error}"))
+            .help("write `real`, or a moment such as 2030-01-01T00:00:00Z")
+    })?;
+    Ok(Some(time.with_timezone(&Utc)))
+}
+
+/// Opens the sandbox's state.
+fn open(dir: &Path, options: Options) -> Result<Sandbox, Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        let what = format!("the sandbox's state {}: {error}", dir.display());
+        Failure::environment("reckon::sandbox::state", what)
+    };
+    std::fs::create_dir_all(dir).map_err(|error| failed(&error))?;
+    let index = SledIndex::open(&dir.join("sled")).map_err(|error| failed(&error))?;
+    Sandbox::open(Arc::new(index), options).map_err(|error| failed(&error))
+}
+
+/// Waits until a sandbox has ended.
+async fn ended(running: Running) -> Result<(), Failure> {
+    let ended = running.done.await.map_err(std::io::Error::other).and_then(|ended| ended);
+    ended.map_err(|error| Failure::environment("reckon::sandbox::serve", error))
+}
+
+/// A sandbox inside the daemon.
+#[derive(Debug)]
+pub(super) struct EmbeddedSandbox {
+    /// What it says of partner and address.
+    pub access: Embedded,
+    sandbox: Sandbox,
+    running: Running,
+    stop: oneshot::Sender<()>,
+}
+
+/// Starts a sandbox at the configured service's loopback address.
+pub(super) async fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
+    let base = setup.config.service.base_url.as_ref();
+    let base = setup.config.need("service.base_url", base, &ProcessEnv)?;
+    let listen = loopback(base.as_str())?;
+    let dir = setup.state.join("sandbox");
+    let options = Options { portal_url: base.as_str().to_owned(), ..Options::default() };
+    let sandbox = open(&dir, options)?;
+    let (stop, stopped) = oneshot::channel();
+    let stopped = async move { drop(stopped.await) };
+    let plain = base.as_str().starts_with("http://");
+    let running = serve(&sandbox, listen, &dir, plain, stopped)
+        .map_err(|error| Failure::environment("reckon::sandbox::listen", error)
+            .help("another sandbox may be running: stop it, or change service.base_url"))?;
+    let ca = running.ca.as_ref().map(std::fs::read).transpose();
+    let ca = ca.map_err(|error| Failure::environment("reckon::sandbox::ca", error))?;
+    let partner = partner(&sandbox)?;
+    let access = Embedded { partner, base_url: running.url.clone(), ca };
+    Ok(EmbeddedSandbox { access, sandbox, running, stop })
+}
+
+/// The address of a service that this machine can be.
+fn loopback(url: &str) -> Result<SocketAddr, Failure> {
+    let host = url.split_once("://").map_or(url, |(_, host)| host).trim_end_matches('/');
+    let host = host.replace("localhost", "127.0.0.1");
+    let address = host.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
+    address.ok_or_else(|| {
+        let what = format!("the embedded sandbox cannot listen at service.base_url {url}");
+        Failure::input("reckon::sandbox::address", what)
+            .help("run --sandbox needs a loopback address with a port, such as https://127.0.0.1:8700")
+    })
+}
+
+/// The partner application of a sandbox.
+fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, Failure> {
+    let all = control(sandbox, "GET", "/_sandbox/credentials", None).map_err(Failure::bug)?;
+    let text = |field: &str| {
+        let value = all.pointer(&format!("/partner/{field}")).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    Ok(PartnerAccess {
+        client_id: Secret::from(text("client_id")),
+        client_secret: Secret::from(text("client_secret")),
+        redirect_uri: text("redirect_uri"),
+    })
+}
+
+/// One request to a control path, in process: its answer is there at once.
+fn control(
+    sandbox: &Sandbox,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, String> {
+    let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+    let request = Request::builder().method(method).uri(path).header("host", "localhost");
+    let request = request.body(body).map_err(|error| error.to_string())?;
+    let answered = async {
+        let answer = sandbox.router().oneshot(request).await.map_err(|error| error.to_string())?;
+        axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX).await.map_err(|error| error.to_string())
+    };
+    let bytes = answered.now_or_never().ok_or("the sandbox did not answer at once")??;
+    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+}
+
+impl EmbeddedSandbox {
+    /// Secrets for a run against this sandbox: merchants' credentials come from it, whatever their
+    /// documents name.
+    pub(super) fn secrets(&self, setup: &Setup) -> Result<Arc<SandboxSecrets>, Failure> {
+        let mut loader = setup.loader();
+        loader.load_all();
+        let manifests = loader.desired().manifests.iter();
+        let credentials = manifests.filter_map(|(key, manifest)| {
+            manifest.spec.get("credentials").map(|value| (key.clone(), value.clone()))
+        });
+        Ok(Arc::new(SandboxSecrets {
+            sandbox: self.sandbox.clone(),
+            credentials: credentials.collect(),
+            others: setup.secrets()?,
+        }))
+    }
+
+    /// Stops it.
+    pub(super) async fn close(self) {
+        // Both ends may be gone already.
+        drop(self.stop.send(()));
+        drop(self.running.done.await);
+    }
+}
+
+/// Merchants' credentials from a sandbox; every other secret from where the operator opened it.
+#[derive(Debug)]
+pub(super) struct SandboxSecrets {
+    sandbox: Sandbox,
+    credentials: BTreeMap<Key, Value>,
+    others: OpenedSecrets,
+}
+
+impl Secrets for SandboxSecrets {
+    fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
+        if key.kind.as_str() != "Merchant" {
+            return self.others.resolve(source, key);
+        }
+        let failed = |error: String| SecretError { message: format!("the sandbox: {error}") };
+        let named = json!({"merchant": key.name});
+        let code = control(&self.sandbox, "POST", "/_sandbox/credentials", Some(&named));
+        let code = text(&code.map_err(failed)?, "/authorization_code");
+        let credentials = self.credentials.get(key);
+        let is = |pointer| credentials.and_then(|one| one.pointer(pointer)) == Some(source);
+        if is("/keys/secret_key") {
+            let all = control(&self.sandbox, "GET", "/_sandbox/credentials", None).map_err(failed)?;
+            let merchants = all.get("merchants").and_then(Value::as_array);
+            let mine = merchants.into_iter().flatten().find(|one| text(one, "/name") == key.name.as_str());
+            return Ok(Secret::from(mine.map(|one| text(one, "/test/secret_key")).unwrap_or_default()));
+        }
+        if is("/access_token") {
+            return self.token(&code).map(Secret::from).map_err(failed);
+        }
+        Ok(Secret::from(code))
+    }
+}
+
+impl SandboxSecrets {
+    /// A `payments` token for a code.
+    fn token(&self, code: &str) -> Result<String, String> {
+        let all = control(&self.sandbox, "GET", "/_sandbox/credentials", None)?;
+        let body = json!({
+            "client_id": text(&all, "/partner/client_id"),
+            "client_secret": text(&all, "/partner/client_secret"),
+            "redirect_uri": text(&all, "/partner/redirect_uri"),
+            "grant_type": "authorization_code",
+            "scope": "payments",
+            "code": code,
+        });
+        let token = control(&self.sandbox, "POST", "/oauth/token", Some(&body))?;
+        Ok(text(&token, "/access_token"))
+    }
+}
+
+/// A text in an answer, empty where there is none.
+fn text(value: &Value, pointer: &str) -> String {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

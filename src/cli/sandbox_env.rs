@@ -1,0 +1,97 @@
+//! `sandbox env`: what a running sandbox gives, as lines for a shell.
+//!
+//! The one place beside the client that speaks HTTP: to the sandbox's own control paths, which the
+//! client never does.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::setup::Setup;
+use crate::config::{ProcessEnv, Setting};
+
+/// The sandbox answers at once or not at all.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+    let base = setup.config.service.base_url.as_ref();
+    let base = setup.config.need("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let http = client(setup, base.starts_with("https"))?;
+    let all = ask(&http, http::Method::GET, &base, None).await?;
+    let mut lines = partner_lines(setup, &all);
+    let mut loader = setup.loader();
+    loader.load_all();
+    for (key, manifest) in &loader.desired().manifests {
+        let code = manifest.spec.pointer("/credentials/authorization_code/env");
+        let Some(variable) = code.and_then(Value::as_str) else { continue };
+        let answer = ask(&http, http::Method::POST, &base, Some(&json!({"merchant": key.name}))).await?;
+        let code = answer.get("authorization_code").and_then(Value::as_str).unwrap_or_default();
+        lines.push(export(variable, code));
+    }
+    out.text(&lines.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+/// The partner's own variables, those that the configuration names.
+fn partner_lines(setup: &Setup, all: &Value) -> Vec<String> {
+    let partner = &setup.config.partner;
+    let value = |field: &str| {
+        all.pointer(&format!("/partner/{field}")).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let mut lines = Vec::new();
+    if let Some(Setting::Env(variable)) = &partner.client_id {
+        lines.push(export(&variable.name, &value("client_id")));
+    }
+    if let Some(Setting::Env(variable)) = &partner.client_secret {
+        lines.push(export(&variable.name, &value("client_secret")));
+    }
+    if let Some(Setting::Env(variable)) = &partner.redirect_uri {
+        lines.push(export(&variable.name, &value("redirect_uri")));
+    }
+    lines
+}
+
+/// One line for a shell. Values are letters and digits; a quote would be taken apart.
+fn export(variable: &str, value: &str) -> String {
+    format!("export {variable}='{}'", value.replace('\'', r"'\''"))
+}
+
+/// A client that trusts the sandbox's authority.
+fn client(setup: &Setup, tls: bool) -> Result<reqwest::Client, Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::environment("reckon::sandbox::env", format!("reach the sandbox: {error}"))
+    };
+    let mut builder = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
+    if let Some(ca) = setup.config.service.ca_file.as_ref().filter(|_| tls) {
+        let path = ca.get(&ProcessEnv)?;
+        let pem = std::fs::read(&path).map_err(|error| {
+            failed(&format!("{}: {error}", path.display())).help("start it first: reckon sandbox")
+        })?;
+        let ca = reqwest::Certificate::from_pem(&pem).map_err(|error| failed(&error))?;
+        builder = builder.tls_certs_merge([ca]);
+    }
+    builder.build().map_err(|error| failed(&error))
+}
+
+/// Asks a running sandbox.
+async fn ask(
+    http: &reqwest::Client,
+    method: http::Method,
+    base: &str,
+    body: Option<&Value>,
+) -> Result<Value, Failure> {
+    let url = format!("{}/_sandbox/credentials", base.trim_end_matches('/'));
+    let mut request = http.request(method, url);
+    if let Some(body) = body {
+        request = request.json(body);
+    }
+    let failed = |error: reqwest::Error| {
+        Failure::environment("reckon::sandbox::env", format!("reach the sandbox at {base}: {error}"))
+            .help("start it first: reckon sandbox")
+    };
+    let answer = request.send().await.map_err(failed)?.error_for_status().map_err(failed)?;
+    answer.json().await.map_err(failed)
+}

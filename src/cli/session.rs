@@ -1,0 +1,63 @@
+//! One owner, one door: a command speaks to the process that holds the state, or holds it itself.
+
+use super::exit::Failure;
+use super::setup::{How, Open, Setup};
+use super::specs::TreeSpecs;
+use crate::control::socket::SocketClient;
+use crate::engine::{Engine, Question, Reply};
+
+/// Who answers.
+#[derive(Debug)]
+pub(super) enum Session {
+    /// The process that holds the state.
+    Daemon(SocketClient),
+    /// This process.
+    Own(Box<Own>),
+}
+
+/// A state held by this process.
+#[derive(Debug)]
+pub(super) struct Own {
+    /// The engine over it; nothing runs in it until it is told to.
+    pub engine: Engine,
+    /// The state.
+    pub open: Open,
+}
+
+impl Session {
+    /// Finds whoever holds the state, or takes it.
+    pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
+        }
+        let mut loader = setup.loader();
+        loader.load_all();
+        let open = setup.open_state(false).await?;
+        let shared = setup.shared(&open, How::default())?;
+        let engine = Engine::new(shared, Box::new(TreeSpecs::new(loader)))?;
+        Ok(Self::Own(Box::new(Own { engine, open })))
+    }
+
+    /// Asks.
+    pub(super) async fn ask(&self, question: Question) -> Result<Reply, Failure> {
+        match self {
+            Self::Daemon(client) => client.ask(&question).await.map_err(Failure::from),
+            Self::Own(own) => Ok(own.engine.answer(question)?),
+        }
+    }
+
+    /// Ends: an own state is closed cleanly, whatever the answer was.
+    pub(super) async fn end<T>(self, answer: Result<T, Failure>) -> Result<T, Failure> {
+        if let Self::Own(own) = self {
+            let Own { engine, open } = *own;
+            drop(engine);
+            open.state.close().await?;
+        }
+        answer
+    }
+}
+
+/// The process that holds the state, if one answers.
+pub(super) async fn daemon(setup: &Setup) -> Result<Option<SocketClient>, Failure> {
+    Ok(SocketClient::connect(&setup.state.join("control.sock")).await?)
+}

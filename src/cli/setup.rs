@@ -1,0 +1,277 @@
+//! What a command works with: the configuration, read at first use, and the parts made from it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::Cli;
+use super::exit::Failure;
+use super::secrets::OpenedSecrets;
+use super::{git, host};
+use crate::base::clock::SystemClock;
+use crate::base::hash::keyed;
+use crate::base::secret::Secret;
+use crate::client::{Client, Partner, Service, Transport};
+use crate::config::{Config, ProcessEnv};
+use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
+use crate::kinds::register::KINDS;
+use crate::kinds::CheckCx;
+use crate::model::record::Binding;
+use crate::plan;
+use crate::spec::document::ReadCx;
+use crate::spec::loader::Loader;
+use crate::store::key::{KEY_FILE, MasterKey};
+use crate::store::open::{Opening, State};
+
+/// Calls under way at once.
+const CONCURRENCY: usize = 16;
+/// A command gives a resource up after so many failures in a row; the daemon never does.
+const FAILURES_MAX: u32 = 6;
+
+/// A configuration and the places it names.
+#[derive(Debug)]
+pub(super) struct Setup {
+    /// What the file says.
+    pub config: Config,
+    /// The folder of the file.
+    pub root: PathBuf,
+    /// The folder of specs.
+    pub specs: PathBuf,
+    /// The state directory.
+    pub state: PathBuf,
+    check: CheckCx,
+}
+
+/// Where the service is and who we are to it, when the sandbox says so instead of the file.
+#[derive(Debug, Clone)]
+pub(super) struct Embedded {
+    /// The partner application.
+    pub partner: PartnerAccess,
+    /// Its address.
+    pub base_url: String,
+    /// Its certificate authority, PEM.
+    pub ca: Option<Vec<u8>>,
+}
+
+impl Setup {
+    /// Reads the configuration.
+    pub(super) fn load(cli: &Cli) -> Result<Self, Failure> {
+        let config = Config::load(&cli.config)?;
+        let specs = config.specs.get(&ProcessEnv)?;
+        let state = match &cli.state {
+            Some(dir) => dir.clone(),
+            None => config.state.get(&ProcessEnv)?,
+        };
+        let check = config.check_cx(&ProcessEnv)?;
+        Ok(Self { root: config.dir.to_path_buf(), specs, state, check, config })
+    }
+
+    /// A loader of the spec tree.
+    pub(super) fn loader(&self) -> Loader {
+        let prefix = super::specs::below(&self.root, &self.specs);
+        let cx = ReadCx { kinds: KINDS, check: self.check.clone() };
+        Loader::new(&self.specs, &prefix.to_string_lossy(), cx)
+    }
+
+    /// `partner.name`.
+    pub(super) fn partner(&self) -> Result<String, Failure> {
+        let name = self.config.partner.name.as_ref();
+        Ok(self.config.need("partner.name", name, &ProcessEnv)?.to_string())
+    }
+
+    /// Opens the state and checks whose it is.
+    pub(super) async fn open_state(&self, rebuild: bool) -> Result<Open, Failure> {
+        self.open_bound(rebuild, None).await
+    }
+
+    /// Opens the state for this partner application.
+    pub(super) async fn open_bound(
+        &self,
+        rebuild: bool,
+        embedded: Option<&Embedded>,
+    ) -> Result<Open, Failure> {
+        make_dir(&self.state)?;
+        let key = self.key()?;
+        let opening = Opening {
+            dir: self.state.clone(),
+            owner: host::owner(),
+            boot: host::boot_id(),
+            rebuild,
+        };
+        let state = State::open(&opening, &key)?;
+        let digest_key = *key.derive("digest");
+        let client = match embedded {
+            Some(embedded) => Some(embedded.partner.client_id.clone()),
+            None => self.access().ok().map(|partner| partner.client_id),
+        };
+        let bound = state.facts.binding()?;
+        if let Some(client) = client {
+            let client = keyed(&digest_key, "client", client.expose().as_bytes()).to_string();
+            let partner = self.partner()?;
+            let key = key.fingerprint();
+            state.bind(&Binding { partner, client, key, epoch: 0 }).await?;
+        } else if let Some(mut bound) = bound {
+            bound.partner = self.partner()?;
+            bound.key = key.fingerprint();
+            state.bind(&bound).await?;
+        }
+        Ok(Open { state, digest_key })
+    }
+
+    /// The key of the state: from the configuration, else from a file beside the state.
+    fn key(&self) -> Result<MasterKey, Failure> {
+        if let Some(setting) = &self.config.secrets.key {
+            let bytes = setting.get(&ProcessEnv)?;
+            let bytes = bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
+            return Ok(MasterKey::new(bytes));
+        }
+        let absolute = std::path::absolute(&self.state).unwrap_or_else(|_| self.state.clone());
+        let path = absolute.parent().unwrap_or(Path::new(".")).join(KEY_FILE);
+        let failed = |error| Failure::environment("reckon::state::key", error);
+        if self.state.join("vault").join("keys").exists() {
+            let found = MasterKey::read_file(&path).map_err(failed)?;
+            return found.ok_or_else(|| {
+                let what = format!("the state {} has no key: {} is missing", self.state.display(), path.display());
+                Failure::environment("reckon::state::key_missing", what)
+                    .help("put the key file back, or set secrets.key in reckon.yaml")
+            });
+        }
+        MasterKey::read_or_make_file(&path, &mut host::rng()?).map_err(failed)
+    }
+
+    /// The partner application's own values.
+    pub(super) fn access(&self) -> Result<PartnerAccess, SecretError> {
+        let partner = &self.config.partner;
+        let failed = |error: crate::config::ConfigError| SecretError { message: error.to_string() };
+        let need = |path, setting| self.config.need(path, setting, &ProcessEnv).map_err(failed);
+        let client_id = need("partner.client_id", partner.client_id.as_ref())?;
+        let secret = partner.client_secret.as_ref();
+        let client_secret = self.config.need("partner.client_secret", secret, &ProcessEnv);
+        let redirect = partner.redirect_uri.as_ref();
+        let redirect_uri = self.config.need("partner.redirect_uri", redirect, &ProcessEnv);
+        Ok(PartnerAccess {
+            client_id: Secret::from(client_id),
+            client_secret: client_secret.map_err(failed)?,
+            redirect_uri: redirect_uri.map_err(failed)?.as_str().to_owned(),
+        })
+    }
+
+    /// Everything that the engine's tasks share. `keep_trying`: the daemon never gives up.
+    pub(super) fn shared(&self, open: &Open, how: How) -> Result<Arc<Shared>, Failure> {
+        let partner = match &how.embedded {
+            Some(embedded) => Ok(embedded.partner.clone()),
+            None => self.access(),
+        };
+        let doubt = &self.config.doubt;
+        let timeout = self.config.service.timeout.get(&ProcessEnv)?;
+        let settings = Settings {
+            planning: plan::Settings {
+                partner: self.partner()?,
+                digest_key: open.digest_key,
+                on_doubt: doubt.contact.get(&ProcessEnv)?,
+            },
+            timeout,
+            grace: doubt.grace.get(&ProcessEnv)?,
+            concurrency: CONCURRENCY,
+            failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
+            commit: git::commit(&self.specs),
+        };
+        Ok(Shared::new(Parts {
+            client: self.client(how.embedded.as_ref(), partner.as_ref().ok())?,
+            writer: open.state.writer.clone(),
+            facts: open.state.facts.clone(),
+            vault: open.state.vault.clone(),
+            clock: Arc::new(SystemClock),
+            secrets: match how.secrets {
+                Some(secrets) => secrets,
+                None => Arc::new(self.secrets()?),
+            },
+            partner,
+            settings,
+            rng: host::rng()?,
+        }))
+    }
+
+    /// Secrets that the operator opened to specs.
+    pub(super) fn secrets(&self) -> Result<OpenedSecrets, Failure> {
+        let files = self.config.secrets.files.as_ref();
+        Ok(OpenedSecrets {
+            variables: self.config.open_variables(&ProcessEnv)?,
+            files: files.map(|files| files.get(&ProcessEnv)).transpose()?,
+            env: Arc::new(|name| crate::config::Env::var(&ProcessEnv, name)),
+        })
+    }
+
+    /// The client towards the service.
+    fn client(
+        &self,
+        embedded: Option<&Embedded>,
+        partner: Option<&PartnerAccess>,
+    ) -> Result<Client, Failure> {
+        let config = &self.config.service;
+        let url = |path, setting| self.config.need(path, setting, &ProcessEnv);
+        let (base_url, web_url, ca_file) = match embedded {
+            Some(embedded) => {
+                (embedded.base_url.clone(), embedded.base_url.clone(), embedded.ca.clone())
+            }
+            None => {
+                let base = url("service.base_url", config.base_url.as_ref())?.as_str().to_owned();
+                let web = config.web_url.as_ref().map(|web| web.get(&ProcessEnv)).transpose()?;
+                let web = web.map_or_else(|| base.clone(), |web| web.as_str().to_owned());
+                (base, web, self.ca()?)
+            }
+        };
+        let partner = partner.map(|partner| Partner {
+            client_id: partner.client_id.expose().to_owned(),
+            client_secret: partner.client_secret.clone(),
+        });
+        let timeout = config.timeout.get(&ProcessEnv)?;
+        let jitter_seed = host::seed()?;
+        let service = Service { base_url, web_url, timeout, ca_file, partner, jitter_seed };
+        let failed = |error| Failure::environment("reckon::service", error);
+        let transport = Transport::http(&service).map_err(failed)?;
+        Client::new(service, transport, Arc::new(SystemClock)).map_err(failed)
+    }
+
+    /// The extra authority's certificate, PEM. A file that is not there is none: the sandbox
+    /// writes it when it first starts, and a call without it fails with a message of its own.
+    fn ca(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(setting) = &self.config.service.ca_file else { return Ok(None) };
+        let path = setting.get(&ProcessEnv)?;
+        match std::fs::read(&path) {
+            Ok(pem) => Ok(Some(pem)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                let what = format!("service.ca_file {}: {error}", path.display());
+                Err(Failure::environment("reckon::service::ca_file", what))
+            }
+        }
+    }
+}
+
+/// How the engine is put together.
+#[derive(Default)]
+pub(super) struct How {
+    /// The sandbox, where it stands in for the service.
+    pub embedded: Option<Embedded>,
+    /// Where secrets come from, if not from the environment and files.
+    pub secrets: Option<Arc<dyn Secrets>>,
+    /// Whether a failing resource is tried for ever.
+    pub keep_trying: bool,
+}
+
+/// An open state, and the key of its digests.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// The state.
+    pub state: State,
+    digest_key: [u8; 32],
+}
+
+/// Makes a folder that only its owner can enter.
+fn make_dir(dir: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|error| {
+        Failure::environment("reckon::state::dir", format!("make {}: {error}", dir.display()))
+    })
+}

@@ -1,0 +1,57 @@
+//! The spec tree as the engine sees it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::base::id::Key;
+use crate::engine::Specs;
+use crate::model::desired::Desired;
+use crate::model::issue::Problem;
+use crate::spec::loader::Loader;
+
+/// Wishes from a folder of files.
+#[derive(Debug)]
+pub struct TreeSpecs {
+    loader: Loader,
+}
+
+impl TreeSpecs {
+    /// Wishes from a loader that has read its tree.
+    pub fn new(loader: Loader) -> Self {
+        Self { loader }
+    }
+}
+
+impl Specs for TreeSpecs {
+    fn desired(&self) -> &Desired {
+        self.loader.desired()
+    }
+
+    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
+        let change = if paths.is_empty() { self.loader.load_all() } else { self.loader.reload(paths) };
+        change.touched
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        self.loader.problems()
+    }
+}
+
+/// The resources that these paths and targets choose; `None` if nothing was chosen.
+pub fn chosen(desired: &Desired, root: &Path, paths: &[PathBuf], targets: &[Key]) -> Option<BTreeSet<Key>> {
+    if paths.is_empty() && targets.is_empty() {
+        return None;
+    }
+    let places: Vec<PathBuf> = paths.iter().map(|path| below(root, path)).collect();
+    let within = |file: &str| places.iter().any(|place| Path::new(file).starts_with(place));
+    let named = desired.manifests.iter().filter(|(_, manifest)| within(&manifest.place.file));
+    Some(named.map(|(key, _)| key.clone()).chain(targets.iter().cloned()).collect())
+}
+
+/// A path argument as manifests name their files: relative to the folder of the configuration.
+pub fn below(root: &Path, path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let plain: PathBuf = absolute.components().collect();
+    plain.strip_prefix(&root).map_or(plain.clone(), Path::to_owned)
+}

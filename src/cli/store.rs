@@ -1,0 +1,66 @@
+//! `store check` and `store rebuild`: the state on disk is verified, or its index made again.
+
+use serde::Serialize;
+
+use super::args::StoreCommand;
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::setup::Setup;
+
+/// What both commands print.
+#[derive(Debug, Serialize)]
+struct Report {
+    records: u64,
+    head: String,
+    state_digest: String,
+    partner: Option<String>,
+    open_intents: usize,
+    resources: usize,
+    rebuilt: Option<String>,
+    moved_aside: Option<String>,
+    cut_bytes: Option<u64>,
+}
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Result<Exit, Failure> {
+    let rebuild = matches!(command, StoreCommand::Rebuild);
+    let state = setup.open_state(rebuild).await?.state;
+    let head = state.verify()?;
+    let facts = &state.facts;
+    let report = Report {
+        records: head.sequence,
+        head: data_encoding::HEXLOWER.encode(&head.hash),
+        state_digest: facts.digest()?.to_string(),
+        partner: facts.binding()?.map(|binding| binding.partner),
+        open_intents: facts.open_intents()?.len(),
+        resources: facts.all_observed()?.len(),
+        rebuilt: state.found.rebuilt.clone(),
+        moved_aside: state.found.moved_aside.as_ref().map(|path| path.display().to_string()),
+        cut_bytes: state.found.cut.as_ref().map(|cut| cut.bytes),
+    };
+    state.close().await?;
+    out.result(&report, || text(&report))?;
+    Ok(Exit::Done)
+}
+
+/// The report for people.
+fn text(report: &Report) -> String {
+    let mut lines = vec![
+        format!("journal       {} records, every one verified", report.records),
+        format!("head          {}", report.head),
+        format!("state digest  {}", report.state_digest),
+        format!("partner       {}", report.partner.as_deref().unwrap_or("none yet")),
+        format!("resources     {}", report.resources),
+        format!("open intents  {}", report.open_intents),
+    ];
+    if let Some(why) = &report.rebuilt {
+        lines.push(format!("index         made again from the journal: {why}"));
+    }
+    if let Some(path) = &report.moved_aside {
+        lines.push(format!("              the damaged one was moved to {path}"));
+    }
+    if let Some(bytes) = report.cut_bytes {
+        lines.push(format!("journal       a torn tail was cut ({bytes} bytes, never acknowledged)"));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,146 @@
+//! A value of the file, or the name of the variable that holds it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where variables come from.
+pub trait Env {
+    /// The variable's text; `None` where it is unset or no UTF-8.
+    fn var(&self, name: &str) -> Option<String>;
+}
+
+impl<F: Fn(&str) -> Option<String>> Env for F {
+    fn var(&self, name: &str) -> Option<String> {
+        self(name)
+    }
+}
+
+/// The variables of this process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ProcessEnv;
+
+impl Env for ProcessEnv {
+    #[expect(clippy::disallowed_methods, reason = "the environment is read in config and cli only")]
+    fn var(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
+
+/// Why a text does not fit. Neither field holds the text of a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl Wrong {
+    /// Joins the two.
+    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+}
+
+/// A value that stands as one scalar in the file, or in a variable.
+pub trait FromText: Sized {
+    /// Reads it; relative paths start at `dir`. Errors: it does not fit.
+    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong>;
+}
+
+/// Why a setting has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Exit code 4.
+    #[error("the variable `{variable}`, which {file}:{line} names, is not set")]
+    Unset {
+        /// Its name.
+        variable: String,
+        /// The file that names it.
+        file: Arc<str>,
+        /// The line there, from 1.
+        line: usize,
+    },
+    /// Exit code 4. The variable's text is not told.
+    #[error("the variable `{variable}`, which {file}:{line} names, does not fit: {message}; {help}")]
+    Unfit {
+        /// Its name.
+        variable: String,
+        /// The file that names it.
+        file: Arc<str>,
+        /// The line there, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+        /// What to write instead.
+        help: String,
+    },
+    /// Exit code 1: the command needs what the file does not say.
+    #[error("`{path}` is missing in {file}")]
+    Missing {
+        /// The field.
+        path: &'static str,
+        /// The file.
+        file: Arc<str>,
+    },
+}
+
+/// One scalar of the file.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Setting<T> {
+    /// It stands there, or is the default.
+    Literal(T),
+    /// It stands in a variable, read at first use.
+    Env(Variable),
+}
+
+/// A reference to a variable, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// The file that names it.
+    pub file: Arc<str>,
+    /// The line there, from 1.
+    pub line: usize,
+    /// Where relative paths start.
+    pub dir: Arc<Path>,
+}
+
+impl<T: fmt::Debug> fmt::Debug for Setting<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(value) => value.fmt(f),
+            Self::Env(variable) => write!(f, "{{env: {}}}", variable.name),
+        }
+    }
+}
+
+impl<T: FromText + Clone> Setting<T> {
+    /// The value. Errors: its variable is unset, or does not fit.
+    pub fn get(&self, env: &dyn Env) -> Result<T, ConfigError> {
+        match self {
+            Self::Literal(value) => Ok(value.clone()),
+            Self::Env(variable) => variable.get(env),
+        }
+    }
+}
+
+impl Variable {
+    fn get<T: FromText>(&self, env: &dyn Env) -> Result<T, ConfigError> {
+        let Self { name, file, line, dir } = self;
+        let (variable, file, line) = (name.clone(), file.clone(), *line);
+        let Some(text) = env.var(name) else {
+            return Err(ConfigError::Unset { variable, file, line });
+        };
+        T::from_text(&text, dir).map_err(|Wrong { message, help }| {
+            let message = hide(&message, &text);
+            ConfigError::Unfit { variable, file, line, message, help: hide(&help, &text) }
+        })
+    }
+}
+
+fn hide(message: &str, text: &str) -> String {
+    if text.is_empty() { message.to_owned() } else { message.replace(text, "•••") }
+}

@@ -1,0 +1,181 @@
+//! The sorts of values that settings have.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::Uri;
+
+use crate::base::id::Name;
+use crate::base::secret::{Secret, SecretBytes};
+use crate::config::setting::{FromText, Wrong};
+use crate::model::manifest::OnDoubt;
+use crate::spec::nearest;
+
+const VAULT_KEY_BYTES: usize = 32;
+
+/// How amounts may be written in specs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amounts {
+    /// `"125.00 USD"` only.
+    Decimal,
+    /// Also an integer of minor units, as on the wire.
+    Minor,
+}
+
+/// An address of a web service: `https://`, or `http://` at a loopback IP. No slash at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpUrl(String);
+
+impl HttpUrl {
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The key of the vault: 32 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaultKey(SecretBytes);
+
+impl VaultKey {
+    /// The bytes; the caller keeps them out of sight.
+    pub fn expose(&self) -> &[u8] {
+        self.0.expose()
+    }
+}
+
+impl FromText for VaultKey {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let bytes = STANDARD.decode(text.trim()).ok().filter(|key| key.len() == VAULT_KEY_BYTES);
+        bytes.map(|key| Self(key.into())).ok_or_else(|| {
+            Wrong::new("the key is not 32 bytes in base64", "make one with `openssl rand -base64 32`")
+        })
+    }
+}
+
+impl FromText for HttpUrl {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let example = "write it like `https://api.example.com`";
+        let wrong = |why: &str| Wrong::new(format!("`{text}` {why}"), example);
+        let uri: Uri = text.parse().map_err(|_| wrong("is no web address"))?;
+        let host = uri.host().filter(|host| !host.is_empty());
+        let host = host.ok_or_else(|| wrong("is no web address"))?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(wrong("holds a user name"));
+        }
+        match uri.scheme_str() {
+            Some("https") => {}
+            Some("http") if is_loopback(host) => {}
+            Some("http") => {
+                let message = format!("`{text}` is not encrypted");
+                let help = "write `https://`; plain HTTP is for a loopback IP, such as `http://127.0.0.1:8700`";
+                return Err(Wrong::new(message, help));
+            }
+            Some(_) | None => return Err(wrong("is no web address")),
+        }
+        Ok(Self(text.trim_end_matches('/').to_owned()))
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+impl FromText for Duration {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let wrong = || {
+            let message = format!("`{text}` is no length of time");
+            Wrong::new(message, "write a number and a unit: `500ms`, `30s`, `5m` or `2h`")
+        };
+        let unit = text.find(|found: char| !found.is_ascii_digit()).ok_or_else(wrong)?;
+        let (number, unit) = text.split_at_checked(unit).ok_or_else(wrong)?;
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        let millis = match unit {
+            "ms" => 1,
+            "s" => 1000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => return Err(wrong()),
+        };
+        number.checked_mul(millis).map(Self::from_millis).ok_or_else(wrong)
+    }
+}
+
+impl FromText for SocketAddr {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        text.parse().map_err(|_| {
+            let message = format!("`{text}` is no address to listen at");
+            Wrong::new(message, "write an IP and a port, such as `127.0.0.1:8780`")
+        })
+    }
+}
+
+impl FromText for PathBuf {
+    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong> {
+        if text.is_empty() {
+            return Err(Wrong::new("the path is empty", "write a path, such as `specs`"));
+        }
+        Ok(dir.join(text))
+    }
+}
+
+impl FromText for String {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        not_empty(text)?;
+        Ok(text.to_owned())
+    }
+}
+
+impl FromText for Secret {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        not_empty(text)?;
+        Ok(Self::from(text))
+    }
+}
+
+fn not_empty(text: &str) -> Result<(), Wrong> {
+    if text.trim().is_empty() {
+        return Err(Wrong::new("the value is empty", "write it, or name its variable: `{env: NAME}`"));
+    }
+    Ok(())
+}
+
+impl FromText for Name {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        text.parse().map_err(|error: crate::base::id::NameError| {
+            let said = error.to_string();
+            let (message, help) = said.split_once("; ").unwrap_or((&said, "write another name"));
+            Wrong::new(message, help)
+        })
+    }
+}
+
+impl FromText for bool {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        word(text, &[("true", true), ("false", false)])
+    }
+}
+
+impl FromText for Amounts {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        word(text, &[("decimal", Self::Decimal), ("minor", Self::Minor)])
+    }
+}
+
+impl FromText for OnDoubt {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        word(text, &[("recreate", Self::Recreate), ("hold", Self::Hold)])
+    }
+}
+
+fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, Wrong> {
+    let found = words.iter().find(|(known, _)| *known == text);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let help = nearest::help(text, words.iter().map(|(known, _)| *known));
+        Wrong::new(format!("`{text}` is not possible here"), help)
+    })
+}
