@@ -119,7 +119,11 @@ impl<'a> Lint<'a> {
             Event::SequenceStart(anchor, tag) => {
                 self.refuse(anchor, tag.is_some(), &span);
                 let keep = self.keeps();
-                self.open(Frame::Seq(SeqFrame { start: span.start, items: Vec::new(), keep }))?;
+                self.open(Frame::Seq(SeqFrame {
+                    start: span.start,
+                    items: Vec::new(),
+                    keep,
+                }))?;
             }
             Event::MappingStart(anchor, tag) => {
                 self.refuse(anchor, tag.is_some(), &span);
@@ -192,12 +196,17 @@ impl<'a> Lint<'a> {
         if let Some(Frame::Map(map)) = self.frames.last_mut()
             && map.key.is_none()
         {
-            let findings = map.take_key(value, plain, span);
-            findings.into_iter().for_each(|finding| self.find(finding));
+            let finding = map.take_key(value, plain, span);
+            if let Some(finding) = finding {
+                self.find(finding);
+            }
             return Ok(());
         }
         let value = if self.keeps() {
-            NodeValue::Scalar { text: value.into_owned(), plain }
+            NodeValue::Scalar {
+                text: value.into_owned(),
+                plain,
+            }
         } else {
             NodeValue::Skipped
         };
@@ -262,13 +271,14 @@ impl<'a> Lint<'a> {
         Ok(())
     }
 
-    /// From the start of a collection to its bracket, or to its last line that says something.
+    /// From the start of a collection to its bracket, or to its last value.
     fn collection_span(&self, start: usize, end: &Range<usize>) -> Range<usize> {
         if !end.is_empty() {
             return start..end.end;
         }
         let whole = self.text.get(start..end.start).unwrap_or_default();
-        start..start.saturating_add(whole.trim_end().len())
+        let text_end = start.saturating_add(whole.trim_end().len());
+        start..text_end.max(self.last_end.min(end.start))
     }
 
     fn attach(&mut self, node: Node) {
@@ -308,9 +318,16 @@ impl<'a> Lint<'a> {
             && let Some(Frame::Map(map)) = self.frames.drain(..).next()
         {
             let span = map.start..self.last_end;
-            self.root = Some(Node { span, value: NodeValue::Map(map.entries) });
+            self.root = Some(Node {
+                span,
+                value: NodeValue::Map(map.entries),
+            });
         }
-        Linted { root: self.root, findings: self.findings, complete: self.complete }
+        Linted {
+            root: self.root,
+            findings: self.findings,
+            complete: self.complete,
+        }
     }
 }
 

@@ -55,7 +55,14 @@ impl Frame<'_> {
 impl<'a> MapFrame<'a> {
     pub(super) fn new(start: usize, keep: bool) -> Self {
         let (entries, seen, index) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { start, keep, entries, key: None, seen, index }
+        Self {
+            start,
+            keep,
+            entries,
+            key: None,
+            seen,
+            index,
+        }
     }
 
     /// The next value belongs to this key.
@@ -70,7 +77,7 @@ impl<'a> MapFrame<'a> {
         } else if plain && !is_text(&key) {
             Some(not_text(&key, span.clone()))
         } else {
-            self.duplicate(&key, &span)
+            self.duplicate(key.clone(), &span)
         };
         self.key = Some((key, span));
         finding
@@ -91,26 +98,33 @@ impl<'a> MapFrame<'a> {
         if let Some((key, key_span)) = self.key.take()
             && self.keep
         {
-            self.entries.push(Entry { key: key.into_owned(), key_span, value });
+            self.entries.push(Entry {
+                key: key.into_owned(),
+                key_span,
+                value,
+            });
         }
     }
 
-    fn duplicate(&mut self, key: &Cow<'a, str>, span: &Range<usize>) -> Option<Finding> {
+    fn duplicate(&mut self, key: Cow<'a, str>, span: &Range<usize>) -> Option<Finding> {
         let first = if self.seen.len() < FEW_KEYS {
-            self.seen.iter().find(|(seen, _)| seen == key).map(|(_, first)| first.clone())
+            self.seen
+                .iter()
+                .find(|(seen, _)| *seen == key)
+                .map(|(_, first)| first.clone())
         } else {
             if self.index.is_empty() {
                 self.index.extend(self.seen.iter().cloned());
             }
-            self.index.get(key).cloned()
+            self.index.get(&key).cloned()
         };
         if let Some(first) = first {
-            return Some(duplicate(key, span.clone(), first));
+            return Some(duplicate(&key, span.clone(), first));
         }
         if self.seen.len() < FEW_KEYS {
-            self.seen.push((key.clone(), span.clone()));
+            self.seen.push((key, span.clone()));
         } else {
-            self.index.insert(key.clone(), span.clone());
+            self.index.insert(key, span.clone());
         }
         None
     }
@@ -140,7 +154,11 @@ fn not_text(key: &str, span: Range<usize>) -> Finding {
         "reckon::yaml::key_not_text",
         span,
         "the key is not text",
-        if key.is_empty() { "write a word before the `:`".to_owned() } else { format!("quote it: `\"{key}\"`") },
+        if key.is_empty() {
+            "write a word before the `:`".to_owned()
+        } else {
+            format!("quote it: `\"{key}\"`")
+        },
     )
 }
 
@@ -148,7 +166,16 @@ fn not_text(key: &str, span: Range<usize>) -> Finding {
 fn is_text(plain: &str) -> bool {
     let word = matches!(
         plain,
-        "" | "~" | "null" | "Null" | "NULL" | "true" | "True" | "TRUE" | "false" | "False" | "FALSE"
+        "" | "~"
+            | "null"
+            | "Null"
+            | "NULL"
+            | "true"
+            | "True"
+            | "TRUE"
+            | "false"
+            | "False"
+            | "FALSE"
     );
     !word && !is_number(plain)
 }
@@ -158,7 +185,9 @@ fn is_number(plain: &str) -> bool {
     if matches!(bare, ".inf" | ".Inf" | ".INF" | ".nan" | ".NaN" | ".NAN") {
         return true;
     }
-    let based = ["0x", "0o", "0b"].iter().find_map(|prefix| bare.strip_prefix(prefix));
+    let based = ["0x", "0o", "0b"]
+        .iter()
+        .find_map(|prefix| bare.strip_prefix(prefix));
     if let Some(digits) = based {
         return !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     }

@@ -27,7 +27,10 @@ fn codes(text: impl AsRef<[u8]>) -> Vec<String> {
     let places = problems.iter().map(|problem| {
         assert_eq!(problem.file, "specs/a.yaml");
         let code = problem.code.trim_start_matches("reckon::");
-        format!("{}:{}+{} {code}", problem.line, problem.column, problem.length)
+        format!(
+            "{}:{}+{} {code}",
+            problem.line, problem.column, problem.length
+        )
     });
     places.collect()
 }
@@ -41,7 +44,10 @@ fn bytes_that_are_no_text_are_told_by_place() {
     check(b"a: \xc3\xa9\x00\n", "1:5+1 yaml::nul");
     check(b"\xff\xfea\0:\0", "1:1+1 yaml::utf16");
     check(b"a\0b\0c\0d\0:\0", "1:1+1 yaml::utf16");
-    check(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0", "1:1+1 yaml::binary");
+    check(
+        b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0",
+        "1:1+1 yaml::binary",
+    );
     check("a: \u{7}".as_bytes(), "1:4+1 yaml::control_character");
     check(&vec![b'#'; 17 << 20], "1:1+1 yaml::too_large");
 }
@@ -49,35 +55,59 @@ fn bytes_that_are_no_text_are_told_by_place() {
 #[test]
 fn a_byte_order_mark_at_the_start_is_forgiven_and_moves_no_column() {
     let text = format!("\u{feff}{HEAD}spec: {{total: 0}}\n");
-    assert_eq!(codes(&text), ["1:1+1 yaml::byte_order_mark", "4:15+1 invoice::total_zero"]);
+    assert_eq!(
+        codes(&text),
+        ["1:1+1 yaml::byte_order_mark", "4:15+1 invoice::total_zero"]
+    );
     let tree = Tree::new(&[("a.yaml", &format!("\u{feff}{HEAD}spec: {{}}\n"))]);
     let loader = tree.load();
     assert_eq!(loader.desired().coverage, Coverage::Whole);
-    assert_eq!(loader.desired().manifests.values().next().unwrap().place.offset, 3);
-    assert_eq!(codes("a: 1\n---\n\u{feff}b: 1\n"), ["3:1+1 yaml::byte_order_mark"]);
+    assert_eq!(
+        loader
+            .desired()
+            .manifests
+            .values()
+            .next()
+            .unwrap()
+            .place
+            .offset,
+        3
+    );
+    assert_eq!(
+        codes("a: 1\n---\n\u{feff}b: 1\n"),
+        ["3:1+1 yaml::byte_order_mark"]
+    );
 }
 
 #[test]
 fn a_header_is_checked_field_by_field() {
     let check = |text: &str, expect: &[&str]| assert_eq!(codes(text), expect, "{text}");
     check("- a\n", &["1:1+3 header::not_a_mapping"]);
-    check("apiVersion: reckon.dev/v1\nkind: Contcat\nmetadata: {name: a}\nspec: {}\n", &[
-        "2:7+7 header::unknown_kind",
-    ]);
-    check("apiVersion: v1\nkind: Contact\nmetadata: {name: Jane, namespace: -x}\nspec: {}\n", &[
-        "1:13+2 header::api_version",
-        "3:18+4 header::name",
-        "3:35+2 header::name",
-    ]);
-    check("kind: Contact\nmetadata: {nam: a}\nspecs: {}\n", &[
-        "1:1+13 header::missing",
-        "2:1+8 header::missing",
-        "2:12+3 header::unknown_field",
-        "3:1+5 header::unknown_field",
-    ]);
-    check("apiVersion: reckon.dev/v1\nkind: Contact\nmetadata: {name: a, labels: {x: [1]}}\nspec: {}\n", &[
-        "3:33+3 header::not_text",
-    ]);
+    check(
+        "apiVersion: reckon.dev/v1\nkind: Contcat\nmetadata: {name: a}\nspec: {}\n",
+        &["2:7+7 header::unknown_kind"],
+    );
+    check(
+        "apiVersion: v1\nkind: Contact\nmetadata: {name: Jane, namespace: -x}\nspec: {}\n",
+        &[
+            "1:13+2 header::api_version",
+            "3:18+4 header::name",
+            "3:35+2 header::name",
+        ],
+    );
+    check(
+        "kind: Contact\nmetadata: {nam: a}\nspecs: {}\n",
+        &[
+            "1:1+13 header::missing",
+            "2:1+8 header::missing",
+            "2:12+3 header::unknown_field",
+            "3:1+5 header::unknown_field",
+        ],
+    );
+    check(
+        "apiVersion: reckon.dev/v1\nkind: Contact\nmetadata: {name: a, labels: {x: [1]}}\nspec: {}\n",
+        &["3:33+3 header::not_text"],
+    );
 }
 
 #[test]
@@ -86,21 +116,30 @@ fn annotations_of_ours_are_checked_and_others_are_not() {
         example.com/x: y\n    reckon.dev/suspend: maybe\n    reckon.dev/deletion: delete\n    \
         reckon.dev/generation: -1\n    reckon.dev/depends-on: Contact\n    reckon.dev/on-doubt: hold\n    \
         reckon.dev/suspnd: 'true'\nspec: {}\n";
-    assert_eq!(codes(text), [
-        "7:25+5 header::annotation_value",
-        "8:26+6 header::annotation_value",
-        "9:28+2 header::annotation_value",
-        "10:28+7 header::annotation_value",
-        "11:5+19 header::annotation_kind",
-        "12:5+17 header::unknown_annotation",
-    ]);
+    assert_eq!(
+        codes(text),
+        [
+            "7:25+5 header::annotation_value",
+            "8:26+6 header::annotation_value",
+            "9:28+2 header::annotation_value",
+            "10:28+7 header::annotation_value",
+            "11:5+19 header::annotation_kind",
+            "12:5+17 header::unknown_annotation",
+        ]
+    );
 }
 
 #[test]
 fn an_error_in_the_middle_document_leaves_the_others_good() {
     let jane = document("Contact", "jane", "");
     let john = document("Contact", "john", "");
-    for middle in ["a: 'x\n", "{\n", "a: b: c\n", "- |\n x\n y\n\tz: [\n", "a: *b\n"] {
+    for middle in [
+        "a: 'x\n",
+        "{\n",
+        "a: b: c\n",
+        "- |\n x\n y\n\tz: [\n",
+        "a: *b\n",
+    ] {
         let tree = Tree::new(&[("a.yaml", &format!("{jane}---\n{middle}---\n{john}"))]);
         let loader = tree.load();
         assert_eq!(good(&loader), ["Contact/jane", "Contact/john"], "{middle}");
@@ -114,17 +153,36 @@ fn an_error_in_the_middle_document_leaves_the_others_good() {
 fn a_broken_document_blocks_itself_and_its_dependants_only() {
     let tree = Tree::new(&[
         ("m.yaml", &document("Merchant", "acme", "")),
-        ("jane.yaml", &document("Contact", "jane", "merchant: acme, total: 0")),
+        (
+            "jane.yaml",
+            &document("Contact", "jane", "merchant: acme, total: 0"),
+        ),
         ("john.yaml", &document("Contact", "john", "merchant: acme")),
-        ("i1.yaml", &document("Invoice", "i1", "merchant: acme, contact: jane")),
-        ("i2.yaml", &document("Invoice", "i2", "merchant: acme, contact: john")),
+        (
+            "i1.yaml",
+            &document("Invoice", "i1", "merchant: acme, contact: jane"),
+        ),
+        (
+            "i2.yaml",
+            &document("Invoice", "i2", "merchant: acme, contact: john"),
+        ),
     ]);
     let mut loader = tree.load();
-    assert_eq!(good(&loader), ["Contact/john", "Invoice/i2", "Merchant/acme"]);
+    assert_eq!(
+        good(&loader),
+        ["Contact/john", "Invoice/i2", "Merchant/acme"]
+    );
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i1"]);
-    assert_eq!(loader.problems().len(), 1, "a dependant has no error of its own");
+    assert_eq!(
+        loader.problems().len(),
+        1,
+        "a dependant has no error of its own"
+    );
     assert_eq!(loader.desired().coverage, Coverage::Partial);
-    tree.write("jane.yaml", document("Contact", "jane", "merchant: acme, total: 1"));
+    tree.write(
+        "jane.yaml",
+        document("Contact", "jane", "merchant: acme, total: 1"),
+    );
     let change = loader.reload(&[tree.root().join("jane.yaml")]);
     assert_eq!(names(change.touched), ["Contact/jane", "Invoice/i1"]);
     assert_eq!(loader.problems(), []);
@@ -133,8 +191,12 @@ fn a_broken_document_blocks_itself_and_its_dependants_only() {
 
 #[test]
 fn a_header_that_parses_names_a_broken_document() {
-    let text = "apiVersion: reckon.dev/v1\nkind: Contact\nmetadata: {name: jane}\nspec:\n  number: 'x\n";
-    let tree = Tree::new(&[("a.yaml", text), ("i.yaml", &document("Invoice", "i", "contact: jane"))]);
+    let text =
+        "apiVersion: reckon.dev/v1\nkind: Contact\nmetadata: {name: jane}\nspec:\n  number: 'x\n";
+    let tree = Tree::new(&[
+        ("a.yaml", text),
+        ("i.yaml", &document("Invoice", "i", "contact: jane")),
+    ]);
     let loader = tree.load();
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i"]);
     assert_eq!(loader.problems().len(), 1);
@@ -150,10 +212,21 @@ fn names_must_be_unique_and_references_must_lead_somewhere() {
     ]);
     let mut loader = tree.load();
     let problems = loader.problems();
-    let [second, missing] = problems.as_slice() else { panic!("{problems:?}") };
-    assert_eq!((second.file.as_str(), second.code.as_str()), ("specs/b.yaml", "reckon::link::duplicate"));
-    assert_eq!((second.related[0].file.as_str(), second.related[0].line), ("specs/a.yaml", 1));
-    assert_eq!((missing.code.as_str(), missing.help.as_str()), ("reckon::link::missing", "did you mean `jane`?"));
+    let [second, missing] = problems.as_slice() else {
+        panic!("{problems:?}")
+    };
+    assert_eq!(
+        (second.file.as_str(), second.code.as_str()),
+        ("specs/b.yaml", "reckon::link::duplicate")
+    );
+    assert_eq!(
+        (second.related[0].file.as_str(), second.related[0].line),
+        ("specs/a.yaml", 1)
+    );
+    assert_eq!(
+        (missing.code.as_str(), missing.help.as_str()),
+        ("reckon::link::missing", "did you mean `jane`?")
+    );
     assert_eq!((missing.column, missing.length), (81, 4));
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i", "Invoice/j"]);
     tree.remove("a.yaml");
@@ -165,7 +238,9 @@ fn names_must_be_unique_and_references_must_lead_somewhere() {
 #[test]
 fn every_member_of_a_cycle_is_told() {
     let with = |name: &str, needs: &str| {
-        format!("apiVersion: reckon.dev/v1\nkind: Contact\nmetadata:\n  name: {name}\n  annotations: {{reckon.dev/depends-on: {needs}}}\nspec: {{}}\n")
+        format!(
+            "apiVersion: reckon.dev/v1\nkind: Contact\nmetadata:\n  name: {name}\n  annotations: {{reckon.dev/depends-on: {needs}}}\nspec: {{}}\n"
+        )
     };
     let tree = Tree::new(&[
         ("a.yaml", &with("a", "Contact/b")),
@@ -173,13 +248,24 @@ fn every_member_of_a_cycle_is_told() {
         ("c.yaml", &with("c", "Contact/c")),
     ]);
     let mut loader = tree.load();
-    let told: Vec<_> = loader.problems().into_iter().map(|p| (p.file, p.line, p.message)).collect();
+    let told: Vec<_> = loader
+        .problems()
+        .into_iter()
+        .map(|p| (p.file, p.line, p.message))
+        .collect();
     let both = "these documents need each other: Contact/a, Contact/b";
-    assert_eq!(told, [
-        ("specs/a.yaml".to_owned(), 5, both.to_owned()),
-        ("specs/b.yaml".to_owned(), 5, both.to_owned()),
-        ("specs/c.yaml".to_owned(), 5, "the document needs itself".to_owned()),
-    ]);
+    assert_eq!(
+        told,
+        [
+            ("specs/a.yaml".to_owned(), 5, both.to_owned()),
+            ("specs/b.yaml".to_owned(), 5, both.to_owned()),
+            (
+                "specs/c.yaml".to_owned(),
+                5,
+                "the document needs itself".to_owned()
+            ),
+        ]
+    );
     tree.write("c.yaml", document("Contact", "c", ""));
     tree.write("b.yaml", with("b", "Contact/c"));
     loader.load_all();
@@ -189,16 +275,29 @@ fn every_member_of_a_cycle_is_told() {
 #[test]
 fn a_check_between_documents_names_both_places_and_follows_changes() {
     let tree = Tree::new(&[
-        ("m.yaml", &format!("{}---\n{}", document("Merchant", "a", ""), document("Merchant", "b", ""))),
+        (
+            "m.yaml",
+            &format!(
+                "{}---\n{}",
+                document("Merchant", "a", ""),
+                document("Merchant", "b", "")
+            ),
+        ),
         ("c.yaml", &document("Contact", "jane", "merchant: b")),
-        ("i.yaml", &document("Invoice", "i", "merchant: a, contact: jane")),
+        (
+            "i.yaml",
+            &document("Invoice", "i", "merchant: a, contact: jane"),
+        ),
     ]);
     let mut loader = tree.load();
     let problems = loader.problems();
     assert_eq!(problems[0].related[0].file, "specs/c.yaml");
     assert_eq!(problems[0].related[0].column, 85);
     tree.write("c.yaml", document("Contact", "jane", "merchant: a"));
-    assert_eq!(names(loader.reload(&[tree.root().join("c.yaml")]).touched), ["Contact/jane", "Invoice/i"]);
+    assert_eq!(
+        names(loader.reload(&[tree.root().join("c.yaml")]).touched),
+        ["Contact/jane", "Invoice/i"]
+    );
     assert_eq!(loader.problems(), []);
 }
 
@@ -228,15 +327,24 @@ fn a_reload_reads_only_the_paths_it_is_told() {
     for path in ["a.yaml", "x/b.yaml", "x-y/c.yaml"] {
         tree.remove(path);
     }
-    assert_eq!(names(loader.reload(&[PathBuf::from("x")]).touched), ["Contact/b"]);
+    assert_eq!(
+        names(loader.reload(&[PathBuf::from("x")]).touched),
+        ["Contact/b"]
+    );
     assert_eq!(good(&loader), ["Contact/a", "Contact/c"]);
-    assert_eq!(loader.reload(&[PathBuf::from("../a.yaml"), PathBuf::from(".git/x.yaml")]), Change::default());
+    assert_eq!(
+        loader.reload(&[PathBuf::from("../a.yaml"), PathBuf::from(".git/x.yaml")]),
+        Change::default()
+    );
     assert_eq!(names(loader.load_all().touched), ["Contact/a", "Contact/c"]);
 }
 
 #[test]
 fn a_message_shows_no_personal_value() {
-    let tree = Tree::new(&[("a.yaml", &document("Contact", "jane", "first_name: Zorro, total: 0"))]);
+    let tree = Tree::new(&[(
+        "a.yaml",
+        &document("Contact", "jane", "first_name: Zorro, total: 0"),
+    )]);
     assert_eq!(tree.load().problems()[0].message, "the total of `•••` is 0");
 }
 
@@ -252,7 +360,9 @@ fn the_index_of_a_loaded_tree_says_whether_it_changed() {
 /// A step of a random history of a tree.
 fn any_step() -> impl Strategy<Value = (u8, Option<String>)> {
     let spec = ("[a-d]", prop::option::of("[a-d]"), 0_i64..3).prop_map(|(name, contact, total)| {
-        let contact = contact.map(|name| format!("contact: {name}, ")).unwrap_or_default();
+        let contact = contact
+            .map(|name| format!("contact: {name}, "))
+            .unwrap_or_default();
         document("Contact", &name, &format!("{contact}total: {total}"))
     });
     let text = prop_oneof![4 => spec, 1 => Just("a: [\n".to_owned()), 1 => Just(String::new())];

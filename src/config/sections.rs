@@ -1,0 +1,167 @@
+//! Which keys the file has, and what each means.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use crate::config::reader::Reader;
+use crate::config::setting::Setting;
+use crate::config::{Config, Doubt, Partner, Plan, Policy, Secrets, Service, listen_default};
+use crate::spec::document::API_VERSION;
+use crate::spec::node::{Node, NodeValue};
+
+const TOP: [&str; 12] = [
+    "apiVersion",
+    "kind",
+    "partner",
+    "service",
+    "secrets",
+    "specs",
+    "scripts",
+    "state",
+    "listen",
+    "policy",
+    "notify",
+    "doubt",
+];
+const PARTNER: [&str; 5] = [
+    "name",
+    "client_id",
+    "client_secret",
+    "redirect_uri",
+    "plans",
+];
+const PLAN: [&str; 2] = ["id", "trust"];
+const SERVICE: [&str; 6] = [
+    "base_url",
+    "web_url",
+    "portal_url",
+    "brands",
+    "ca_file",
+    "timeout",
+];
+const SECRETS: [&str; 3] = ["key", "env", "files"];
+const POLICY: [&str; 1] = ["amounts"];
+const DOUBT: [&str; 2] = ["grace", "contact"];
+
+impl Reader<'_> {
+    pub(super) fn config(&mut self, root: &Node) -> Config {
+        self.unknown(root, &TOP);
+        self.constant(root, "apiVersion", API_VERSION);
+        self.constant(root, "kind", "Config");
+        self.section(root, "notify", &[]);
+        Config {
+            file: self.source.file.clone(),
+            dir: self.dir.clone(),
+            partner: self.partner(root),
+            service: self.service(root),
+            secrets: self.secrets(root),
+            specs: self.folder(root, "specs", "specs"),
+            scripts: self.folder(root, "scripts", "scripts"),
+            state: self.folder(root, "state", ".reckon"),
+            listen: self
+                .setting::<SocketAddr>(root, "listen")
+                .unwrap_or(Setting::Literal(listen_default())),
+            policy: self.policy(root),
+            doubt: self.doubt(root),
+            warnings: Vec::new(),
+            variables: BTreeSet::new(),
+        }
+    }
+
+    fn partner(&mut self, root: &Node) -> Partner {
+        let Some(node) = self.section(root, "partner", &PARTNER) else {
+            return Partner::default();
+        };
+        let plans = self.items(node, "plans");
+        Partner {
+            name: self.setting(node, "name"),
+            client_id: self.setting(node, "client_id"),
+            client_secret: self.setting(node, "client_secret"),
+            redirect_uri: self.setting(node, "redirect_uri"),
+            plans: plans.iter().filter_map(|plan| self.plan(plan)).collect(),
+        }
+    }
+
+    fn plan(&mut self, node: &Node) -> Option<Plan> {
+        if !matches!(node.value, NodeValue::Map(_)) {
+            let help = "write `{id: basic, trust: false}`";
+            self.find(
+                "reckon::config::value",
+                node.span.clone(),
+                "a plan is a mapping",
+                help,
+            );
+            return None;
+        }
+        self.unknown(node, &PLAN);
+        let trust = self
+            .setting(node, "trust")
+            .unwrap_or(Setting::Literal(false));
+        let id = self.setting(node, "id");
+        if id.is_none() && node.entry("id").is_none() {
+            let help = "write the service's id of the plan: `id: …`";
+            self.find(
+                "reckon::config::missing",
+                node.span.clone(),
+                "the plan has no `id`",
+                help,
+            );
+        }
+        Some(Plan { id: id?, trust })
+    }
+
+    fn service(&mut self, root: &Node) -> Service {
+        let default = Service::default();
+        let Some(node) = self.section(root, "service", &SERVICE) else {
+            return default;
+        };
+        let brands = self.items(node, "brands");
+        Service {
+            base_url: self.setting(node, "base_url"),
+            web_url: self.setting(node, "web_url"),
+            portal_url: self.setting(node, "portal_url"),
+            brands: brands
+                .iter()
+                .filter_map(|brand| self.scalar(brand, brand.span.clone()))
+                .collect(),
+            ca_file: self.setting(node, "ca_file"),
+            timeout: self.setting(node, "timeout").unwrap_or(default.timeout),
+        }
+    }
+
+    fn secrets(&mut self, root: &Node) -> Secrets {
+        let Some(node) = self.section(root, "secrets", &SECRETS) else {
+            return Secrets::default();
+        };
+        let env = self.items(node, "env");
+        Secrets {
+            key: self.setting(node, "key"),
+            env: env
+                .iter()
+                .filter_map(|one| self.scalar(one, one.span.clone()))
+                .collect(),
+            files: self.setting(node, "files"),
+        }
+    }
+
+    fn policy(&mut self, root: &Node) -> Policy {
+        let default = Policy::default();
+        match self.section(root, "policy", &POLICY) {
+            None => default,
+            Some(node) => Policy {
+                amounts: self.setting(node, "amounts").unwrap_or(default.amounts),
+            },
+        }
+    }
+
+    fn doubt(&mut self, root: &Node) -> Doubt {
+        let default = Doubt::default();
+        match self.section(root, "doubt", &DOUBT) {
+            None => default,
+            Some(node) => Doubt {
+                grace: self.setting(node, "grace").unwrap_or(default.grace),
+                contact: self.setting(node, "contact").unwrap_or(default.contact),
+            },
+        }
+    }
+}
