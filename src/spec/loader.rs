@@ -357,4 +357,6 @@ fn unsettled() -> Trouble {
 }
 
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod tests;
