@@ -1,1 +1,202 @@
-//! A complete, offline stand-in for the payment service.
+//! A complete emulator of the payment service, so that everything can be tried on a laptop.
+//!
+//! Why it exists: a billing tool must be rehearsed against something that keeps the service's rules and
+//! breaks on order. Contract: one request at a time sees and changes the state; what is answered is
+//! stored; nothing here spawns, sleeps by the wall clock or opens a socket but [`serve`], so that the
+//! simulator can call the [`Sandbox::router`] in its own time. The rules come from the reference
+//! documents, the gaps from service-facts; its control paths (`/_sandbox/…`) are no part of the service.
+
+mod accounts;
+mod answer;
+mod asked;
+mod auth;
+mod authority;
+mod cards;
+mod charges;
+mod contacts;
+mod control;
+mod due;
+mod events;
+pub mod fault;
+mod ids;
+mod invoices;
+mod ledger;
+mod lenient;
+mod lists;
+mod log;
+mod mail;
+mod merchants;
+mod methods;
+mod oauth;
+mod occurrences;
+mod options;
+mod outcomes;
+mod preview;
+mod recurring;
+mod recurring_change;
+mod refusal;
+mod request;
+mod routes;
+pub mod serve;
+mod state;
+mod time;
+mod tokens;
+mod transactions;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+
+use crate::base::hash::sha256;
+use crate::sandbox::fault::Fault;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::routes::Routes;
+use crate::sandbox::state::{Cx, Meta, World};
+use crate::store::index::{Batch, Index, IndexError};
+
+pub use options::{Decide, Options, Surface};
+
+/// The emulator; clones share their state.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    world: World,
+    index: Arc<dyn Index>,
+    routes: Routes,
+    /// Whoever holds it is the one request that is served now.
+    live: Mutex<Live>,
+}
+
+/// What is kept in memory beside the index; the index alone can rebuild it.
+#[derive(Debug)]
+struct Live {
+    meta: Meta,
+    faults: Vec<Fault>,
+    /// The moment of the first thing in the queue.
+    next_due: Option<DateTime<Utc>>,
+}
+
+/// Why a sandbox cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// Its index failed.
+    #[error("open the sandbox's state: {0}")]
+    Index(#[from] IndexError),
+    /// Its state does not read back.
+    #[error("open the sandbox's state: what is stored cannot be read")]
+    Unreadable,
+}
+
+impl From<Refusal> for SandboxError {
+    fn from(_: Refusal) -> Self {
+        Self::Unreadable
+    }
+}
+
+const FAULTS: &str = "meta/faults";
+
+impl Sandbox {
+    /// Opens the state in `index`; an empty one gets the partner and the demo merchant of the seed.
+    pub fn open(index: Arc<dyn Index>, options: Options) -> Result<Self, SandboxError> {
+        let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
+        let world = World { options, seed };
+        let live = Live {
+            meta: Meta::default(),
+            faults: Vec::new(),
+            next_due: None,
+        };
+        let inner = Inner {
+            world,
+            index,
+            routes: Routes::new(),
+            live: Mutex::new(live),
+        };
+        let sandbox = Self {
+            inner: Arc::new(inner),
+        };
+        sandbox.reload()?;
+        if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {
+            sandbox.start_over()?;
+        }
+        Ok(sandbox)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Live> {
+        self.inner
+            .live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads into memory what is kept there.
+    fn reload(&self) -> Result<(), Refusal> {
+        let index = self.inner.index.as_ref();
+        let faults = index.get(FAULTS.as_bytes())?;
+        let faults = faults
+            .map(|bytes| serde_json::from_slice(&bytes))
+            .transpose()?;
+        let meta = Meta::load(index)?;
+        let next_due = first_due(index)?;
+        *self.lock() = Live {
+            meta,
+            faults: faults.unwrap_or_default(),
+            next_due,
+        };
+        Ok(())
+    }
+
+    /// Forgets everything and sets the partner and the demo merchant up again.
+    fn start_over(&self) -> Result<(), Refusal> {
+        let index = self.inner.index.as_ref();
+        let mut batch = Batch::new();
+        for (key, _) in index.scan(b"")? {
+            batch.remove(key);
+        }
+        index.apply(batch)?;
+        self.reload()?;
+        let base = self.inner.world.options.clock.now();
+        let start = self.inner.world.options.start.unwrap_or(base);
+        let mut live = self.lock();
+        let mut cx = self.cx(&live, start);
+        cx.settings.offset_ms = start.signed_duration_since(base).num_milliseconds();
+        cx.save_settings()?;
+        cx.merchant_named(merchants::DEMO, None)?;
+        self.commit(&mut live, cx)?;
+        Ok(index.flush()?)
+    }
+
+    fn cx(&self, live: &Live, now: DateTime<Utc>) -> Cx<'_> {
+        Cx::open(
+            &self.inner.world,
+            self.inner.index.as_ref(),
+            &live.meta,
+            now,
+        )
+    }
+
+    /// Applies a unit of change as a whole.
+    fn commit(&self, live: &mut Live, cx: Cx<'_>) -> Result<(), Refusal> {
+        let (batch, meta) = cx.close()?;
+        let queue = due::QUEUE.as_bytes();
+        let queued = batch.iter().any(|(key, _)| key.starts_with(queue));
+        self.inner.index.apply(batch)?;
+        live.meta = meta;
+        if queued {
+            live.next_due = first_due(self.inner.index.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
+fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>, Refusal> {
+    let first = index.scan_from(due::QUEUE.as_bytes(), None, 1)?;
+    let key = first.first().map(|(key, _)| String::from_utf8_lossy(key));
+    Ok(key.and_then(|key| due::moment_of(&key)))
+}

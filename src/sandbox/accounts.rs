@@ -1,0 +1,186 @@
+//! What a merchant shows of itself: credentials, bank accounts, its own record (partner-api, Gateway
+//! credentials and Bank account; service-facts, 67).
+
+use crate::api::bank_account::{BankAccount, ProcessingAccount};
+use crate::api::credentials::{Account, AccountType, GatewayCredentials, MerchantProfile, User};
+use crate::api::merchant::{Merchant, MerchantAccount};
+use crate::base::secret::Secret;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lists::Mode;
+use crate::sandbox::merchants::{APPLICATION, MerchantRecord, ModeKeys};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// GET /gateway-credentials.
+pub(crate) fn credentials(cx: &mut Cx<'_>, asked: &Asked) -> Result<GatewayCredentials, Refusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let texts = |words: [&str; 6]| words.map(str::to_owned).to_vec();
+    Ok(GatewayCredentials {
+        application: APPLICATION.to_owned(),
+        user: User {
+            first_name: Some("Olive".to_owned()),
+            last_name: Some("Owner".to_owned()),
+            email: Some(owner_email(&merchant)),
+            owner: Some(true),
+            abilities: texts([
+                "admin",
+                "charge",
+                "schedule_charge",
+                "refund",
+                "tag_transactions",
+                "view_reports",
+            ]),
+        },
+        test_accounts: accounts(&merchant, Mode::Test),
+        live_accounts: accounts(&merchant, Mode::Live),
+        merchant: profile(&merchant),
+    })
+}
+
+pub(crate) fn owner_email(merchant: &MerchantRecord) -> String {
+    format!("owner@{}.example", merchant.name)
+}
+
+fn profile(merchant: &MerchantRecord) -> MerchantProfile {
+    let text = |text: &str| Some(text.to_owned());
+    MerchantProfile {
+        name: merchant.name.clone(),
+        address: text("1 Main Street"),
+        additional_address: None,
+        city: text("Springfield"),
+        state: text("IL"),
+        postal_code: text("62701"),
+        country: text("US"),
+        phone: text("2175550100"),
+        timezone: Some(merchant.timezone.clone()),
+        website: None,
+        support_email: Some(format!("support@{}.example", merchant.name)),
+        support_phone: text("2175550101"),
+        email_success_to: Some(owner_email(merchant)),
+        email_failure_to: Some(owner_email(merchant)),
+        reference_required: Some(false),
+        reference_label: text("Reference"),
+    }
+}
+
+fn accounts(merchant: &MerchantRecord, mode: Mode) -> Vec<Account> {
+    let keys = merchant.keys(mode);
+    let account = |name: &str, kind: AccountType, id: &str| Account {
+        name: name.to_owned(),
+        kind,
+        currency: "USD".to_owned(),
+        recurring_charges_enabled: Some(true),
+        id: id.to_owned(),
+        public_key: keys.public_key.clone(),
+        secret_key: Some(Secret::from(keys.secret_key.clone())),
+        trust_account: false,
+    };
+    vec![
+        account("Card", AccountType::Card, &keys.card_account),
+        account("eCheck", AccountType::Check, &keys.ach_account),
+    ]
+}
+
+/// One deposit account: what design and credentials show of it.
+pub(crate) struct Deposit {
+    pub(crate) id: String,
+    pub(crate) name: &'static str,
+    pub(crate) mode: Mode,
+    pub(crate) trust: bool,
+}
+
+/// The bank accounts of a merchant: `Operating` and `Trust` in both modes.
+pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
+    let of = |mode: Mode| {
+        let keys = merchant.keys(mode);
+        [
+            Deposit {
+                id: keys.operating.clone(),
+                name: "Operating",
+                mode,
+                trust: false,
+            },
+            Deposit {
+                id: keys.trust.clone(),
+                name: "Trust",
+                mode,
+                trust: true,
+            },
+        ]
+    };
+    of(Mode::Test).into_iter().chain(of(Mode::Live)).collect()
+}
+
+/// GET /bank-accounts.
+pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAccount>, Refusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
+        account_id: Some(
+            if deposit.trust {
+                "*****6789"
+            } else {
+                "*****1234"
+            }
+            .to_owned(),
+        ),
+        bank_name: Some("FIRST BANK OF TESTING".to_owned()),
+        currency: Some("USD".to_owned()),
+        processing_accounts: vec![processing(merchant.keys(deposit.mode))],
+        id: deposit.id,
+        name: deposit.name.to_owned(),
+        trust: deposit.trust,
+    });
+    Ok(shown.collect())
+}
+
+fn processing(keys: &ModeKeys) -> ProcessingAccount {
+    let text = |text: &str| Some(text.to_owned());
+    ProcessingAccount {
+        id: keys.card_account.clone(),
+        name: "Card".to_owned(),
+        required_payment_fields: text("cvv,postal_code"),
+        accepted_card_types: text("VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB"),
+        cvv_policy: text("OPTIONAL"),
+        avs_policy: text("SUBMIT_IGNORE_RESULT"),
+        swipe_cvv_policy: text("OPTIONAL"),
+        swipe_avs_policy: text("SUBMIT_IGNORE_RESULT"),
+        swipe_required_payment_fields: text(""),
+        kind: "card".to_owned(),
+    }
+}
+
+/// GET /v1/merchant (service-facts, 67): the accounts of the key's mode.
+pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refusal> {
+    let owner = asked.owner()?;
+    let record = cx.merchant(&owner.merchant)?;
+    let keys = record.keys(owner.mode);
+    let account = |id: &str, name: &str| MerchantAccount {
+        id: id.to_owned(),
+        created: Some(record.created),
+        modified: Some(record.created),
+        status: Some("ACTIVE".to_owned()),
+        name: name.to_owned(),
+        primary: Some(true),
+        currency: Some("USD".to_owned()),
+        trust_account: Some(false),
+        ..MerchantAccount::default()
+    };
+    let card = MerchantAccount {
+        cvv_policy: Some("OPTIONAL".to_owned()),
+        avs_policy: Some("SUBMIT_IGNORE_RESULT".to_owned()),
+        accepted_card_types: Some("*".to_owned()),
+        ..account(&keys.card_account, "Card")
+    };
+    Ok(Merchant {
+        id: record.id.clone(),
+        created: Some(record.created),
+        modified: Some(record.created),
+        name: record.name.clone(),
+        public_key: Some(keys.public_key.clone()),
+        contact_email: Some(owner_email(&record)),
+        timezone: Some(record.timezone.clone()),
+        merchant_accounts: vec![card],
+        ach_accounts: vec![account(&keys.ach_account, "eCheck")],
+        ..Merchant::default()
+    })
+}

@@ -1,0 +1,140 @@
+//! A request as the rooms see it: parsed once, no sockets, no framework.
+
+use std::collections::BTreeMap;
+
+use http::HeaderMap;
+use serde_json::{Map, Value};
+
+use crate::sandbox::lists::Owner;
+use crate::sandbox::refusal::Refusal;
+
+/// Who calls, after the credential was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// Nobody in particular: the endpoint takes its credentials in the body, or none.
+    Anyone,
+    /// The partner itself.
+    Partner,
+    /// The partner, for a merchant.
+    Authorized {
+        /// The merchant's id.
+        merchant: String,
+    },
+    /// A merchant's key of one mode.
+    Key(Owner),
+}
+
+/// A request to the emulated service.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) caller: Caller,
+    pub(crate) parameters: Vec<String>,
+    pub(crate) query: BTreeMap<String, Vec<String>>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Asked {
+    /// The n-th parameter of the path.
+    pub(crate) fn parameter(&self, at: usize) -> &str {
+        self.parameters.get(at).map_or("", String::as_str)
+    }
+
+    /// A query parameter that is not empty.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        let values = self.query.get(name)?;
+        values
+            .first()
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
+    }
+
+    /// The owner behind the caller's key.
+    pub(crate) fn owner(&self) -> Result<Owner, Refusal> {
+        match &self.caller {
+            Caller::Key(owner) => Ok(owner.clone()),
+            Caller::Anyone | Caller::Partner | Caller::Authorized { .. } => {
+                Err(Refusal::not_authorized())
+            }
+        }
+    }
+
+    /// The merchant behind the caller's bearer token.
+    pub(crate) fn merchant(&self) -> Result<&str, Refusal> {
+        match &self.caller {
+            Caller::Authorized { merchant } => Ok(merchant),
+            Caller::Anyone | Caller::Partner | Caller::Key(_) => Err(Refusal::not_authorized()),
+        }
+    }
+
+    /// Is the body form-encoded?
+    pub(crate) fn is_form(&self) -> bool {
+        content_type(&self.headers) == Some("application/x-www-form-urlencoded")
+    }
+
+    /// The JSON body; an absent one is an empty object.
+    pub(crate) fn json(&self) -> Result<Value, Refusal> {
+        if self.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Value::Object(Map::new()));
+        }
+        match content_type(&self.headers) {
+            None | Some("application/json") => {}
+            Some(_) => return Err(Refusal::invalid("Content type is not supported")),
+        }
+        serde_json::from_slice(&self.body).map_err(|_| Refusal::malformed("Body is not JSON"))
+    }
+
+    /// The form body as an object; a repeated key becomes an array.
+    pub(crate) fn form(&self) -> Value {
+        let mut object = Map::new();
+        for (key, values) in pairs(&String::from_utf8_lossy(&self.body)) {
+            let mut values: Vec<Value> = values.into_iter().map(Value::String).collect();
+            let value = match values.len() {
+                1 => values.remove(0),
+                _ => Value::Array(values),
+            };
+            object.insert(key, value);
+        }
+        Value::Object(object)
+    }
+}
+
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(http::header::CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(str::trim)
+}
+
+/// The pairs of a query or form, percent-decoded; values of one name stay in order.
+pub(crate) fn pairs(text: &str) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        found.entry(decode(name)).or_default().push(decode(value));
+    }
+    found
+}
+
+/// Undoes percent-encoding, and `+` for a space.
+pub(crate) fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let (byte, after) = match (first, tail) {
+            (b'%', [high, low, after @ ..]) => match (hex(*high), hex(*low)) {
+                (Some(high), Some(low)) => (high.wrapping_shl(4) | low, after),
+                _ => (b'%', tail),
+            },
+            (b'+', _) => (b' ', tail),
+            (other, _) => (*other, tail),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit)
+        .to_digit(16)
+        .and_then(|value| u8::try_from(value).ok())
+}

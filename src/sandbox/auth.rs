@@ -1,0 +1,84 @@
+//! Who may come in (both documents, Authentication). Strict: a wrong or missing credential, one of the
+//! wrong kind, and one in the wrong place are all 401, and nothing says which.
+
+use data_encoding::BASE64;
+use http::{HeaderMap, header};
+use serde::{Deserialize, Serialize};
+
+use crate::api::Auth;
+use crate::sandbox::asked::Caller;
+use crate::sandbox::merchants::{KeyEntry, KeyKind};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// What a bearer token opens.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Bearer {
+    /// Scope `tenant`.
+    Tenant,
+    /// Scope `payments`, for a merchant.
+    Payments(String),
+}
+
+/// Where a bearer token is kept.
+pub(crate) fn bearer_key(token: &str) -> String {
+    format!("x/bearer/{token}")
+}
+
+/// The caller that these headers prove, if it may use an endpoint of this kind.
+pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    let header = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
+    match auth {
+        Auth::None => Ok(Caller::Anyone),
+        Auth::Tenant => match bearer(cx, header)? {
+            Bearer::Tenant => Ok(Caller::Partner),
+            Bearer::Payments(_) => Err(Refusal::not_authorized()),
+        },
+        Auth::Payments => match bearer(cx, header)? {
+            Bearer::Payments(merchant) => Ok(Caller::Authorized { merchant }),
+            Bearer::Tenant => Err(Refusal::not_authorized()),
+        },
+        Auth::PublicKey => {
+            let entry = by_key(cx, &basic(header)?)?;
+            Ok(Caller::Key(entry.owner))
+        }
+        Auth::SecretKey => {
+            let entry = by_key(cx, &basic(header)?)?;
+            match entry.kind {
+                KeyKind::Secret => Ok(Caller::Key(entry.owner)),
+                KeyKind::Public => Err(Refusal::not_authorized()),
+            }
+        }
+    }
+}
+
+/// The owner of a key of either kind.
+pub(crate) fn by_key(cx: &Cx<'_>, key: &str) -> Result<KeyEntry, Refusal> {
+    if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(Refusal::not_authorized());
+    }
+    cx.get(&format!("x/key/{key}"))?
+        .ok_or_else(Refusal::not_authorized)
+}
+
+fn bearer(cx: &Cx<'_>, header: Option<&str>) -> Result<Bearer, Refusal> {
+    let token = header.and_then(|text| text.strip_prefix("Bearer "));
+    let token = token.map(str::trim).filter(|token| !token.is_empty());
+    let token = token.ok_or_else(Refusal::not_authorized)?;
+    cx.get(&bearer_key(token))?
+        .ok_or_else(Refusal::not_authorized)
+}
+
+/// The key of a Basic header: the user, with an empty password.
+fn basic(header: Option<&str>) -> Result<String, Refusal> {
+    let encoded = header.and_then(|text| text.strip_prefix("Basic "));
+    let bytes = encoded.and_then(|text| BASE64.decode(text.trim().as_bytes()).ok());
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let key = text
+        .as_deref()
+        .and_then(|text| text.strip_suffix(':'))
+        .filter(|key| !key.is_empty());
+    key.map(str::to_owned).ok_or_else(Refusal::not_authorized)
+}

@@ -1,0 +1,234 @@
+//! Charges: made, authorised or declined (gateway-api, POST /v1/charges).
+//!
+//! Everything that takes money goes through [`authorize`], also what falls due by itself.
+
+use chrono::Days;
+use serde_json::Value;
+
+use crate::api::method::MethodRef;
+use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, TransactionType};
+use crate::api::wire::Timestamp;
+use crate::api::{Message, Problem};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::due::{self, Due};
+use crate::sandbox::ledger::{self, Movement};
+use crate::sandbox::lists::{Kept, KindOf, Owner};
+use crate::sandbox::methods::{KeptMethod, resolve};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::transactions::{self, Change, KeptTransaction};
+use crate::sandbox::{events, outcomes, tokens};
+
+pub(crate) const KIND: KindOf = KindOf {
+    word: "transaction",
+    name: "Transaction",
+};
+
+/// Days after which a hold is voided (gateway-api, Limits).
+const HOLD_DAYS: u64 = 7;
+/// The hour of the merchant's day at which charges are captured; the tenant's choice.
+const CAPTURE_HOUR: u32 = 22;
+
+/// A payment to be authorised; its method has been checked.
+pub(crate) struct Order {
+    pub(crate) owner: Owner,
+    pub(crate) account: String,
+    pub(crate) amount: i64,
+    pub(crate) method: KeptMethod,
+    pub(crate) auto_capture: bool,
+    pub(crate) reference: Option<String>,
+    pub(crate) surcharge_amount: Option<i64>,
+    pub(crate) data: Option<Value>,
+    /// Recurring charge and occurrence.
+    pub(crate) recurring: Option<(String, String)>,
+}
+
+/// POST /v1/charges.
+pub(crate) fn create(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    mut new: NewCharge,
+) -> Result<Transaction, Refusal> {
+    let owner = asked.owner()?;
+    let mut problems = transaction::rules(&new);
+    let resolved = match new.method.take() {
+        None => None,
+        Some(MethodRef::Id(id)) if !problems.is_empty() => {
+            Refusal::fields("", &problems)?;
+            Some(resolve(cx, &owner, MethodRef::Id(id))?)
+        }
+        Some(method) => Some(resolve(cx, &owner, method)?),
+    };
+    if let Some(resolved) = &resolved {
+        problems.extend(resolved.method.problems.iter().cloned().map(|mut problem| {
+            problem.context = format!("{}.{}", resolved.parent, problem.context);
+            problem
+        }));
+    }
+    Refusal::fields("", &problems)?;
+    let Some(resolved) = resolved else {
+        return Err(Refusal::broken());
+    };
+    resolved.method.check("method", cx.now)?;
+    refuse_recur(&new)?;
+    let merchant = cx.merchant(&owner.merchant)?;
+    let kind = &resolved.method.shown.kind;
+    let account = merchant.account(owner.mode, kind, new.account_id.as_deref())?;
+    check_terms(&new, &resolved.method)?;
+    if let Some(token) = &resolved.token {
+        tokens::end(cx, token)?;
+    }
+    let order = Order {
+        owner,
+        account,
+        amount: new.amount.unwrap_or(0),
+        method: resolved.method,
+        auto_capture: new.auto_capture.unwrap_or(true),
+        reference: new.reference,
+        surcharge_amount: new.surcharge_amount,
+        data: new.data,
+        recurring: None,
+    };
+    answer(authorize(cx, order)?)
+}
+
+/// A charge that starts a schedule is not offered by this emulator's rooms so far: it is refused whole,
+/// so that no money moves without its schedule.
+fn refuse_recur(new: &NewCharge) -> Result<(), Refusal> {
+    if new.recur.is_none() {
+        return Ok(());
+    }
+    let text = "Recurring charges are not enabled with a charge";
+    Err(Refusal::rule("unavailable_for_merchant_policy", text))
+}
+
+fn check_terms(new: &NewCharge, method: &KeptMethod) -> Result<(), Refusal> {
+    if new.currency.as_deref().is_some_and(|code| code != "USD") {
+        return Err(Refusal::rule(
+            "unsupported_currency",
+            "Currency is not supported",
+        ));
+    }
+    if new.auto_capture == Some(false) && !method.is_card() {
+        let text = "Only cards can be authorized without capture";
+        return Err(Refusal::rule("unavailable_for_merchant_policy", text));
+    }
+    Ok(())
+}
+
+/// The answer to a charge: itself, or the decline with the id of the transaction it left.
+pub(crate) fn answer(kept: KeptTransaction) -> Result<Transaction, Refusal> {
+    match &kept.object.failure_code {
+        None => Ok(kept.object),
+        Some(code) => Err(declined(code, &kept.object.id)),
+    }
+}
+
+/// The refusal of a declined charge; what it left behind stays.
+pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
+    let message = Message {
+        facility: Some("payment_processor".to_owned()),
+        entity_id: Some(transaction.to_owned()),
+        ..Message::new(code, &outcomes::text(code))
+    };
+    Refusal {
+        status: outcomes::status(code),
+        problem: Problem {
+            messages: vec![message],
+        },
+        keeps_effects: true,
+    }
+}
+
+/// Makes a charge and has it authorised or declined.
+pub(crate) fn authorize(cx: &mut Cx<'_>, order: Order) -> Result<KeptTransaction, Refusal> {
+    let failure = order.method.class.failure.clone();
+    settle(cx, order, failure)
+}
+
+/// Makes a charge with a known end: authorised, or failed with a code.
+pub(crate) fn settle(
+    cx: &mut Cx<'_>,
+    order: Order,
+    failure: Option<String>,
+) -> Result<KeptTransaction, Refusal> {
+    let sequence = cx.next();
+    let id = cx.id();
+    let object = new_transaction(cx, id.clone(), &order);
+    let mut kept = Kept {
+        owner: order.owner,
+        sequence,
+        object,
+        inside: order.method,
+    };
+    let under = kept.owner.key();
+    cx.create(KIND, &under, &id, &kept)?;
+    if let Some(reference) = &kept.object.reference {
+        let newest_first = ordered(u64::MAX.saturating_sub(sequence));
+        cx.put(
+            &transactions::reference_key(&under, reference, &newest_first),
+            &id,
+        )?;
+    }
+    emit(cx, &kept, "transaction.created")?;
+    if let Some(code) = failure {
+        kept.object.failure_code = Some(code);
+        transactions::apply(cx, &mut kept, Change::Decline)?;
+        return Ok(kept);
+    }
+    let class = &kept.inside.class;
+    kept.object.cvv_result.clone_from(&class.cvv_result);
+    kept.object.avs_result.clone_from(&class.avs_result);
+    kept.object.authorization_code = Some(cx.fresh("auth", 6).to_uppercase());
+    transactions::apply(cx, &mut kept, Change::Authorize)?;
+    ledger::record(cx, &kept.owner, Movement::Charge, &kept.object)?;
+    plan_end(cx, &kept)?;
+    Ok(kept)
+}
+
+fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Transaction {
+    let now = Some(Timestamp(cx.now));
+    Transaction {
+        id,
+        kind: TransactionType::Charge,
+        account_id: order.account.clone(),
+        status: TransactionStatus::Pending,
+        amount: order.amount,
+        currency: "USD".to_owned(),
+        auto_capture: Some(order.auto_capture),
+        amount_refunded: Some(0),
+        created: now,
+        modified: now,
+        reference: order.reference.clone(),
+        surcharge_amount: order.surcharge_amount,
+        recurring_charge_id: order.recurring.as_ref().map(|(charge, _)| charge.clone()),
+        recurring_charge_occurrence_id: order.recurring.as_ref().map(|(_, one)| one.clone()),
+        data: order.data.clone(),
+        method: Some(order.method.shown.clone()),
+        ..Transaction::default()
+    }
+}
+
+/// What time will do to an authorised charge: the daily capture, or the end of a hold.
+fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+    let id = kept.object.id.clone();
+    if kept.object.auto_capture == Some(true) {
+        let merchant = cx.merchant(&kept.owner.merchant)?;
+        let time = merchant.next_at(cx.now, CAPTURE_HOUR);
+        return due::schedule(cx, time, &Due::Capture { id });
+    }
+    let time = cx
+        .now
+        .checked_add_days(Days::new(HOLD_DAYS))
+        .unwrap_or(cx.now);
+    due::schedule(cx, time, &Due::HoldEnd { id })
+}
+
+/// Records an event of a transaction, its method as event data shows it.
+pub(crate) fn emit(cx: &mut Cx<'_>, kept: &KeptTransaction, kind: &str) -> Result<(), Refusal> {
+    let shown = Transaction {
+        method: Some(kept.inside.in_events()),
+        ..kept.object.clone()
+    };
+    events::emit(cx, &kept.owner, kind, &shown)
+}

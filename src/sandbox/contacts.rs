@@ -1,0 +1,113 @@
+//! POST /contacts (partner-api). There is no search, no change and no read.
+
+use crate::api::audit::Audit;
+use crate::api::contact::{self, Contact, EmailAddress, NewContact, Owner as Organization};
+use crate::api::wire::Timestamp;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::ids::named;
+use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
+use crate::sandbox::accounts::owner_email;
+use crate::sandbox::merchants::MerchantRecord;
+use crate::sandbox::oauth::client_id;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+pub(crate) const KIND: KindOf = KindOf {
+    word: "contact",
+    name: "Contact",
+};
+
+/// POST /contacts.
+pub(crate) fn create(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    mut new: NewContact,
+) -> Result<Contact, Refusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    if new.kind.is_empty() {
+        "person".clone_into(&mut new.kind);
+    }
+    Refusal::fields("", &contact::rules(&new))?;
+    let owner = Owner {
+        merchant: merchant.id.clone(),
+        mode: Mode::of_test(new.test_mode == Some(true)),
+    };
+    let sequence = cx.next();
+    let contact = build(cx, &merchant, &owner, new);
+    let kept = Kept {
+        owner: owner.clone(),
+        sequence,
+        object: contact.clone(),
+        inside: (),
+    };
+    cx.create(KIND, &owner.key(), &contact.id, &kept)?;
+    Ok(contact)
+}
+
+fn build(cx: &mut Cx<'_>, merchant: &MerchantRecord, owner: &Owner, new: NewContact) -> Contact {
+    let audit = audit(cx, merchant);
+    let test_mode = owner.mode == Mode::Test;
+    let name = format!("{} {}", new.first_name, new.last_name);
+    let mut emails = Vec::new();
+    for email in new.email_addresses {
+        emails.push(EmailAddress {
+            id: cx.prefixed("eml_"),
+            created: Some(audit.clone()),
+            modified: Some(audit.clone()),
+            address: email.address,
+            preferred: emails.is_empty(),
+            kind: "email_address".to_owned(),
+        });
+    }
+    let organization = organization(cx, merchant, test_mode);
+    Contact {
+        id: cx.prefixed("p_"),
+        created: Some(audit.clone()),
+        modified: Some(audit),
+        test_mode,
+        display_name: Some(name.clone()),
+        name: Some(name),
+        sort_name: Some(format!("{}, {}", new.last_name, new.first_name)),
+        first_name: Some(new.first_name),
+        last_name: Some(new.last_name),
+        preferred_email: emails.first().map(|email| email.address.clone()),
+        contact_code: None,
+        owner_id: Some(organization.id.clone()),
+        owner: Some(organization),
+        email_addresses: emails,
+        kind: "person".to_owned(),
+    }
+}
+
+fn organization(cx: &Cx<'_>, merchant: &MerchantRecord, test_mode: bool) -> Organization {
+    let id = format!(
+        "o_{}",
+        named(&cx.world.seed, "organization", &merchant.name)
+    );
+    Organization {
+        owner_id: Some(id.clone()),
+        id,
+        test_mode,
+        preferred_email: Some(owner_email(merchant)),
+        name: Some(merchant.name.clone()),
+        sort_name: Some(merchant.name.clone()),
+        kind: "organization".to_owned(),
+        display_name: Some(merchant.name.clone()),
+    }
+}
+
+/// Who made something now: the partner, for the merchant.
+pub(crate) fn audit(cx: &Cx<'_>, merchant: &MerchantRecord) -> Audit {
+    let text = |text: &str| Some(text.to_owned());
+    Audit {
+        user: Some(owner_email(merchant)),
+        timestamp: Some(Timestamp(cx.now)),
+        client_id: Some(client_id(cx.world)),
+        client_inet_address: text("127.0.0.1"),
+        client_country_code: text("US"),
+        client_location: text("Springfield, IL, US"),
+        caller_inet_address: text("127.0.0.1"),
+        caller_country_code: text("US"),
+        caller_location: text("Springfield, IL, US"),
+    }
+}

@@ -1,0 +1,159 @@
+//! The sandbox's own paths: for people, tests and checkers, from this machine alone. Never part of the
+//! emulated service, never counted as requests to it, never struck by faults.
+
+mod clock;
+mod faults;
+mod partner;
+mod show;
+mod store;
+
+use std::net::IpAddr;
+
+use http::request::Parts;
+use http::{Uri, header};
+use serde_json::Value;
+
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::pairs;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{Live, Sandbox, lenient};
+
+const PREFIX: &str = "_sandbox";
+
+/// Is it a control path?
+pub(super) fn is_control(path: &str) -> bool {
+    path.split('/').find(|part| !part.is_empty()) == Some(PREFIX)
+}
+
+/// Serves a control request.
+pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Answer {
+    let answer = if is_loopback(parts) {
+        route(sandbox, parts, body)
+    } else {
+        Err(Refusal::no_path())
+    };
+    match answer {
+        Ok(answer) => answer,
+        Err(refusal) => Answer::refused(&refusal),
+    }
+}
+
+/// Was this machine asked by one of its own names? Keeps pages of other sites out.
+fn is_loopback(parts: &Parts) -> bool {
+    let header = parts
+        .headers
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok());
+    let own = |uri: &Uri| {
+        let host = uri
+            .host()?
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .to_owned();
+        Some(host)
+    };
+    let host = match header {
+        Some(text) => format!("http://{text}/")
+            .parse()
+            .ok()
+            .as_ref()
+            .and_then(own),
+        None => own(&parts.uri),
+    };
+    host.is_some_and(|host| {
+        host == "localhost"
+            || host
+                .parse::<IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+    })
+}
+
+fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusal> {
+    let path: Vec<&str> = parts
+        .uri
+        .path()
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let rest = path.get(1..).unwrap_or_default();
+    match (parts.method.as_str(), rest) {
+        ("GET", ["credentials"]) => read(sandbox, partner::credentials),
+        ("POST", ["credentials"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| partner::issue(cx, &order))
+        }
+        ("GET", ["partner"]) => read(sandbox, partner::show),
+        ("POST", ["partner"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| partner::set(cx, &order))
+        }
+        ("GET", ["settings"]) => read(sandbox, partner::settings),
+        ("POST", ["settings"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| partner::set_settings(cx, &order))
+        }
+        ("GET", ["clock"]) => read(sandbox, clock::show),
+        ("POST", ["clock"]) => clock::set(sandbox, &object(body)?),
+        ("GET", ["faults"]) => Ok(faults::list(sandbox)?),
+        ("POST", ["faults"]) => {
+            let order = object(body)?;
+            change(sandbox, |live, cx| faults::add(live, cx, &order))
+        }
+        ("DELETE", ["faults"]) => change(sandbox, |live, cx| faults::remove(live, cx, None)),
+        ("DELETE", ["faults", id]) => {
+            change(sandbox, |live, cx| faults::remove(live, cx, Some(id)))
+        }
+        ("GET", ["objects", kind]) => read(sandbox, |cx| show::objects(cx, kind)),
+        ("GET", ["ledger"]) => read(sandbox, |cx| {
+            Answer::json(&crate::sandbox::ledger::show(cx)?)
+        }),
+        ("GET", ["requests"]) => {
+            let query = pairs(parts.uri.query().unwrap_or_default());
+            read(sandbox, |cx| show::requests(cx, &query))
+        }
+        ("GET", ["mailbox"]) => read(sandbox, show::mailbox),
+        ("POST", ["reset"]) => store::reset(sandbox),
+        ("GET", ["snapshot"]) => store::snapshot(sandbox),
+        ("POST", ["restore"]) => store::restore(sandbox, body),
+        _ => Err(Refusal::no_path()),
+    }
+}
+
+/// A body that is a JSON object; nothing is an empty one.
+fn object(body: &[u8]) -> Result<Value, Refusal> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Object(serde_json::Map::new()));
+    }
+    let value = serde_json::from_slice(body).map_err(|_| Refusal::malformed("Body is not JSON"))?;
+    lenient::read(value)
+}
+
+/// Looks at the state as it is now.
+fn read(
+    sandbox: &Sandbox,
+    look: impl FnOnce(&Cx<'_>) -> Result<Answer, Refusal>,
+) -> Result<Answer, Refusal> {
+    let mut live = sandbox.lock();
+    let now = sandbox.now(&live);
+    sandbox.catch_up(&mut live, now)?;
+    look(&sandbox.cx(&live, now))
+}
+
+/// Changes the state as a whole.
+fn change(
+    sandbox: &Sandbox,
+    act: impl FnOnce(&mut Live, &mut Cx<'_>) -> Result<Answer, Refusal>,
+) -> Result<Answer, Refusal> {
+    let answer = {
+        let mut live = sandbox.lock();
+        let now = sandbox.now(&live);
+        sandbox.catch_up(&mut live, now)?;
+        let mut cx = sandbox.cx(&live, now);
+        let answer = act(&mut live, &mut cx)?;
+        sandbox.commit(&mut live, cx)?;
+        answer
+    };
+    sandbox.inner.index.flush()?;
+    Ok(answer)
+}

@@ -1,0 +1,121 @@
+//! `/_sandbox/credentials`, `/_sandbox/partner` and `/_sandbox/settings`.
+
+use chrono_tz::Tz;
+use serde_json::{Value, json};
+
+use crate::sandbox::answer::Answer;
+use crate::sandbox::lists::Mode;
+use crate::sandbox::accounts::deposits;
+use crate::sandbox::merchants::MerchantRecord;
+use crate::sandbox::oauth::{client_id, client_secret, issue_code};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Everything a test needs to come in: the partner, and all merchants with their keys.
+pub(super) fn credentials(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+    let merchants: Vec<Value> = cx.merchants()?.iter().map(merchant).collect();
+    Answer::json(&json!({
+        "partner": {
+            "client_id": client_id(cx.world),
+            "client_secret": client_secret(cx.world).expose(),
+            "redirect_uri": cx.settings.redirect_uri,
+            "event_url": cx.settings.event_url,
+        },
+        "merchants": merchants,
+    }))
+}
+
+fn merchant(record: &MerchantRecord) -> Value {
+    let banks = deposits(record).into_iter().map(|deposit| {
+        json!({
+            "id": deposit.id,
+            "name": deposit.name,
+            "mode": deposit.mode,
+            "trust": deposit.trust,
+        })
+    });
+    json!({
+        "name": record.name,
+        "timezone": record.timezone,
+        "test": keys(record, Mode::Test),
+        "live": keys(record, Mode::Live),
+        "bank_accounts": banks.collect::<Vec<_>>(),
+    })
+}
+
+fn keys(record: &MerchantRecord, mode: Mode) -> Value {
+    let keys = record.keys(mode);
+    let account = |id: &str, kind: &str| {
+        json!({
+            "id": id,
+            "type": kind,
+            "public_key": keys.public_key,
+            "secret_key": keys.secret_key,
+        })
+    };
+    json!({
+        "public_key": keys.public_key,
+        "secret_key": keys.secret_key,
+        "card_account_id": keys.card_account,
+        "ach_account_id": keys.ach_account,
+        "accounts": [
+            account(&keys.card_account, "MerchantAccount"),
+            account(&keys.ach_account, "AchAccount"),
+        ],
+    })
+}
+
+/// A fresh authorization code for a merchant, which is made if it does not exist.
+pub(super) fn issue(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+    let name = order
+        .get("merchant")
+        .and_then(Value::as_str)
+        .filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
+    let timezone = order.get("timezone").and_then(Value::as_str);
+    if timezone.is_some_and(|zone| zone.parse::<Tz>().is_err()) {
+        return Err(Refusal::invalid("Unknown time zone"));
+    }
+    let merchant = cx.merchant_named(name, timezone)?;
+    let code = issue_code(cx, &merchant.id)?;
+    Answer::json(&json!({ "authorization_code": code }))
+}
+
+/// The partner application's settings.
+pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+    let settings = &cx.settings;
+    Answer::json(&json!({
+        "event_url": settings.event_url,
+        "redirect_uri": settings.redirect_uri,
+        "enabled": settings.enabled,
+        "is_partner": settings.is_partner,
+    }))
+}
+
+/// Changes those that are named.
+pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+    let text = |name: &str| order.get(name).and_then(Value::as_str).map(str::to_owned);
+    let flag = |name: &str| order.get(name).and_then(Value::as_bool);
+    let settings = &mut cx.settings;
+    settings.event_url = text("event_url").unwrap_or_else(|| settings.event_url.clone());
+    settings.redirect_uri = text("redirect_uri").unwrap_or_else(|| settings.redirect_uri.clone());
+    settings.enabled = flag("enabled").unwrap_or(settings.enabled);
+    settings.is_partner = flag("is_partner").unwrap_or(settings.is_partner);
+    cx.save_settings()?;
+    show(cx)
+}
+
+/// Where the service's documents leave a choice: which one this sandbox makes.
+pub(super) fn settings(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+    Answer::json(&json!({ "duplicate_source_id": cx.settings.duplicate_source_id }))
+}
+
+/// Changes the choice that is named.
+pub(super) fn set_settings(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+    if let Some(word) = order.get("duplicate_source_id") {
+        cx.settings.duplicate_source_id = serde_json::from_value(word.clone())
+            .map_err(|_| Refusal::invalid("duplicate_source_id is `same` or `refuse`"))?;
+    }
+    cx.save_settings()?;
+    settings(cx)
+}

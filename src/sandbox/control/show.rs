@@ -1,0 +1,80 @@
+//! What is stored, for people and checkers: objects, requests, mail.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::sandbox::answer::Answer;
+use crate::sandbox::lists::Kept;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{lists::KindOf, log};
+
+/// The word of a path and that of the keys behind it.
+const KINDS: [(&str, &str); 10] = [
+    ("contacts", "contact"),
+    ("invoices", "invoice"),
+    ("cards", "card"),
+    ("banks", "bank"),
+    ("recurring_charges", "recurring"),
+    ("occurrences", "occurrence"),
+    ("applications", "application"),
+    ("transactions", "transaction"),
+    ("events", "event"),
+    ("tokens", "token"),
+];
+
+/// Everything of a kind in order of creation, with merchant and mode, one object a line.
+pub(super) fn objects(cx: &Cx<'_>, kind: &str) -> Result<Answer, Refusal> {
+    let known = KINDS.iter().find(|(path, _)| *path == kind);
+    let (_, word) = known.ok_or_else(Refusal::no_path)?;
+    let of_kind = KindOf { word, name: word };
+    let merchants = cx
+        .merchants()?
+        .into_iter()
+        .map(|merchant| (merchant.id, merchant.name));
+    let names: BTreeMap<String, String> = merchants.collect();
+    let mut lines = Vec::new();
+    for (_, id) in cx.scan(&format!("g/{word}/"), None, usize::MAX)? {
+        let kept: Option<Kept<Map<String, Value>, Value>> =
+            cx.any(of_kind, id.as_str().unwrap_or_default())?;
+        lines.extend(kept.map(|kept| line(kept, &names)));
+    }
+    Ok(Answer::lines(&lines))
+}
+
+fn line(kept: Kept<Map<String, Value>, Value>, names: &BTreeMap<String, String>) -> Value {
+    let mut object = kept.object;
+    object.insert(
+        "merchant".to_owned(),
+        json!(names.get(&kept.owner.merchant)),
+    );
+    object.insert("mode".to_owned(), json!(kept.owner.mode));
+    Value::Object(object)
+}
+
+/// The last requests to the service (`limit` of them), and how many there were in all.
+pub(super) fn requests(
+    cx: &Cx<'_>,
+    query: &BTreeMap<String, Vec<String>>,
+) -> Result<Answer, Refusal> {
+    let limit = query.get("limit").and_then(|values| values.first());
+    let limit = limit
+        .and_then(|text| text.parse::<usize>().ok())
+        .unwrap_or(usize::MAX);
+    let all = cx.scan("request/", None, usize::MAX)?;
+    let skipped = all.len().saturating_sub(limit);
+    let requests: Vec<Value> = all
+        .into_iter()
+        .skip(skipped)
+        .map(|(_, value)| value)
+        .collect();
+    Answer::json(&json!({ "total": log::total(cx)?, "requests": requests }))
+}
+
+/// Every e-mail, oldest first.
+pub(super) fn mailbox(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+    let mails = cx.scan("mail/", None, usize::MAX)?;
+    let mails: Vec<Value> = mails.into_iter().map(|(_, value)| value).collect();
+    Answer::json(&json!({ "messages": mails }))
+}

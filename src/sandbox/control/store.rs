@@ -1,0 +1,64 @@
+//! `/_sandbox/reset`, `/_sandbox/snapshot`, `/_sandbox/restore`: all state at once.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::sandbox::Sandbox;
+use crate::sandbox::answer::Answer;
+use crate::sandbox::refusal::Refusal;
+use crate::store::index::Batch;
+
+const VERSION: u32 = 1;
+
+/// All state as a document.
+#[derive(Serialize, Deserialize)]
+struct Snapshot {
+    version: u32,
+    seed: u64,
+    entries: Map<String, Value>,
+}
+
+pub(super) fn reset(sandbox: &Sandbox) -> Result<Answer, Refusal> {
+    sandbox.start_over()?;
+    Answer::json(&json!({}))
+}
+
+pub(super) fn snapshot(sandbox: &Sandbox) -> Result<Answer, Refusal> {
+    let _whole = sandbox.lock();
+    let mut entries = Map::new();
+    for (key, value) in sandbox.inner.index.scan(b"")? {
+        let key = String::from_utf8_lossy(&key).into_owned();
+        entries.insert(key, serde_json::from_slice(&value)?);
+    }
+    Answer::json(&Snapshot {
+        version: VERSION,
+        seed: sandbox.inner.world.options.seed,
+        entries,
+    })
+}
+
+/// Replaces all state by a snapshot's; one of another seed has other keys and is refused.
+pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<Answer, Refusal> {
+    let snapshot: Snapshot =
+        serde_json::from_slice(body).map_err(|_| Refusal::malformed("Body is no snapshot"))?;
+    if snapshot.version != VERSION || snapshot.seed != sandbox.inner.world.options.seed {
+        return Err(Refusal::invalid(
+            "The snapshot is of another seed or version",
+        ));
+    }
+    {
+        let _whole = sandbox.lock();
+        let index = sandbox.inner.index.as_ref();
+        let mut batch = Batch::new();
+        for (key, _) in index.scan(b"")? {
+            batch.remove(key);
+        }
+        for (key, value) in snapshot.entries {
+            batch.put(key.into_bytes(), serde_json::to_vec(&value)?);
+        }
+        index.apply(batch)?;
+        index.flush()?;
+    }
+    sandbox.reload()?;
+    Answer::json(&json!({}))
+}

@@ -1,0 +1,52 @@
+//! What time does by itself: a queue ordered by moment, emptied before every request.
+//!
+//! An entry is a hint: whoever handles it looks at the object as it stands then, so that nothing has to
+//! be taken out of the queue when an object changes.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::sandbox::events::millis;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::transactions::{self, Change};
+use crate::sandbox::{occurrences, tokens};
+
+/// One thing that falls due.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Due {
+    /// A one-time token's five minutes are over.
+    TokenExpiry { id: String },
+    /// The daily run captures a charge.
+    Capture { id: String },
+    /// A hold's seven days are over.
+    HoldEnd { id: String },
+    /// An occurrence is to be paid.
+    Occurrence { id: String },
+}
+
+pub(crate) const QUEUE: &str = "due/";
+
+/// Puts something into the queue.
+pub(crate) fn schedule(cx: &mut Cx<'_>, time: DateTime<Utc>, due: &Due) -> Result<(), Refusal> {
+    let at = cx.next();
+    let time = time.max(cx.now);
+    cx.put(&format!("{QUEUE}{}/{}", millis(time), ordered(at)), due)
+}
+
+/// The moment in a key of the queue.
+pub(crate) fn moment_of(key: &str) -> Option<DateTime<Utc>> {
+    let text = key.strip_prefix(QUEUE)?.split('/').next()?;
+    DateTime::from_timestamp_millis(i64::from_str_radix(text, 16).ok()?)
+}
+
+/// Lets one thing happen; the unit of change stands at its moment.
+pub(crate) fn happen(cx: &mut Cx<'_>, key: &str, due: &Due) -> Result<(), Refusal> {
+    cx.remove(key);
+    match due {
+        Due::TokenExpiry { id } => tokens::end(cx, id),
+        Due::Capture { id } => transactions::fall_due(cx, id, Change::Capture),
+        Due::HoldEnd { id } => transactions::fall_due(cx, id, Change::Expire),
+        Due::Occurrence { id } => occurrences::fall_due(cx, id),
+    }
+}

@@ -1,0 +1,56 @@
+//! Ids, keys and codes: drawn from the seed and a counter, so that the same story gives the same ids.
+
+use data_encoding::BASE64URL_NOPAD;
+
+use crate::base::hash::keyed;
+use crate::sandbox::state::{Cx, ordered};
+
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Characters of a partner's id and secret, of a bearer token and of a secret key.
+pub(crate) const LONG: usize = 64;
+/// Characters of a merchant's public key (partner-api, Limits).
+pub(crate) const PUBLIC_KEY: usize = 24;
+
+/// 22 characters of URL-safe base64 (service-facts, 18).
+pub(crate) fn named(seed: &[u8; 32], label: &str, data: &str) -> String {
+    let digest = keyed(seed, label, data.as_bytes());
+    let (head, _) = digest.as_bytes().split_at(16);
+    BASE64URL_NOPAD.encode(head)
+}
+
+/// Letters and digits, as many as asked.
+pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: usize) -> String {
+    let mut text = String::with_capacity(length);
+    let mut block: u32 = 0;
+    while text.len() < length {
+        let digest = keyed(seed, label, format!("{block}/{data}").as_bytes());
+        let letters = digest.as_bytes().iter().filter_map(|byte| {
+            let at = usize::from(*byte).checked_rem(ALPHABET.len())?;
+            ALPHABET.get(at).copied().map(char::from)
+        });
+        text.extend(letters.take(length.saturating_sub(text.len())));
+        block = block.saturating_add(1);
+    }
+    text
+}
+
+impl Cx<'_> {
+    /// A fresh id of the gateway.
+    pub(crate) fn id(&mut self) -> String {
+        let at = self.next();
+        named(&self.world.seed, "id", &ordered(at))
+    }
+
+    /// A fresh id with the partner API's prefix.
+    pub(crate) fn prefixed(&mut self, prefix: &str) -> String {
+        let id = self.id();
+        format!("{prefix}{id}")
+    }
+
+    /// A fresh secret of `length` letters and digits.
+    pub(crate) fn fresh(&mut self, label: &str, length: usize) -> String {
+        let at = self.next();
+        alphanumerics(&self.world.seed, label, &ordered(at), length)
+    }
+}

@@ -1,0 +1,241 @@
+//! POST /invoices (partner-api). Made once for each `source_id`; its e-mails go to the mailbox.
+
+use crate::api::audit::Audit;
+use crate::api::contact::Contact;
+use crate::api::invoice::{self, Invoice, InvoiceMessage, LineItem, NewInvoice, NewInvoiceMessage};
+use crate::api::wire::Timestamp;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::contacts::{self, audit};
+use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
+use crate::sandbox::mail::{self, Mail, escape};
+use crate::sandbox::accounts::{Deposit, deposits};
+use crate::sandbox::merchants::MerchantRecord;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::{Cx, Duplicate};
+
+pub(crate) const KIND: KindOf = KindOf {
+    word: "invoice",
+    name: "Invoice",
+};
+
+/// The product brand in default subjects.
+const BRAND: &str = "Sandbox Payments";
+const NUMBER_FIRST: u64 = 1001;
+
+/// POST /invoices.
+pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked, new: NewInvoice) -> Result<Invoice, Refusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    if !cx.settings.is_partner {
+        return Err(Refusal::not_authorized());
+    }
+    Refusal::fields("", &invoice::rules(&new))?;
+    let source = new
+        .source_id
+        .as_deref()
+        .map(|id| source_key(cx, &merchant.id, id));
+    if let Some(id) = source
+        .as_deref()
+        .map(|key| cx.get::<String>(key))
+        .transpose()?
+        .flatten()
+    {
+        return again(cx, &id);
+    }
+    let (contact, deposit) = parties(cx, &merchant, &new)?;
+    let owner = Owner {
+        merchant: merchant.id.clone(),
+        mode: deposit.mode,
+    };
+    let sequence = cx.next();
+    let invoice = build(cx, &merchant, contact, new)?;
+    let kept = Kept {
+        owner: owner.clone(),
+        sequence,
+        object: invoice.clone(),
+        inside: (),
+    };
+    cx.create(KIND, &owner.key(), &invoice.id, &kept)?;
+    if let Some(key) = source {
+        cx.put(&key, &invoice.id)?;
+    }
+    Ok(invoice)
+}
+
+fn source_key(cx: &Cx<'_>, merchant: &str, source_id: &str) -> String {
+    format!(
+        "x/source/{merchant}/{}",
+        cx.digest("source", source_id.as_bytes())
+    )
+}
+
+/// The answer to a known `source_id`.
+fn again(cx: &Cx<'_>, id: &str) -> Result<Invoice, Refusal> {
+    match cx.settings.duplicate_source_id {
+        Duplicate::Refuse => Err(Refusal::field(
+            "source_id",
+            "invalid",
+            "Source id has already been used",
+        )),
+        Duplicate::Same => {
+            let kept: Option<Kept<Invoice, ()>> = cx.any(KIND, id)?;
+            kept.map(|kept| kept.object).ok_or_else(Refusal::broken)
+        }
+    }
+}
+
+/// Contact and bank account, all of the invoice's mode (partner-api, test invoice rules).
+fn parties(
+    cx: &Cx<'_>,
+    merchant: &MerchantRecord,
+    new: &NewInvoice,
+) -> Result<(Contact, Deposit), Refusal> {
+    let contact: Option<Kept<Contact, ()>> = cx.any(contacts::KIND, &new.contact_id)?;
+    let contact = contact
+        .filter(|kept| kept.owner.merchant == merchant.id)
+        .ok_or_else(|| Refusal::missing("Contact", &new.contact_id))?;
+    let deposit = deposits(merchant)
+        .into_iter()
+        .find(|deposit| deposit.id == new.bank_account_id)
+        .ok_or_else(|| Refusal::missing("BankAccount", &new.bank_account_id))?;
+    if let Some(file) = new.attachments.first() {
+        return Err(Refusal::missing("File", &file.id));
+    }
+    let mode = Mode::of_test(new.test_mode == Some(true));
+    if deposit.mode != mode || contact.owner.mode != mode {
+        let text = "Invoice, contact and bank account must be of one mode";
+        return Err(Refusal::rule("unavailable_for_merchant_mode", text));
+    }
+    if new.currency.as_deref().is_some_and(|code| code != "USD") {
+        let text = "Currency does not match the bank account";
+        return Err(Refusal::rule("currency_mismatch", text));
+    }
+    Ok((contact.object, deposit))
+}
+
+fn build(
+    cx: &mut Cx<'_>,
+    merchant: &MerchantRecord,
+    contact: Contact,
+    new: NewInvoice,
+) -> Result<Invoice, Refusal> {
+    let audit = audit(cx, merchant);
+    let id = cx.prefixed("i_");
+    let number = number(cx, merchant)?;
+    let (items, total) = lines(cx, &new)?;
+    let messages = send(cx, merchant, (&id, &number), &new.invoice_messages, &audit)?;
+    Ok(Invoice {
+        id,
+        modified: Some(Audit {
+            user: Some("SERVER".to_owned()),
+            ..audit.clone()
+        }),
+        created: Some(audit),
+        status: "pending".to_owned(),
+        invoice_number: Some(number),
+        invoice_date: new.invoice_date,
+        total_amount: total,
+        total_amount_due: total,
+        amount_paid: 0,
+        test_mode: new.test_mode == Some(true),
+        currency: Some(new.currency.unwrap_or_else(|| "USD".to_owned())),
+        bank_account_id: new.bank_account_id,
+        owner_id: contact.owner_id.clone(),
+        contact_id: new.contact_id,
+        contact: Some(contact),
+        invoice_payments: Vec::new(),
+        items: items.clone(),
+        line_items: items,
+        presentment_status: (!messages.is_empty()).then(|| "sent".to_owned()),
+        invoice_messages: messages,
+        scheduled_payment_requests: Vec::new(),
+        reference: new.reference,
+        source_id: new.source_id,
+        attachments: Vec::new(),
+        kind: "invoice".to_owned(),
+    })
+}
+
+fn number(cx: &mut Cx<'_>, merchant: &MerchantRecord) -> Result<String, Refusal> {
+    let key = format!("meta/invoice-number/{}", merchant.id);
+    let number: u64 = cx.get(&key)?.unwrap_or(NUMBER_FIRST);
+    cx.put(&key, &number.saturating_add(1))?;
+    Ok(number.to_string())
+}
+
+/// The lines and their total, in minor units.
+fn lines(cx: &mut Cx<'_>, new: &NewInvoice) -> Result<(Vec<LineItem>, i64), Refusal> {
+    let too_much = || {
+        Refusal::field(
+            "line_items",
+            "exceeds_maximum_value",
+            "Total exceeds the maximum",
+        )
+    };
+    let mut total: i64 = 0;
+    let mut items = Vec::new();
+    for line in &new.line_items {
+        let rate = line
+            .rate_per_quantity
+            .parse::<i64>()
+            .map_err(|_| too_much())?;
+        total = total.checked_add(rate).ok_or_else(too_much)?;
+        items.push(LineItem {
+            id: cx.prefixed("li_"),
+            description: Some(line.description.clone()),
+            rate_per_quantity: line.rate_per_quantity.clone(),
+            quantity: line.quantity.clone(),
+            rate_type: line.rate_type.clone(),
+            total: rate,
+        });
+    }
+    Ok((items, total))
+}
+
+/// Sends one e-mail to each address and tells what was sent.
+fn send(
+    cx: &mut Cx<'_>,
+    merchant: &MerchantRecord,
+    (invoice_id, number): (&str, &str),
+    messages: &[NewInvoiceMessage],
+    audit: &Audit,
+) -> Result<Vec<InvoiceMessage>, Refusal> {
+    let link = format!("{}/invoices/{invoice_id}", cx.world.options.portal_url);
+    let mut sent = Vec::new();
+    for message in messages {
+        let subject = message
+            .subject
+            .clone()
+            .unwrap_or_else(|| format!("{BRAND} Invoice {number}"));
+        let default = || format!("{} has sent a payment request.", merchant.name);
+        let text = message.message.clone().unwrap_or_else(default);
+        let body = format!(
+            "<p>{}</p><p><a href=\"{link}\">{link}</a></p>",
+            escape(&text).replace('\n', "<br>")
+        );
+        let id = cx.prefixed("imsg_");
+        for to in &message.email_addresses {
+            let mail = Mail {
+                id: id.clone(),
+                time: Timestamp(cx.now),
+                merchant: merchant.name.clone(),
+                to: to.clone(),
+                subject: subject.clone(),
+                body: body.clone(),
+                invoice_id: invoice_id.to_owned(),
+                link: link.clone(),
+            };
+            mail::send(cx, &mail)?;
+        }
+        sent.push(InvoiceMessage {
+            id,
+            created: Some(audit.clone()),
+            modified: Some(audit.clone()),
+            email_addresses: message.email_addresses.clone(),
+            subject: Some(subject),
+            body: Some(body),
+            status: "sent".to_owned(),
+            kind: "invoice_message".to_owned(),
+        });
+    }
+    Ok(sent)
+}

@@ -1,0 +1,96 @@
+//! Every movement of money, in order: what a checker adds up.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::api::transaction::Transaction;
+use crate::api::wire::Timestamp;
+use crate::sandbox::lists::Owner;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::{Cx, ordered};
+
+/// What a movement is; a void takes an authorisation back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum Movement {
+    Charge,
+    Void,
+}
+
+/// One movement.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub(crate) time: Timestamp,
+    pub(crate) owner: Owner,
+    pub(crate) account_id: String,
+    pub(crate) currency: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: Movement,
+    /// Minor units, always positive.
+    pub(crate) amount: i64,
+    pub(crate) transaction_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reference: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recurring_charge_occurrence_id: Option<String>,
+}
+
+/// Writes a movement down and adds it to its total.
+pub(crate) fn record(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    kind: Movement,
+    transaction: &Transaction,
+) -> Result<(), Refusal> {
+    let at = cx.next();
+    let entry = Entry {
+        time: Timestamp(cx.now),
+        owner: owner.clone(),
+        account_id: transaction.account_id.clone(),
+        currency: transaction.currency.clone(),
+        kind,
+        amount: transaction.amount,
+        transaction_id: transaction.id.clone(),
+        reference: transaction.reference.clone(),
+        recurring_charge_occurrence_id: transaction.recurring_charge_occurrence_id.clone(),
+    };
+    cx.put(&format!("ledger/entry/{}", ordered(at)), &entry)?;
+    let word = serde_json::to_value(kind)?;
+    let word = word.as_str().unwrap_or_default().to_owned();
+    let key = format!(
+        "ledger/total/{}/{}/{word}",
+        entry.account_id, entry.currency
+    );
+    let total = cx.get::<i64>(&key)?.unwrap_or(0).checked_add(entry.amount);
+    cx.put(&key, &total.ok_or_else(Refusal::broken)?)
+}
+
+/// The whole ledger, with totals by account, currency and type.
+pub(crate) fn show(cx: &Cx<'_>) -> Result<Value, Refusal> {
+    let entries = cx.scan("ledger/entry/", None, usize::MAX)?;
+    let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| flat(entry)).collect();
+    let totals = cx.scan("ledger/total/", None, usize::MAX)?;
+    let totals: Vec<Value> = totals
+        .into_iter()
+        .map(|(key, amount)| {
+            let mut parts = key.split('/').skip(2);
+            json!({
+                "account_id": parts.next(),
+                "currency": parts.next(),
+                "type": parts.next(),
+                "amount": amount,
+            })
+        })
+        .collect();
+    Ok(json!({"entries": entries, "totals": totals}))
+}
+
+/// The owner's parts beside the others.
+fn flat(mut entry: Value) -> Value {
+    if let Some(map) = entry.as_object_mut()
+        && let Some(Value::Object(owner)) = map.shift_remove("owner")
+    {
+        map.extend(owner);
+    }
+    entry
+}

@@ -1,0 +1,117 @@
+//! What clients send and the service forgives, put right before anything is typed (service-facts, 9, 11;
+//! gateway-api: amounts may be strings).
+//!
+//! Explicit nulls are absent, arrays may come as objects with the keys 0, 1, …, numbers as strings, and
+//! numbers where a text belongs. Free-form objects (`data`, `form_data`) are left as they are.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::sandbox::refusal::Refusal;
+
+const INTEGERS: [&str; 10] = [
+    "amount",
+    "surcharge_amount",
+    "gratuity",
+    "exp_month",
+    "exp_year",
+    "interval_delay",
+    "max_occurrences",
+    "max_amount",
+    "page",
+    "page_size",
+];
+
+const BOOLEANS: [&str; 2] = ["auto_capture", "test_mode"];
+
+const ARRAYS: [&str; 5] = [
+    "days",
+    "line_items",
+    "email_addresses",
+    "invoice_messages",
+    "attachments",
+];
+
+const TEXTS: [&str; 12] = [
+    "number",
+    "cvv",
+    "postal_code",
+    "routing_number",
+    "account_number",
+    "phone",
+    "name",
+    "address1",
+    "reference",
+    "description",
+    "rate_per_quantity",
+    "quantity",
+];
+
+const FREE: [&str; 2] = ["data", "form_data"];
+
+/// Reads a body into its type. Errors: 400 for a body that is no object, 422 for a field of a wrong type.
+pub(crate) fn read<T: DeserializeOwned>(body: Value) -> Result<T, Refusal> {
+    let Value::Object(map) = body else {
+        return Err(Refusal::malformed("Body is not an object"));
+    };
+    let value = Value::Object(object(map));
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string().replace('[', ".").replace(']', "");
+        Refusal::field(&path, "invalid", "Value is invalid")
+    })
+}
+
+/// An object with its nulls gone and its values in their natural form.
+pub(crate) fn object(map: Map<String, Value>) -> Map<String, Value> {
+    let present = map.into_iter().filter(|(_, value)| !value.is_null());
+    present
+        .map(|(name, value)| {
+            let value = if FREE.contains(&name.as_str()) {
+                value
+            } else {
+                natural(&name, value)
+            };
+            (name, value)
+        })
+        .collect()
+}
+
+fn natural(name: &str, value: Value) -> Value {
+    match value {
+        Value::String(text) if INTEGERS.contains(&name) => integer(text),
+        Value::String(text) if BOOLEANS.contains(&name) => boolean(text),
+        Value::Number(number) if TEXTS.contains(&name) => Value::String(number.to_string()),
+        Value::Object(map) if ARRAYS.contains(&name) && is_numbered(&map) => Value::Array(
+            map.into_iter()
+                .map(|(_, item)| natural(name, item))
+                .collect(),
+        ),
+        Value::Number(number) if name == "days" => Value::String(number.to_string()),
+        Value::Object(map) => Value::Object(object(map)),
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| natural(name, item)).collect())
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+fn integer(text: String) -> Value {
+    text.trim()
+        .parse::<i64>()
+        .map_or(Value::String(text), Value::from)
+}
+
+fn boolean(text: String) -> Value {
+    match text.as_str() {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => Value::String(text),
+    }
+}
+
+/// Are the keys 0, 1, 2, … in order?
+fn is_numbered(map: &Map<String, Value>) -> bool {
+    map.keys()
+        .zip(0_usize..)
+        .all(|(key, at)| *key == at.to_string())
+}

@@ -1,0 +1,242 @@
+//! Objects of a kind: stored once, listed newest first by owner, and in order of creation for people.
+//!
+//! A page costs what it holds and what it skips, never the whole list; the number of entries is kept.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::api::{PAGE_SIZE_MAX, Page};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::{Cx, ordered};
+
+/// Test or live; it divides everything a merchant has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    Test,
+    Live,
+}
+
+impl Mode {
+    pub(crate) fn of_test(test: bool) -> Self {
+        if test { Self::Test } else { Self::Live }
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Live => "live",
+        }
+    }
+}
+
+/// Whose an object is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub(crate) merchant: String,
+    pub(crate) mode: Mode,
+}
+
+impl Owner {
+    pub(crate) fn key(&self) -> String {
+        format!("{}.{}", self.merchant, self.mode.as_str())
+    }
+}
+
+/// An object as it is kept: what is answered, whose it is, and what stays inside.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Kept<T, X> {
+    pub(crate) owner: Owner,
+    pub(crate) sequence: u64,
+    pub(crate) object: T,
+    pub(crate) inside: X,
+}
+
+/// A kind of object: its word in keys, and its type in a 404.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KindOf {
+    pub(crate) word: &'static str,
+    pub(crate) name: &'static str,
+}
+
+impl KindOf {
+    fn object(self, id: &str) -> String {
+        format!("o/{}/{id}", self.word)
+    }
+}
+
+impl Cx<'_> {
+    /// Stores a new object and puts it on top of the list `under` (an owner, or a parent).
+    pub(crate) fn create<T: Serialize, X: Serialize>(
+        &mut self,
+        kind: KindOf,
+        under: &str,
+        id: &str,
+        kept: &Kept<T, X>,
+    ) -> Result<(), Refusal> {
+        self.put(&kind.object(id), kept)?;
+        self.put(&format!("g/{}/{}", kind.word, ordered(kept.sequence)), &id)?;
+        self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
+    }
+
+    /// Stores an object again.
+    pub(crate) fn update<T: Serialize, X: Serialize>(
+        &mut self,
+        kind: KindOf,
+        id: &str,
+        kept: &Kept<T, X>,
+    ) -> Result<(), Refusal> {
+        self.put(&kind.object(id), kept)
+    }
+
+    /// Forgets an object and takes it off its list.
+    pub(crate) fn delete(
+        &mut self,
+        kind: KindOf,
+        under: &str,
+        id: &str,
+        sequence: u64,
+    ) -> Result<(), Refusal> {
+        self.remove(&kind.object(id));
+        self.remove(&format!("g/{}/{}", kind.word, ordered(sequence)));
+        self.list_remove(&format!("{}/{under}", kind.word), sequence)
+    }
+
+    /// An object of this owner; 404 for one of another, as for none.
+    pub(crate) fn find<T: DeserializeOwned, X: DeserializeOwned>(
+        &self,
+        kind: KindOf,
+        owner: &Owner,
+        id: &str,
+    ) -> Result<Kept<T, X>, Refusal> {
+        let kept: Option<Kept<T, X>> = self.any(kind, id)?;
+        kept.filter(|kept| kept.owner == *owner)
+            .ok_or_else(|| Refusal::missing(kind.name, id))
+    }
+
+    /// An object, whoever owns it.
+    pub(crate) fn any<T: DeserializeOwned, X: DeserializeOwned>(
+        &self,
+        kind: KindOf,
+        id: &str,
+    ) -> Result<Option<Kept<T, X>>, Refusal> {
+        self.get(&kind.object(id))
+    }
+
+    /// Puts an id on top of a list.
+    pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<(), Refusal> {
+        self.put(&newest_first(list, at), &id)?;
+        let count = self.count(list)?.saturating_add(1);
+        self.put(&format!("n/{list}"), &count)
+    }
+
+    /// Takes an entry off a list.
+    pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<(), Refusal> {
+        self.remove(&newest_first(list, at));
+        let count = self.count(list)?.saturating_sub(1);
+        self.put(&format!("n/{list}"), &count)
+    }
+
+    /// How many entries a list has.
+    pub(crate) fn count(&self, list: &str) -> Result<u64, Refusal> {
+        Ok(self.get(&format!("n/{list}"))?.unwrap_or(0))
+    }
+
+    /// The ids of a list, newest first, from `skip` on.
+    pub(crate) fn ids(&self, list: &str, skip: u64, take: u64) -> Result<Vec<String>, Refusal> {
+        let all = skip.saturating_add(take);
+        let entries = self.scan(&format!("l/{list}/"), None, to_usize(all))?;
+        let ids = entries.into_iter().skip(to_usize(skip));
+        Ok(ids
+            .filter_map(|(_, id)| id.as_str().map(str::to_owned))
+            .collect())
+    }
+}
+
+fn newest_first(list: &str, at: u64) -> String {
+    format!("l/{list}/{}", ordered(u64::MAX.saturating_sub(at)))
+}
+
+pub(crate) fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Which page is asked for (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paging {
+    pub(crate) page: u64,
+    pub(crate) size: u64,
+}
+
+const PAGE_SIZE_DEFAULT: u64 = 20;
+
+impl Paging {
+    pub(crate) fn of(asked: &Asked) -> Result<Self, Refusal> {
+        let page = number(asked, "page", 1, u64::MAX)?.unwrap_or(1);
+        let size = number(asked, "page_size", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
+        Ok(Self { page, size })
+    }
+
+    pub(crate) fn skip(self) -> u64 {
+        self.page.saturating_sub(1).saturating_mul(self.size)
+    }
+
+    /// The page of a list whose ids are all that is needed to show it.
+    pub(crate) fn of_list<T>(
+        self,
+        cx: &Cx<'_>,
+        list: &str,
+        show: impl Fn(&str) -> Result<T, Refusal>,
+    ) -> Result<Page<T>, Refusal> {
+        let ids = cx.ids(list, self.skip(), self.size)?;
+        let results = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
+        Ok(self.page_of(cx.count(list)?, results))
+    }
+
+    /// The page of results that had to be filtered first.
+    pub(crate) fn of_vec<T>(self, all: Vec<T>) -> Page<T> {
+        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        let results = all
+            .into_iter()
+            .skip(to_usize(self.skip()))
+            .take(to_usize(self.size));
+        let results = results.collect();
+        self.page_of(total, results)
+    }
+
+    pub(crate) fn page_of<T>(self, total_entries: u64, results: Vec<T>) -> Page<T> {
+        Page {
+            page: self.page,
+            page_size: self.size,
+            total_entries,
+            results,
+        }
+    }
+}
+
+/// A number of the query within bounds.
+pub(crate) fn number(
+    asked: &Asked,
+    name: &str,
+    min: u64,
+    max: u64,
+) -> Result<Option<u64>, Refusal> {
+    let Some(text) = asked.query(name) else {
+        return Ok(None);
+    };
+    match text.parse::<u64>() {
+        Ok(number) if number > max => Err(Refusal::field(
+            name,
+            "exceeds_maximum_value",
+            "Value exceeds the maximum",
+        )),
+        Ok(number) if number < min => Err(Refusal::field(
+            name,
+            "below_minimum_value",
+            "Value is less than the minimum",
+        )),
+        Ok(number) => Ok(Some(number)),
+        Err(_) => Err(Refusal::field(name, "invalid", "Value is invalid")),
+    }
+}

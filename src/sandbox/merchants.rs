@@ -1,0 +1,215 @@
+//! Merchants: their keys, accounts and bank accounts, all derived from the seed and the name.
+//!
+//! So the same merchant has the same keys after a reset, and in every sandbox of the same seed.
+
+use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use crate::api::method::MethodKind;
+use crate::api::wire::Timestamp;
+use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
+use crate::sandbox::lists::{Mode, Owner};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// The merchant that is always there.
+pub(crate) const DEMO: &str = "demo";
+/// Where merchants are, unless they say so.
+pub(crate) const TIMEZONE_DEFAULT: &str = "America/Chicago";
+/// The name of the partner application.
+pub(crate) const APPLICATION: &str = "sandbox partner";
+
+/// A merchant as it is kept.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct MerchantRecord {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) timezone: String,
+    pub(crate) created: Timestamp,
+    pub(crate) test: ModeKeys,
+    pub(crate) live: ModeKeys,
+}
+
+/// What a merchant has in one mode.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct ModeKeys {
+    pub(crate) public_key: String,
+    pub(crate) secret_key: String,
+    pub(crate) card_account: String,
+    pub(crate) ach_account: String,
+    pub(crate) operating: String,
+    pub(crate) trust: String,
+}
+
+/// What a key opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum KeyKind {
+    Public,
+    Secret,
+}
+
+/// Where a look-up of a key leads.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct KeyEntry {
+    pub(crate) owner: Owner,
+    pub(crate) kind: KeyKind,
+}
+
+impl MerchantRecord {
+    pub(crate) fn keys(&self, mode: Mode) -> &ModeKeys {
+        match mode {
+            Mode::Test => &self.test,
+            Mode::Live => &self.live,
+        }
+    }
+
+    pub(crate) fn zone(&self) -> Tz {
+        self.timezone.parse().unwrap_or(Tz::UTC)
+    }
+
+    /// The date it is for the merchant.
+    pub(crate) fn today(&self, now: DateTime<Utc>) -> NaiveDate {
+        now.with_timezone(&self.zone()).date_naive()
+    }
+
+    /// A moment of the merchant's day; the next hour where the clocks leap over it.
+    pub(crate) fn at(&self, date: NaiveDate, hour: u32) -> DateTime<Utc> {
+        let hours = [hour, hour.saturating_add(1)];
+        let moments = hours.into_iter().filter_map(|hour| {
+            let time = NaiveTime::from_hms_opt(hour, 0, 0)?;
+            self.zone()
+                .from_local_datetime(&date.and_time(time))
+                .earliest()
+        });
+        let mut moments = moments.map(|moment| moment.with_timezone(&Utc));
+        moments
+            .next()
+            .unwrap_or_else(|| date.and_time(NaiveTime::MIN).and_utc())
+    }
+
+    /// The next time the merchant's clock shows this hour, after `now`.
+    pub(crate) fn next_at(&self, now: DateTime<Utc>, hour: u32) -> DateTime<Utc> {
+        let today = self.at(self.today(now), hour);
+        if today > now {
+            return today;
+        }
+        let tomorrow = self.today(now).checked_add_days(Days::new(1));
+        tomorrow.map_or(today, |date| self.at(date, hour))
+    }
+
+    /// The account that pays by this kind: the one named, or the primary one.
+    /// Errors: of another mode, of another kind, unknown (gateway-api, POST /v1/charges, rule 1).
+    pub(crate) fn account(
+        &self,
+        mode: Mode,
+        kind: &MethodKind,
+        asked: Option<&str>,
+    ) -> Result<String, Refusal> {
+        let keys = self.keys(mode);
+        let fitting = if *kind == MethodKind::Bank {
+            &keys.ach_account
+        } else {
+            &keys.card_account
+        };
+        let Some(asked) = asked else {
+            return Ok(fitting.clone());
+        };
+        if asked == fitting {
+            return Ok(fitting.clone());
+        }
+        if asked == keys.card_account || asked == keys.ach_account {
+            let text = "Payment method type does not fit the account";
+            return Err(Refusal::rule("incorrect_payment_type", text));
+        }
+        let other = self.keys(if mode == Mode::Test {
+            Mode::Live
+        } else {
+            Mode::Test
+        });
+        if asked == other.card_account || asked == other.ach_account {
+            let text = "Account is not available in this mode";
+            return Err(Refusal::rule("unavailable_for_merchant_mode", text));
+        }
+        let text = "No account for the payment method";
+        Err(Refusal::rule("no_account_for_payment_method", text))
+    }
+}
+
+fn derive_keys(seed: &[u8; 32], name: &str, mode: Mode) -> ModeKeys {
+    let label = |what: &str| format!("merchant/{}/{what}", mode.as_str());
+    let id = |what: &str| named(seed, &label(what), name);
+    ModeKeys {
+        public_key: alphanumerics(seed, &label("public"), name, PUBLIC_KEY),
+        secret_key: alphanumerics(seed, &label("secret"), name, LONG),
+        card_account: id("card"),
+        ach_account: id("ach"),
+        operating: format!("bank_{}", id("operating")),
+        trust: format!("bank_{}", id("trust")),
+    }
+}
+
+fn record(id: &str) -> String {
+    format!("o/merchant/{id}")
+}
+
+impl Cx<'_> {
+    /// The merchant of this name, made if there is none. A zone counts at the making alone.
+    pub(crate) fn merchant_named(
+        &mut self,
+        name: &str,
+        timezone: Option<&str>,
+    ) -> Result<MerchantRecord, Refusal> {
+        let seed = self.world.seed;
+        let id = named(&seed, "merchant", name);
+        if let Some(found) = self.get(&record(&id))? {
+            return Ok(found);
+        }
+        let merchant = MerchantRecord {
+            id,
+            name: name.to_owned(),
+            timezone: timezone.unwrap_or(TIMEZONE_DEFAULT).to_owned(),
+            created: Timestamp(self.now),
+            test: derive_keys(&seed, name, Mode::Test),
+            live: derive_keys(&seed, name, Mode::Live),
+        };
+        self.put(&record(&merchant.id), &merchant)?;
+        for mode in [Mode::Test, Mode::Live] {
+            let owner = Owner {
+                merchant: merchant.id.clone(),
+                mode,
+            };
+            let keys = merchant.keys(mode);
+            for (key, kind) in [
+                (&keys.public_key, KeyKind::Public),
+                (&keys.secret_key, KeyKind::Secret),
+            ] {
+                self.put(
+                    &format!("x/key/{key}"),
+                    &KeyEntry {
+                        owner: owner.clone(),
+                        kind,
+                    },
+                )?;
+            }
+        }
+        Ok(merchant)
+    }
+
+    pub(crate) fn merchant(&self, id: &str) -> Result<MerchantRecord, Refusal> {
+        self.get(&record(id))?
+            .ok_or_else(|| Refusal::missing("Merchant", id))
+    }
+
+    pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>, Refusal> {
+        let all = self.scan("o/merchant/", None, usize::MAX)?;
+        let all = all
+            .into_iter()
+            .map(|(_, value)| Ok(serde_json::from_value(value)?));
+        let mut all: Vec<MerchantRecord> = all.collect::<Result<_, Refusal>>()?;
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(all)
+    }
+}
+

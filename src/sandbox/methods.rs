@@ -1,0 +1,201 @@
+//! Payment details as the emulator keeps them: masked, with an outcome class, without the number.
+
+use chrono::{DateTime, Datelike, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::api::bank::{self, NewBank};
+use crate::api::card::{self, Card, NewCard};
+use crate::api::method::{CardType, MethodKind, MethodRef, PaymentMethod};
+use crate::api::rules::FieldProblem;
+use crate::base::card::{Brand, CardNumber, is_published_test_number, mask_account, mask_routing};
+use crate::base::secret::Secret;
+use crate::sandbox::lists::{Kept, Owner};
+use crate::sandbox::outcomes::{self, Class, bank_name};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{cards, tokens};
+
+/// Characters of a fingerprint (service-facts, 18).
+const FINGERPRINT: usize = 20;
+/// The one published number that fails its check digit on purpose.
+const LUHN_WRONG: &str = "4242424242424241";
+
+/// A method as it is kept.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct KeptMethod {
+    /// What answers show.
+    pub(crate) shown: PaymentMethod,
+    /// What becomes of a charge.
+    pub(crate) class: Class,
+    /// What was wrong with its fields when it came in; a token keeps such details (service-facts, 36).
+    pub(crate) problems: Vec<FieldProblem>,
+    /// Does the number's check digit fit?
+    pub(crate) number_fits: bool,
+    /// Was a CVV given?
+    pub(crate) has_cvv: bool,
+    pub(crate) reference: Option<String>,
+    pub(crate) description: Option<String>,
+}
+
+impl KeptMethod {
+    /// Field errors first, together; then number and date, each alone (service-facts, 22, 23, 52).
+    pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<(), Refusal> {
+        Refusal::fields(parent, &self.problems)?;
+        match self.flaw(now) {
+            Some(code) => Err(Refusal::rule(code, &outcomes::text(code))),
+            None => Ok(()),
+        }
+    }
+
+    /// The rule that the details break, if their fields are well.
+    pub(crate) fn flaw(&self, now: DateTime<Utc>) -> Option<&'static str> {
+        if !self.number_fits {
+            return Some("card_number_invalid");
+        }
+        let expiry = self.shown.exp_year.zip(self.shown.exp_month);
+        let today = (i64::from(now.year()), i64::from(now.month()));
+        expiry
+            .filter(|_| self.is_card())
+            .filter(|expiry| *expiry < today)
+            .map(|_| "card_expired")
+    }
+
+    pub(crate) fn is_card(&self) -> bool {
+        self.shown.kind == MethodKind::Card
+    }
+
+    /// The method as event data shows it: `***` for a CVV that was given (service-facts, 28).
+    pub(crate) fn in_events(&self) -> PaymentMethod {
+        PaymentMethod {
+            cvv: self.has_cvv.then(|| "***".to_owned()),
+            ..self.shown.clone()
+        }
+    }
+}
+
+/// Takes a card's details in.
+pub(crate) fn keep_card(cx: &Cx<'_>, card: NewCard) -> KeptMethod {
+    let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
+    let digits = number.expose();
+    let problems = card::rules(&card);
+    let class = outcomes::of_card(&card);
+    let published = is_published_test_number(digits) && digits != LUHN_WRONG;
+    let shown = PaymentMethod {
+        kind: MethodKind::Card,
+        number: Some(mask_account(digits)),
+        card_type: Some(CardType::from(Brand::of(digits).as_str())),
+        exp_month: card.exp_month,
+        exp_year: card.exp_year.map(whole_year),
+        name: card.name,
+        address1: card.address1,
+        address2: card.address2,
+        city: card.city,
+        state: card.state,
+        postal_code: card.postal_code,
+        country: card.country,
+        phone: card.phone,
+        email: card.email,
+        fingerprint: Some(fingerprint(cx, "card", digits)),
+        ..PaymentMethod::default()
+    };
+    KeptMethod {
+        shown,
+        class,
+        problems,
+        number_fits: published || CardNumber::parse(digits).is_ok(),
+        has_cvv: card.cvv.is_some_and(|cvv| !cvv.expose().is_empty()),
+        reference: card.reference,
+        description: card.description,
+    }
+}
+
+/// Takes a bank account's details in.
+pub(crate) fn keep_bank(cx: &Cx<'_>, bank: NewBank) -> KeptMethod {
+    let number = bank
+        .account_number
+        .clone()
+        .unwrap_or_else(|| Secret::from(""));
+    let routing = bank.routing_number.clone().unwrap_or_default();
+    let problems = bank::rules(&bank);
+    let class = outcomes::of_bank(&bank);
+    let both = format!("{routing}/{}", number.expose());
+    let shown = PaymentMethod {
+        kind: MethodKind::Bank,
+        routing_number: Some(mask_routing(&routing)),
+        account_number: Some(mask_account(number.expose())),
+        account_type: bank.account_type,
+        account_holder_type: bank.account_holder_type,
+        bank_name: Some(bank_name(&routing).to_owned()),
+        name: bank.name,
+        given_name: bank.given_name,
+        surname: bank.surname,
+        address1: bank.address1,
+        address2: bank.address2,
+        city: bank.city,
+        state: bank.state,
+        postal_code: bank.postal_code,
+        country: bank.country,
+        phone: bank.phone,
+        email: bank.email,
+        fingerprint: Some(fingerprint(cx, "bank", &both)),
+        ..PaymentMethod::default()
+    };
+    KeptMethod {
+        shown,
+        class,
+        problems,
+        number_fits: true,
+        has_cvv: false,
+        reference: bank.reference,
+        description: bank.description,
+    }
+}
+
+fn whole_year(year: i64) -> i64 {
+    if (0..100).contains(&year) {
+        year.saturating_add(2000)
+    } else {
+        year
+    }
+}
+
+fn fingerprint(cx: &Cx<'_>, label: &str, digits: &str) -> String {
+    let digest = cx.digest(label, digits.as_bytes());
+    let mut text = data_encoding::BASE64URL_NOPAD.encode(digest.as_bytes());
+    text.truncate(FINGERPRINT);
+    text
+}
+
+/// A method of a request, resolved.
+pub(crate) struct Resolved {
+    pub(crate) method: KeptMethod,
+    /// The one-time token it came from, to be used up by whatever is done with it.
+    pub(crate) token: Option<String>,
+    /// The field that its problems belong to.
+    pub(crate) parent: &'static str,
+}
+
+/// Finds the method that a request means: a token, a saved card, or inline details.
+pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<Resolved, Refusal> {
+    let (method, token) = match method {
+        MethodRef::Card(card) => (keep_card(cx, *card), None),
+        MethodRef::Bank(bank) => (keep_bank(cx, *bank), None),
+        MethodRef::Id(id) => match tokens::find(cx, owner, &id) {
+            Ok(kept) => (kept.inside, Some(id)),
+            Err(_) => (saved(cx, owner, &id)?, None),
+        },
+    };
+    Ok(Resolved {
+        method,
+        token,
+        parent: "method",
+    })
+}
+
+fn saved(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
+    let card: Result<Kept<Card, KeptMethod>, Refusal> = cx.find(cards::KIND, owner, id);
+    let kept = card.map_err(|_| Refusal::missing("PaymentMethod", id))?;
+    let mut method = kept.inside;
+    method.shown.id = Some(id.to_owned());
+    Ok(method)
+}

@@ -1,0 +1,221 @@
+//! Recurring charges: made, changed, read, listed (gateway-api, Recurring charge; service-facts, part 7).
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::api::Page;
+use crate::api::method::MethodRef;
+use crate::api::recurring::{self, NewRecurringCharge, RecurringCharge, RecurringStatus, Schedule};
+use crate::api::wire::Timestamp;
+use crate::base::schedule::{Day, Schedule as Calendar, Unit};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
+use crate::sandbox::methods::{KeptMethod, resolve};
+use crate::sandbox::options::Surface;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::compare;
+use crate::sandbox::{events, occurrences, tokens};
+
+pub(crate) const KIND: KindOf = KindOf {
+    word: "recurring",
+    name: "RecurringCharge",
+};
+
+/// What a recurring charge knows besides what it shows.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Inside {
+    pub(crate) method: KeptMethod,
+    /// The occurrence that waits.
+    pub(crate) pending: Option<String>,
+    /// The due date of the last one that was paid, failed or ignored.
+    pub(crate) closed: Option<NaiveDate>,
+}
+
+pub(crate) type KeptRecurring = Kept<RecurringCharge, Inside>;
+
+/// What can happen to a recurring charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// A request changes it.
+    Update,
+    /// Limits are reached, or no date is left.
+    Complete,
+}
+
+/// Where a change leads; `None` where it is not valid for the status.
+pub(crate) fn step(status: &RecurringStatus, change: Change) -> Option<RecurringStatus> {
+    use RecurringStatus as S;
+    match (status, change) {
+        (S::Active, Change::Update) => Some(S::Active),
+        (S::Active, Change::Complete) => Some(S::Completed),
+        (S::Completed | S::Deleted | S::Other(_), Change::Update | Change::Complete) => None,
+    }
+}
+
+/// POST /v1/recurring/charges. The method is not verified; the start may not be today.
+pub(crate) fn create(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    new: NewRecurringCharge,
+) -> Result<RecurringCharge, Refusal> {
+    let owner = asked.owner()?;
+    Refusal::fields("", &recurring::rules(&new))?;
+    let merchant = cx.merchant(&owner.merchant)?;
+    let schedule = new.schedule.clone().unwrap_or_default();
+    refuse_today(&schedule, merchant.today(cx.now))?;
+    let method = take_method(cx, &owner, new.method.clone())?;
+    let kind = &method.shown.kind;
+    let account = merchant.account(owner.mode, kind, new.account_id.as_deref())?;
+    if new.currency.as_deref().is_some_and(|code| code != "USD") {
+        return Err(Refusal::rule(
+            "unsupported_currency",
+            "Currency is not supported",
+        ));
+    }
+    let object = build(cx, new, account, &method);
+    let sequence = cx.next();
+    let inside = Inside {
+        method,
+        ..Inside::default()
+    };
+    let mut kept = Kept {
+        owner: owner.clone(),
+        sequence,
+        object,
+        inside,
+    };
+    let id = kept.object.id.clone();
+    cx.create(KIND, &owner.key(), &id, &kept)?;
+    events::emit(cx, &owner, "recurring_charge.created", &kept.object)?;
+    let first = occurrences::open(cx, &mut kept, merchant.today(cx.now))?;
+    let Some(first) = first else {
+        let text = "The schedule has no occurrences";
+        return Err(Refusal::rule("no_occurrences_for_schedule", text));
+    };
+    cx.update(KIND, &id, &kept)?;
+    Ok(RecurringCharge {
+        occurrences: Some(vec![first]),
+        ..kept.object
+    })
+}
+
+fn build(
+    cx: &mut Cx<'_>,
+    new: NewRecurringCharge,
+    account: String,
+    method: &KeptMethod,
+) -> RecurringCharge {
+    let now = Some(Timestamp(cx.now));
+    let public = cx.world.options.surface == Surface::Public;
+    RecurringCharge {
+        id: cx.id(),
+        status: RecurringStatus::Active,
+        account_id: account,
+        method: Some(method.shown.clone()),
+        schedule: new.schedule,
+        description: new.description,
+        reference: new.reference.filter(|_| public),
+        amount: new.amount.unwrap_or(0),
+        currency: "USD".to_owned(),
+        max_occurrences: new.max_occurrences,
+        max_amount: new.max_amount,
+        data: new.data.filter(|_| public),
+        created: now,
+        modified: now,
+        ..RecurringCharge::default()
+    }
+}
+
+/// The method of a request, copied; a token is used up by it, and a CVV is not kept.
+fn take_method(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    method: Option<MethodRef>,
+) -> Result<KeptMethod, Refusal> {
+    let method = method.ok_or_else(Refusal::broken)?;
+    let resolved = resolve(cx, owner, method)?;
+    match &resolved.token {
+        Some(token) => tokens::end(cx, token)?,
+        None => Refusal::fields("method", &resolved.method.problems)?,
+    }
+    let mut method = resolved.method;
+    method.has_cvv = false;
+    method.class.cvv_result = None;
+    Ok(method)
+}
+
+/// A start today is refused (service-facts, 63).
+pub(crate) fn refuse_today(schedule: &Schedule, today: NaiveDate) -> Result<(), Refusal> {
+    if schedule.start == Some(today) {
+        let text = "The first occurrence would be due immediately";
+        return Err(Refusal::rule("first_occurrence_due_immediately", text));
+    }
+    Ok(())
+}
+
+/// The schedule as a calendar; 422 for what it cannot be.
+pub(crate) fn calendar(schedule: &Schedule) -> Result<Calendar, Refusal> {
+    let wrong = || Refusal::field("schedule", "invalid", "Schedule is invalid");
+    let unit = match schedule.interval_unit.as_deref() {
+        Some("DAY") => Unit::Day,
+        Some("WEEK") => Unit::Week,
+        Some("MONTH") => Unit::Month,
+        Some(_) | None => return Err(wrong()),
+    };
+    let days = schedule.days.iter().flatten().map(|day| day.parse::<Day>());
+    let mut days = days.collect::<Result<Vec<_>, _>>().map_err(|_| wrong())?;
+    days.sort_unstable();
+    days.dedup();
+    let delay = schedule
+        .interval_delay
+        .and_then(|delay| u32::try_from(delay).ok());
+    Ok(Calendar {
+        start: schedule.start.ok_or_else(wrong)?,
+        interval_unit: unit,
+        interval_delay: delay.ok_or_else(wrong)?,
+        end: schedule.end,
+        days,
+    })
+}
+
+/// A recurring charge of this owner.
+pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptRecurring, Refusal> {
+    cx.find(KIND, owner, id)
+}
+
+/// GET /v1/recurring/charges/{id}: without its occurrences.
+pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
+    Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
+}
+
+/// GET /v1/recurring/charges: newest first; filters `account_id`, `status`, `reference`.
+pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<RecurringCharge>, Refusal> {
+    let owner = asked.owner()?;
+    let paging = Paging::of(asked)?;
+    let under = format!("{}/{}", KIND.word, owner.key());
+    let show = |id: &str| find(cx, &owner, id).map(|kept| kept.object);
+    let filters = ["account_id", "status", "reference"];
+    let filters: Vec<_> = filters
+        .iter()
+        .filter_map(|name| asked.query(name).map(|text| (*name, text)))
+        .collect();
+    let order = asked.query("order_by");
+    if filters.is_empty() && order.is_none() {
+        return paging.of_list(cx, &under, show);
+    }
+    let mut found = Vec::new();
+    for id in cx.ids(&under, 0, u64::MAX)? {
+        let charge = show(&id)?;
+        let value = serde_json::to_value(&charge)?;
+        let fits =
+            |name: &str, text: &str| value.get(name).and_then(|own| own.as_str()) == Some(text);
+        if filters.iter().all(|(name, text)| fits(name, text)) {
+            found.push((value, charge));
+        }
+    }
+    for key in order.unwrap_or("-created").rsplit(',') {
+        found.sort_by(|one, other| compare(key, &one.0, &other.0));
+    }
+    Ok(paging.of_vec(found.into_iter().map(|(_, charge)| charge).collect()))
+}

@@ -1,0 +1,228 @@
+//! Changes of a recurring charge (gateway-api, PATCH /v1/recurring/charges/{id}; service-facts, 61).
+
+use serde_json::Value;
+
+use crate::api::method::{MethodKind, MethodRef, PaymentMethod};
+use crate::api::recurring::{self, RecurringChange, RecurringCharge, Schedule};
+use crate::api::rules::FieldProblem;
+use crate::api::wire::Timestamp;
+use crate::api::{bank, card};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lenient;
+use crate::sandbox::lists::Owner;
+use crate::sandbox::options::Surface;
+use crate::sandbox::recurring::{Change, KIND, KeptRecurring, calendar, find, refuse_today, step};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{events, occurrences, tokens};
+
+/// PATCH: what is absent stays.
+pub(crate) fn patch(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    change: RecurringChange,
+) -> Result<RecurringCharge, Refusal> {
+    let kept = open(cx, asked)?;
+    update(cx, kept, change)
+}
+
+/// PUT: complete content; an optional field that is absent is cleared (service-facts, 56).
+pub(crate) fn put(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
+    let mut kept = open(cx, asked)?;
+    let whole: recurring::NewRecurringCharge = lenient::read(asked.json()?)?;
+    let mut problems = recurring::rules(&whole);
+    problems.retain(|problem| problem.context != "method");
+    Refusal::fields("", &problems)?;
+    let object = &mut kept.object;
+    (
+        object.description,
+        object.max_occurrences,
+        object.max_amount,
+    ) = (None, None, None);
+    object.schedule = None;
+    let change = RecurringChange {
+        description: whole.description,
+        reference: whole.reference,
+        account_id: whole.account_id,
+        amount: whole.amount,
+        method: whole.method,
+        schedule: whole.schedule,
+        max_occurrences: whole.max_occurrences,
+        max_amount: whole.max_amount,
+    };
+    update(cx, kept, change)
+}
+
+fn open(cx: &Cx<'_>, asked: &Asked) -> Result<KeptRecurring, Refusal> {
+    let kept = find(cx, &asked.owner()?, asked.parameter(0))?;
+    match step(&kept.object.status, Change::Update) {
+        Some(_) => Ok(kept),
+        None => Err(unavailable()),
+    }
+}
+
+/// 422 for a status that does not allow it.
+pub(crate) fn unavailable() -> Refusal {
+    Refusal::rule(
+        "unavailable_for_current_status",
+        "Not available for the current status",
+    )
+}
+
+fn update(
+    cx: &mut Cx<'_>,
+    mut kept: KeptRecurring,
+    change: RecurringChange,
+) -> Result<RecurringCharge, Refusal> {
+    Refusal::fields("", &recurring::change_rules(&change))?;
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    if let Some(schedule) = change.schedule {
+        refuse_today(&schedule, merchant.today(cx.now))?;
+        kept.object.schedule = Some(merge(kept.object.schedule.take(), schedule)?);
+    }
+    if let Some(method) = change.method {
+        let owner = kept.owner.clone();
+        change_method(cx, &owner, &mut kept, method)?;
+    }
+    let kind = &kept.inside.method.shown.kind;
+    let account = change
+        .account_id
+        .as_deref()
+        .unwrap_or(&kept.object.account_id);
+    kept.object.account_id = merchant.account(kept.owner.mode, kind, Some(account))?;
+    let public = cx.world.options.surface == Surface::Public;
+    let object = &mut kept.object;
+    object.amount = change.amount.unwrap_or(object.amount);
+    object.description = change.description.or(object.description.take());
+    object.reference = change
+        .reference
+        .filter(|_| public)
+        .or(object.reference.take());
+    object.max_occurrences = change.max_occurrences.or(object.max_occurrences);
+    object.max_amount = change.max_amount.or(object.max_amount);
+    if object.max_amount.is_some_and(|most| most < object.amount) {
+        let text = "Max amount is less than the minimum";
+        return Err(Refusal::field("max_amount", "below_minimum_value", text));
+    }
+    object.modified = Some(Timestamp(cx.now));
+    let today = merchant.today(cx.now);
+    if !occurrences::replan(cx, &mut kept, today)? {
+        let text = "The update leaves no occurrences";
+        return Err(Refusal::rule("update_results_in_no_occurrences", text));
+    }
+    cx.update(KIND, &kept.object.id, &kept)?;
+    events::emit(cx, &kept.owner, "recurring_charge.updated", &kept.object)?;
+    Ok(kept.object)
+}
+
+/// The schedule with the changed fields; days do not outlive a change of their unit.
+fn merge(own: Option<Schedule>, change: Schedule) -> Result<Schedule, Refusal> {
+    let own = own.unwrap_or_default();
+    let same_unit = change.interval_unit.is_none() || change.interval_unit == own.interval_unit;
+    let merged = Schedule {
+        interval_unit: change.interval_unit.or(own.interval_unit),
+        interval_delay: change.interval_delay.or(own.interval_delay),
+        start: change.start.or(own.start),
+        end: change.end.or(own.end),
+        days: change.days.or(own.days.filter(|_| same_unit)),
+    };
+    let found = calendar(&merged)?.problems();
+    let found: Vec<FieldProblem> = found
+        .into_iter()
+        .map(|problem| FieldProblem {
+            context: format!("schedule.{}", problem.field),
+            sub_code: "invalid".to_owned(),
+            message: problem.message,
+        })
+        .collect();
+    Refusal::fields("", &found)?;
+    Ok(merged)
+}
+
+/// Sensitive data by a token alone; the rest by an object (gateway-api, PATCH).
+fn change_method(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    kept: &mut KeptRecurring,
+    method: MethodRef,
+) -> Result<(), Refusal> {
+    let own_kind = kept.inside.method.shown.kind.clone();
+    match method {
+        MethodRef::Id(token) => {
+            kept.inside.method = tokens::find(cx, owner, &token)?.inside;
+            kept.inside.method.has_cvv = false;
+            kept.inside.method.class.cvv_result = None;
+            tokens::end(cx, &token)?;
+            let kind = &kept.inside.method.shown.kind;
+            if *kind != own_kind {
+                let merchant = cx.merchant(&owner.merchant)?;
+                kept.object.account_id = merchant.account(owner.mode, kind, None)?;
+            }
+        }
+        MethodRef::Card(new) => {
+            same_kind(&own_kind, &MethodKind::Card)?;
+            let sensitive = [("method.number", &new.number), ("method.cvv", &new.cvv)];
+            by_token_only(
+                sensitive
+                    .iter()
+                    .find(|(_, value)| value.is_some())
+                    .map(|(name, _)| *name),
+            )?;
+            Refusal::fields("method", &only_wrong(card::rules(&new)))?;
+            let fields = serde_json::to_value(&*new)?;
+            kept.inside.method.shown = overlay(&kept.inside.method.shown, fields)?;
+        }
+        MethodRef::Bank(new) => {
+            same_kind(&own_kind, &MethodKind::Bank)?;
+            by_token_only(new.account_number.as_ref().map(|_| "method.account_number"))?;
+            by_token_only(new.routing_number.as_ref().map(|_| "method.routing_number"))?;
+            Refusal::fields("method", &only_wrong(bank::rules(&new)))?;
+            let fields = serde_json::to_value(&*new)?;
+            kept.inside.method.shown = overlay(&kept.inside.method.shown, fields)?;
+        }
+    }
+    kept.object.method = Some(kept.inside.method.shown.clone());
+    Ok(())
+}
+
+fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<(), Refusal> {
+    if own == asked {
+        return Ok(());
+    }
+    Err(Refusal::field(
+        "method.type",
+        "invalid",
+        "Payment method type is changed by a token only",
+    ))
+}
+
+fn by_token_only(field: Option<&str>) -> Result<(), Refusal> {
+    match field {
+        None => Ok(()),
+        Some(name) => Err(Refusal::field(
+            name,
+            "invalid",
+            "Sensitive data is changed by a token only",
+        )),
+    }
+}
+
+/// What is absent is no problem in a change.
+fn only_wrong(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
+    problems.retain(|problem| problem.sub_code != "not_blank" && problem.sub_code != "not_null");
+    problems
+}
+
+/// The method as shown, with the changed fields over it.
+fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, Refusal> {
+    let mut value = serde_json::to_value(shown)?;
+    if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {
+        own.extend(changed);
+    }
+    let mut method: PaymentMethod = serde_json::from_value(value)?;
+    let short = method.exp_year.filter(|year| (0..100).contains(year));
+    method.exp_year = short
+        .map(|year| year.saturating_add(2000))
+        .or(method.exp_year);
+    Ok(method)
+}

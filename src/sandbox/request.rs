@@ -1,0 +1,221 @@
+//! One request from its bytes to its answer: faults, time, credential, room, store, log.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use http::request::Parts;
+use http::{HeaderValue, Request, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use tower::service_fn;
+
+use crate::api::DroppedAnswer;
+use crate::api::wire::Timestamp;
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::{Asked, pairs};
+use crate::sandbox::fault::{Dropped, Fault, Trouble, pick};
+use crate::sandbox::log::{self, Entry};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{FAULTS, Sandbox, auth, control};
+
+/// The longest body of a request to the service.
+const BODY_BYTES_MAX: usize = 4 << 20;
+/// The longest body of a control request: a snapshot comes back through it.
+const CONTROL_BYTES_MAX: usize = 1 << 30;
+/// What a throttled caller is told to wait, in seconds.
+const RETRY_AFTER_SECONDS: u64 = 1;
+
+impl Sandbox {
+    /// The whole emulator as a tower service: for a server, and for in-process callers. An answer that
+    /// must not arrive carries [`DroppedAnswer`] in its extensions, and [`Dropped`] with the reason.
+    pub fn router(&self) -> Router {
+        let sandbox = self.clone();
+        Router::new().fallback_service(service_fn(move |request: Request<Body>| {
+            let sandbox = sandbox.clone();
+            async move { Ok::<_, Infallible>(sandbox.handle(request).await) }
+        }))
+    }
+
+    async fn handle(&self, request: Request<Body>) -> Response {
+        let (parts, body) = request.into_parts();
+        let is_control = control::is_control(parts.uri.path());
+        let most = if is_control {
+            CONTROL_BYTES_MAX
+        } else {
+            BODY_BYTES_MAX
+        };
+        let Ok(body) = Limited::new(body, most).collect().await else {
+            return response(Answer::refused(&Refusal::malformed("Body cannot be read")));
+        };
+        let body = body.to_bytes().to_vec();
+        if is_control {
+            return response(control::serve(self, &parts, &body));
+        }
+        let fault = self.fault_for(&parts);
+        if let Some(Fault {
+            trouble: Trouble::Delay,
+            delay_ms,
+            ..
+        }) = &fault
+        {
+            tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
+        }
+        let answer = self.answer(&parts, body, fault.as_ref());
+        let mut response = response(answer);
+        let dropped = fault.and_then(|fault| match fault.trouble {
+            Trouble::DropAfter => Some(Dropped::Answer),
+            Trouble::Reset => Some(Dropped::Connection),
+            Trouble::ErrorBefore | Trouble::ErrorAfter | Trouble::Delay | Trouble::Throttle => None,
+        });
+        if let Some(dropped) = dropped {
+            response.extensions_mut().insert(dropped);
+            response.extensions_mut().insert(DroppedAnswer);
+        }
+        response
+    }
+
+    fn fault_for(&self, parts: &Parts) -> Option<Fault> {
+        let mut live = self.lock();
+        if live.faults.is_empty() {
+            return None;
+        }
+        pick(&mut live.faults, parts.method.as_str(), parts.uri.path())
+    }
+
+    /// Serves one request; its changes are stored when this returns.
+    fn answer(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> Answer {
+        let (answer, stored) = self.serve_locked(parts, body, fault);
+        if stored && self.inner.index.flush().is_err() {
+            return Answer::refused(&Refusal::broken());
+        }
+        answer
+    }
+
+    /// The answer, and whether anything but the log was changed.
+    fn serve_locked(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> (Answer, bool) {
+        let mut live = self.lock();
+        let now = self.now(&live);
+        let Ok(mut stored) = self.catch_up(&mut live, now) else {
+            return (Answer::refused(&Refusal::broken()), false);
+        };
+        let mut cx = self.cx(&live, now);
+        let answer = match fault.and_then(refusal_before) {
+            Some(answer) => answer,
+            None => match self.route(&mut cx, parts, body) {
+                Ok(answer) => answer,
+                Err(refusal) => {
+                    if !refusal.keeps_effects {
+                        cx = self.cx(&live, now);
+                    }
+                    Answer::refused(&refusal)
+                }
+            },
+        };
+        let answer = fault.and_then(refusal_after).unwrap_or(answer);
+        stored |= cx.is_changed();
+        let logged = write_log(&mut cx, parts, &answer, fault, &live.faults);
+        match logged.and_then(|()| self.commit(&mut live, cx)) {
+            Ok(()) => (answer, stored),
+            Err(refusal) => (Answer::refused(&refusal), stored),
+        }
+    }
+
+    fn route(&self, cx: &mut Cx<'_>, parts: &Parts, body: Vec<u8>) -> Result<Answer, Refusal> {
+        let surface = self.inner.world.options.surface;
+        let (route, parameters) =
+            self.inner
+                .routes
+                .find(surface, &parts.method, parts.uri.path())?;
+        let caller = auth::admit(cx, route.auth, &parts.headers)?;
+        let query = pairs(parts.uri.query().unwrap_or_default());
+        let headers = parts.headers.clone();
+        (route.handler)(
+            cx,
+            &Asked {
+                caller,
+                parameters,
+                query,
+                headers,
+                body,
+            },
+        )
+    }
+}
+
+/// The answer of a fault that lets nothing be done.
+fn refusal_before(fault: &Fault) -> Option<Answer> {
+    match fault.trouble {
+        Trouble::ErrorBefore => Some(error(fault)),
+        Trouble::Reset => Some(Answer::refused(&Refusal::broken())),
+        Trouble::Throttle => {
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            let refusal = Refusal::new(status, "too_many_requests", "Too many requests");
+            let retry_after = Some(RETRY_AFTER_SECONDS);
+            Some(Answer {
+                retry_after,
+                ..Answer::refused(&refusal)
+            })
+        }
+        Trouble::DropAfter | Trouble::ErrorAfter | Trouble::Delay => None,
+    }
+}
+
+/// The answer of a fault that hides what was done.
+fn refusal_after(fault: &Fault) -> Option<Answer> {
+    (fault.trouble == Trouble::ErrorAfter).then(|| error(fault))
+}
+
+fn error(fault: &Fault) -> Answer {
+    let status = fault
+        .status
+        .and_then(|status| StatusCode::from_u16(status).ok());
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Answer::refused(&Refusal {
+        status,
+        ..Refusal::broken()
+    })
+}
+
+fn write_log(
+    cx: &mut Cx<'_>,
+    parts: &Parts,
+    answer: &Answer,
+    fault: Option<&Fault>,
+    faults: &Vec<Fault>,
+) -> Result<(), Refusal> {
+    let entry = Entry {
+        time: Timestamp(cx.now),
+        method: parts.method.to_string(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().map(str::to_owned),
+        status: answer.status.as_u16(),
+        fault: fault.map(|fault| fault.trouble),
+    };
+    if !faults.is_empty() {
+        cx.put(FAULTS, faults)?;
+    }
+    log::record(cx, &entry)
+}
+
+pub(super) fn response(answer: Answer) -> Response {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = answer.status;
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static(answer.content_type),
+    );
+    if let Some(seconds) = answer.retry_after {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Some(value) = answer
+        .location
+        .and_then(|url| HeaderValue::from_str(&url).ok())
+    {
+        headers.insert(header::LOCATION, value);
+    }
+    response
+}

@@ -1,0 +1,206 @@
+//! Which room serves which request: the endpoints of [`crate::api`], each with its handler.
+
+use http::Method as Verb;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::api::bank_account::ListBankAccounts;
+use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
+use crate::api::contact::CreateContact;
+use crate::api::credentials::GetCredentials;
+use crate::api::event::{GetEvent, ListEvents};
+use crate::api::invoice::CreateInvoice;
+use crate::api::merchant::GetMerchant;
+use crate::api::occurrence::{GetOccurrence, IgnoreOccurrence, ListOccurrences, PayOccurrence};
+use crate::api::one_time_token::{CreateToken, GetToken};
+use crate::api::preview::PreviewSchedule;
+use crate::api::recurring::{CreateRecurring, GetRecurring, ListRecurring, PatchRecurring};
+use crate::api::token::ExchangeToken;
+use crate::api::transaction::{CreateCharge, GetTransaction, SearchTransactions};
+use crate::api::{Auth, Endpoint, Method};
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::{Asked, decode};
+use crate::sandbox::options::Surface;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{
+    accounts, cards, charges, contacts, events, invoices, lenient, oauth, occurrences, preview,
+    recurring, recurring_change, tokens, transactions,
+};
+
+type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
+
+/// One way in.
+pub(crate) struct Route {
+    method: &'static str,
+    pattern: Vec<&'static str>,
+    pub(crate) auth: Auth,
+    surface: Surface,
+    pub(crate) handler: Handler,
+}
+
+impl std::fmt::Debug for Route {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} /{}", self.method, self.pattern.join("/"))
+    }
+}
+
+/// All ways in; of two that fit a path, the first counts.
+#[derive(Debug)]
+pub(crate) struct Routes(Vec<Route>);
+
+impl Routes {
+    /// The rooms of the emulated service.
+    pub(crate) fn new() -> Self {
+        let mut routes = Self(Vec::new());
+        routes.partner();
+        routes.payment();
+        routes.schedules();
+        routes.records();
+        routes
+    }
+
+    fn partner(&mut self) {
+        self.read::<ExchangeToken>(oauth::exchange);
+        self.read::<GetCredentials>(accounts::credentials);
+        self.read::<ListBankAccounts>(accounts::bank_accounts);
+        self.write::<CreateContact>(contacts::create);
+        self.write::<CreateInvoice>(invoices::create);
+    }
+
+    fn payment(&mut self) {
+        let token = Self::route(
+            CreateToken::METHOD,
+            CreateToken::PATH,
+            Box::new(tokens::create),
+        );
+        self.0.push(token);
+        self.read::<GetToken>(tokens::get);
+        self.write::<CreateCard>(cards::create);
+        self.write::<PatchCard>(cards::patch);
+        self.read::<GetCard>(cards::get);
+        self.read::<DeleteCard>(cards::delete);
+        self.read::<ListCards>(cards::list);
+        self.write::<CreateCharge>(charges::create);
+    }
+
+    fn schedules(&mut self) {
+        self.write::<PreviewSchedule>(preview::show);
+        self.write::<CreateRecurring>(recurring::create);
+        self.write::<PatchRecurring>(recurring_change::patch);
+        let put: Handler = Box::new(|cx, asked| Answer::json(&recurring_change::put(cx, asked)?));
+        let put = Self::route(Method::Put, PatchRecurring::PATH, put);
+        self.0.push(Route {
+            auth: Auth::SecretKey,
+            surface: Surface::Public,
+            ..put
+        });
+        self.read::<GetRecurring>(recurring::get).surface = Surface::Public;
+        self.read::<ListRecurring>(recurring::list).surface = Surface::Public;
+        self.read::<ListOccurrences>(occurrences::list);
+        self.read::<GetOccurrence>(occurrences::get);
+        self.read::<PayOccurrence>(occurrences::pay);
+        self.read::<IgnoreOccurrence>(occurrences::ignore);
+    }
+
+    fn records(&mut self) {
+        self.read::<GetTransaction>(transactions::get).surface = Surface::Public;
+        self.read::<SearchTransactions>(transactions::search)
+            .surface = Surface::Public;
+        self.read::<ListEvents>(events::list);
+        self.read::<GetEvent>(events::get);
+        self.read::<GetMerchant>(accounts::merchant).surface = Surface::Public;
+        let status: Handler = Box::new(|_, _| Answer::json(&json!({"status": "NORMAL"})));
+        let status = Self::route(Method::Get, "/status", status);
+        self.0.push(Route {
+            surface: Surface::Public,
+            ..status
+        });
+    }
+
+    fn route(method: Method, path: &'static str, handler: Handler) -> Route {
+        let pattern = path.split('/').filter(|part| !part.is_empty()).collect();
+        let surface = Surface::Documented;
+        Route {
+            method: method.as_str(),
+            pattern,
+            auth: Auth::None,
+            surface,
+            handler,
+        }
+    }
+
+    /// An endpoint whose handler needs no typed body.
+    #[expect(clippy::indexing_slicing, reason = "the route was pushed just before")]
+    fn read<E: Endpoint>(
+        &mut self,
+        handler: impl Fn(&mut Cx<'_>, &Asked) -> Result<E::Reply, Refusal> + Send + Sync + 'static,
+    ) -> &mut Route
+    where
+        E::Reply: Serialize,
+    {
+        let handler: Handler = Box::new(move |cx, asked| Answer::json(&handler(cx, asked)?));
+        let at = self.0.len();
+        self.0.push(Route {
+            auth: E::AUTH,
+            ..Self::route(E::METHOD, E::PATH, handler)
+        });
+        &mut self.0[at]
+    }
+
+    /// An endpoint with a typed body.
+    fn write<E: Endpoint>(
+        &mut self,
+        handler: impl Fn(&mut Cx<'_>, &Asked, E::Request) -> Result<E::Reply, Refusal>
+        + Send
+        + Sync
+        + 'static,
+    ) where
+        E::Request: DeserializeOwned,
+        E::Reply: Serialize,
+    {
+        self.read::<E>(move |cx, asked| handler(cx, asked, lenient::read(asked.json()?)?));
+    }
+
+    /// The way in for a request, and the parameters of its path. Errors: 404 for an unknown path, 400 for
+    /// a known one with another method.
+    pub(crate) fn find(
+        &self,
+        surface: Surface,
+        verb: &Verb,
+        path: &str,
+    ) -> Result<(&Route, Vec<String>), Refusal> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let fitting: Vec<&Route> = self.0.iter().filter(|route| route.fits(&parts)).collect();
+        match fitting.iter().find(|route| route.method == verb.as_str()) {
+            Some(route) if route.is_on(surface) => Ok((route, route.parameters(&parts))),
+            None if fitting.iter().any(|route| route.is_on(surface)) => {
+                Err(Refusal::invalid("Method is not supported"))
+            }
+            Some(_) | None => Err(Refusal::no_path()),
+        }
+    }
+}
+
+impl Route {
+    fn is_on(&self, surface: Surface) -> bool {
+        surface == Surface::Public || self.surface == Surface::Documented
+    }
+
+    fn fits(&self, parts: &[&str]) -> bool {
+        let fits = |(own, part): (&&str, &&str)| own.starts_with('{') || own == part;
+        self.pattern.len() == parts.len() && self.pattern.iter().zip(parts).all(fits)
+    }
+
+    fn parameters(&self, parts: &[&str]) -> Vec<String> {
+        let pairs = self
+            .pattern
+            .iter()
+            .zip(parts)
+            .filter(|(own, _)| own.starts_with('{'));
+        pairs
+            .map(|(_, part)| decode(&part.replace('+', "%2B")))
+            .collect()
+    }
+}

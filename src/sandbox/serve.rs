@@ -1,0 +1,178 @@
+//! The emulator on a socket: HTTPS with its own authority, or plain HTTP on loopback when asked for.
+//!
+//! An answer that must not arrive ([`Dropped`]) closes the connection before a byte of it is written.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use axum_server::Handle;
+use axum_server::tls_rustls::RustlsConfig;
+use http::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::TokioTimer;
+use tokio::task::JoinHandle;
+use tower::{ServiceExt, service_fn};
+
+use crate::sandbox::Sandbox;
+use crate::sandbox::authority::server_config;
+use crate::sandbox::fault::Dropped;
+
+/// How long a client may take to send its headers.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long open requests may take to end after the shutdown.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Why the sandbox cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Plain HTTP was asked for on an address that others can reach.
+    #[error("serve plain HTTP on {0}: only loopback addresses are allowed")]
+    PlainNotLoopback(SocketAddr),
+    /// The address cannot be had.
+    #[error("listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+    /// The certificate authority cannot be read or made.
+    #[error("set up the certificate authority in {directory}: {source}")]
+    Authority {
+        /// The state directory.
+        directory: PathBuf,
+        /// What went wrong.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A sandbox that listens.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens, without a slash at the end.
+    pub url: String,
+    /// The address behind the URL.
+    pub address: SocketAddr,
+    /// The authority's certificate to trust; none with plain HTTP.
+    pub ca: Option<PathBuf>,
+    /// Ends when the sandbox has shut down.
+    pub done: JoinHandle<io::Result<()>>,
+}
+
+/// Listens on `listen` (port 0: any) until `shutdown` ends. The authority is kept in `state_dir`.
+/// Must be called within a tokio runtime.
+pub fn serve(
+    sandbox: &Sandbox,
+    listen: SocketAddr,
+    state_dir: &Path,
+    plain_http: bool,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<Running, ServeError> {
+    if plain_http && !listen.ip().is_loopback() {
+        return Err(ServeError::PlainNotLoopback(listen));
+    }
+    let failed = |source| ServeError::Listen {
+        address: listen,
+        source,
+    };
+    let listener = TcpListener::bind(listen).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let handle = Handle::new();
+    let stop = handle.clone();
+    let router = sandbox.router();
+    let (scheme, ca, work) = if plain_http {
+        let mut server = axum_server::from_tcp(listener)
+            .map_err(failed)?
+            .handle(handle)
+            .http1_only();
+        set_timeout(server.http_builder());
+        (
+            "http",
+            None,
+            tokio::spawn(server.serve(connections(router))),
+        )
+    } else {
+        let authority = |source| ServeError::Authority {
+            directory: state_dir.to_owned(),
+            source,
+        };
+        let (ca, config) = server_config(state_dir).map_err(authority)?;
+        let config = RustlsConfig::from_config(Arc::new(config));
+        let server = axum_server::tls_rustls::from_tcp_rustls(listener, config).map_err(failed)?;
+        let mut server = server.handle(handle).http1_only();
+        set_timeout(server.http_builder());
+        (
+            "https",
+            Some(ca),
+            tokio::spawn(server.serve(connections(router))),
+        )
+    };
+    let done = tokio::spawn(async move {
+        tokio::pin!(work);
+        tokio::select! {
+            ended = &mut work => return ended.map_err(io::Error::other)?,
+            () = shutdown => stop.graceful_shutdown(Some(GRACE)),
+        }
+        work.await.map_err(io::Error::other)?
+    });
+    Ok(Running {
+        url: format!("{scheme}://{address}"),
+        address,
+        ca,
+        done,
+    })
+}
+
+type Builder = hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>;
+
+fn set_timeout(builder: &mut Builder) {
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT);
+}
+
+/// Why a connection is closed without an answer.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the connection is dropped on order")]
+struct Closed;
+
+type Connection = tower::util::BoxCloneService<Request<Incoming>, Response, Closed>;
+
+/// One service for each connection: the router, and an error for what must not be answered.
+fn connections(
+    router: Router,
+) -> impl tower::Service<
+    SocketAddr,
+    Response = Connection,
+    Error = Infallible,
+    Future = std::future::Ready<Result<Connection, Infallible>>,
+> + Send
++ Clone {
+    service_fn(move |_peer: SocketAddr| {
+        let router = router.clone();
+        let service = service_fn(move |request: Request<Incoming>| {
+            let router = router.clone();
+            async move {
+                let answer = router.oneshot(request.map(Body::new)).await;
+                let answer = answer.unwrap_or_else(|never| match never {});
+                match answer.extensions().get::<Dropped>() {
+                    None => Ok(answer),
+                    Some(Dropped::Answer | Dropped::Connection) => Err(Closed),
+                }
+            }
+        });
+        std::future::ready(Ok(Connection::new(service)))
+    })
+}

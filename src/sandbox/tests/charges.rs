@@ -1,0 +1,327 @@
+//! Charges, transactions and events (gateway-api; service-facts, parts 2, 3, 6, 9).
+
+use serde_json::{Value, json};
+
+use super::{House, fields, visa, with};
+use crate::api::transaction::TransactionStatus;
+use crate::sandbox::Surface;
+use crate::sandbox::transactions::{Change, step};
+
+async fn charge(house: &House, body: Value) -> super::Reply {
+    house.secret("POST", "/v1/charges", &body).await
+}
+
+fn bank() -> Value {
+    json!({"type": "bank", "routing_number": "000000013", "account_number": "1234567890",
+        "account_type": "CHECKING", "account_holder_type": "business", "name": "Acme"})
+}
+
+#[tokio::test]
+async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
+    let house = House::new(Surface::Public);
+    let body = json!({"amount": "1250", "method": visa(), "reference": "r", "currency": null});
+    let made = charge(&house, body).await.ok();
+    assert_eq!(made["type"], "CHARGE");
+    assert_eq!(made["status"], "AUTHORIZED");
+    assert_eq!(made["amount"], 1250);
+    assert_eq!(made["currency"], "USD");
+    assert_eq!(made["auto_capture"], true);
+    assert_eq!(made["amount_refunded"], 0);
+    assert_eq!(made["authorization_code"].as_str().unwrap().len(), 6);
+    assert_eq!(made["cvv_result"], "MATCHED");
+    assert_eq!(made["avs_result"], "ADDRESS_AND_POSTAL_CODE");
+    assert_eq!(made["method"]["number"], "************4242");
+    assert!(made["method"].get("cvv").is_none());
+    assert_eq!(
+        made["account_id"],
+        house.demo().await["test"]["card_account_id"]
+    );
+    let path = format!("/v1/transactions/{}", made["id"].as_str().unwrap());
+    assert_eq!(house.secret("GET", &path, &Value::Null).await.ok(), made);
+    house.advance("P1D").await;
+    let later = house.secret("GET", &path, &Value::Null).await.ok();
+    assert_eq!(later["status"], "COMPLETED");
+    assert_eq!(later["completion_timestamp"], "2026-11-22T04:00:00.000Z");
+}
+
+#[tokio::test]
+async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
+    let house = House::new(Surface::Public);
+    let made = charge(
+        &house,
+        json!({"amount": 5, "method": visa(), "auto_capture": false}),
+    )
+    .await;
+    let path = format!("/v1/transactions/{}", made.ok()["id"].as_str().unwrap());
+    house.advance("P6D").await;
+    assert_eq!(
+        house.secret("GET", &path, &Value::Null).await.ok()["status"],
+        "AUTHORIZED"
+    );
+    house.advance("P1D").await;
+    assert_eq!(
+        house.secret("GET", &path, &Value::Null).await.ok()["status"],
+        "VOIDED"
+    );
+    let reply = charge(
+        &house,
+        json!({"amount": 5, "method": bank(), "auto_capture": false}),
+    )
+    .await;
+    assert_eq!(reply.refusal().1, "unavailable_for_merchant_policy");
+}
+
+#[tokio::test]
+async fn a_decline_names_the_transaction_that_it_left() {
+    let house = House::new(Surface::Public);
+    for (number, code) in [
+        ("4000000000000002", "card_declined"),
+        ("4000000000000044", "card_declined_insufficient_funds"),
+        ("4000000000000051", "card_declined_limit_exceeded"),
+        ("4000000000000069", "card_expired"),
+        ("4000000000000119", "card_declined_processing_error"),
+        ("4000000000000127", "card_declined_hold"),
+        ("4000000000000135", "card_type_not_accepted"),
+    ] {
+        let body = json!({"amount": 100, "method": with(visa(), "number", number)});
+        let reply = charge(&house, body).await;
+        assert_eq!(reply.refusal(), (422, code.to_owned(), None));
+        assert!(reply.json().get("id").is_none());
+        let entity = reply.json()["messages"][0]["entity_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let kept = house
+            .secret("GET", &format!("/v1/transactions/{entity}"), &Value::Null)
+            .await;
+        assert_eq!(kept.ok()["status"], "FAILED");
+        assert_eq!(kept.json()["failure_code"], code);
+    }
+    let ledger = house.control("GET", "ledger", &Value::Null).await;
+    assert_eq!(ledger["entries"], json!([]));
+}
+
+#[tokio::test]
+async fn a_bank_pays_through_the_electronic_check_account() {
+    let house = House::new(Surface::Documented);
+    let made = charge(&house, json!({"amount": 7, "method": bank()}))
+        .await
+        .ok();
+    assert_eq!(
+        made["account_id"],
+        house.demo().await["test"]["ach_account_id"]
+    );
+    assert_eq!(made["method"]["routing_number"], "******013");
+    assert_eq!(made["method"]["account_number"], "******7890");
+    assert_eq!(made["method"]["bank_name"], "FIRST BANK OF TESTING");
+    let wrong = with(bank(), "account_number", "1000000007");
+    let reply = charge(&house, json!({"amount": 7, "method": wrong})).await;
+    assert_eq!(reply.refusal().1, "ach_account_closed");
+    let broken = with(bank(), "account_number", "1000000010");
+    let reply = charge(&house, json!({"amount": 7, "method": broken})).await;
+    assert_eq!(
+        (reply.refusal().0, reply.refusal().1.as_str()),
+        (500, "ach_processing_error")
+    );
+    assert!(reply.json()["messages"][0]["entity_id"].is_string());
+}
+
+#[tokio::test]
+async fn an_account_must_fit_method_and_mode() {
+    let house = House::new(Surface::Documented);
+    let demo = house.demo().await;
+    for (account, code) in [
+        (&demo["test"]["ach_account_id"], "incorrect_payment_type"),
+        (
+            &demo["live"]["card_account_id"],
+            "unavailable_for_merchant_mode",
+        ),
+        (&json!("nobody's"), "no_account_for_payment_method"),
+    ] {
+        let body = json!({"amount": 100, "method": visa(), "account_id": account});
+        assert_eq!(charge(&house, body).await.refusal().1, code);
+    }
+    let euro = json!({"amount": 100, "method": visa(), "currency": "EUR"});
+    assert_eq!(
+        charge(&house, euro).await.refusal().1,
+        "unsupported_currency"
+    );
+    assert_eq!(house.objects("transactions").await.len(), 0);
+}
+
+#[tokio::test]
+async fn wrong_fields_of_charge_and_method_come_together() {
+    let house = House::new(Surface::Documented);
+    let body = json!({"amount": 0, "reference": "r".repeat(129),
+        "method": {"type": "card", "number": "4242424242424242", "exp_month": 13}});
+    let contexts: Vec<_> = fields(&charge(&house, body).await)
+        .into_iter()
+        .map(|f| f.0)
+        .collect();
+    assert_eq!(
+        contexts,
+        ["amount", "reference", "method.exp_month", "method.exp_year"]
+    );
+    assert_eq!(fields(&charge(&house, json!({})).await).len(), 2);
+    let wrong = charge(&house, json!({"amount": "ten", "method": visa()})).await;
+    assert_eq!(
+        fields(&wrong),
+        [("amount".to_owned(), "invalid".to_owned())]
+    );
+}
+
+#[tokio::test]
+async fn test_and_live_do_not_see_each_other() {
+    let house = House::new(Surface::Public);
+    let made = charge(&house, json!({"amount": 100, "method": visa()}))
+        .await
+        .ok();
+    let live = house.key("live", "secret_key").await;
+    let path = format!("/v1/transactions/{}", made["id"].as_str().unwrap());
+    assert_eq!(
+        house
+            .call("GET", &path, Some(&live), &Value::Null)
+            .await
+            .refusal()
+            .0,
+        404
+    );
+    let list = house
+        .call("GET", "/v1/transactions", Some(&live), &Value::Null)
+        .await
+        .ok();
+    assert_eq!(list["total_entries"], 0);
+    let list = house
+        .call("GET", "/v1/events", Some(&live), &Value::Null)
+        .await
+        .ok();
+    assert_eq!(list["total_entries"], 0);
+}
+
+#[tokio::test]
+async fn transactions_are_searched_by_text_field_and_date() {
+    let house = House::new(Surface::Public);
+    for (amount, reference) in [(100, "alpha"), (200, "alphabet"), (300, "beta")] {
+        charge(
+            &house,
+            json!({"amount": amount, "method": visa(), "reference": reference}),
+        )
+        .await
+        .ok();
+        house.advance("PT1H").await;
+    }
+    for (query, expect) in [
+        ("", vec![300, 200, 100]),
+        ("?qf=reference:alpha", vec![200, 100]),
+        ("?qf=reference:alpha&qf=amount:200", vec![200]),
+        ("?qf=method.name:jane", vec![300, 200, 100]),
+        ("?q=BETA", vec![300]),
+        ("?order_by=amount", vec![100, 200, 300]),
+        ("?start_date=2026-11-21T19:00:00.000Z", vec![300, 200]),
+        ("?end_date=2026-11-21T18:30:00.000Z", vec![100]),
+        ("?page_size=1&page=2", vec![200]),
+    ] {
+        let path = format!("/v1/transactions{query}");
+        let found = house.secret("GET", &path, &Value::Null).await.ok();
+        let amounts: Vec<_> = found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["amount"].as_i64().unwrap())
+            .collect();
+        assert_eq!(amounts, expect, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn events_tell_created_pending_and_authorized_without_secrets() {
+    let house = House::new(Surface::Documented);
+    charge(&house, json!({"amount": 100, "method": visa()}))
+        .await
+        .ok();
+    house.advance("P2D").await;
+    let list = house.secret("GET", "/v1/events", &Value::Null).await.ok();
+    let events = list["results"].as_array().unwrap();
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| (&event["type"], &event["data"]["status"]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("transaction.authorized"), &json!("AUTHORIZED")),
+            (&json!("transaction.created"), &json!("PENDING")),
+        ]
+    );
+    assert_eq!(events[0]["data"]["method"]["cvv"], "***");
+    let path = format!("/v1/events/{}", events[0]["id"].as_str().unwrap());
+    assert_eq!(
+        &house.secret("GET", &path, &Value::Null).await.ok(),
+        &events[0]
+    );
+}
+
+#[tokio::test]
+async fn events_from_a_date_rise_and_leave_no_gap() {
+    let house = House::new(Surface::Public);
+    for amount in [1, 2, 3] {
+        charge(&house, json!({"amount": amount, "method": visa()}))
+            .await
+            .ok();
+        house.advance("PT1M").await;
+    }
+    let path = "/v1/events?start_date=2026-11-21T18:01:00.000Z&page_size=3";
+    let first = house.secret("GET", path, &Value::Null).await.ok();
+    let second = house
+        .secret("GET", &format!("{path}&page=2"), &Value::Null)
+        .await
+        .ok();
+    let told = |page: &Value| -> Vec<(i64, String)> {
+        let of = |event: &Value| {
+            (
+                event["data"]["amount"].as_i64().unwrap(),
+                event["data"]["status"].as_str().unwrap().to_owned(),
+            )
+        };
+        page["results"].as_array().unwrap().iter().map(of).collect()
+    };
+    assert_eq!(first["total_entries"], 4);
+    assert_eq!(
+        [told(&first), told(&second)].concat(),
+        [
+            (2, "PENDING"),
+            (2, "AUTHORIZED"),
+            (3, "PENDING"),
+            (3, "AUTHORIZED")
+        ]
+        .map(|(amount, status)| (amount, status.to_owned()))
+    );
+}
+
+#[test]
+fn a_transaction_moves_along_its_table_only() {
+    use Change as C;
+    use TransactionStatus as S;
+    let statuses = [
+        S::Pending,
+        S::Authorized,
+        S::Completed,
+        S::Voided,
+        S::Failed,
+    ];
+    let mut moves = Vec::new();
+    for status in &statuses {
+        for change in [C::Authorize, C::Decline, C::Capture, C::Expire] {
+            moves.extend(step(status, change).map(|next| (status.clone(), change, next)));
+        }
+    }
+    assert_eq!(
+        moves,
+        [
+            (S::Pending, C::Authorize, S::Authorized),
+            (S::Pending, C::Decline, S::Failed),
+            (S::Authorized, C::Capture, S::Completed),
+            (S::Authorized, C::Expire, S::Voided),
+        ]
+    );
+}

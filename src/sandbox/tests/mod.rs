@@ -1,0 +1,231 @@
+//! The rooms, asked in raw JSON as the reference documents write it, through the router and without sockets.
+
+mod cards;
+mod charges;
+mod control;
+mod errors;
+mod partner;
+mod previews;
+mod recurring;
+mod tls;
+mod tokens;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use chrono::DateTime;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::base::clock::Clock;
+use crate::sandbox::fault::Dropped;
+use crate::sandbox::{Options, Sandbox, Surface};
+use crate::store::index::{Index, MemoryIndex};
+
+/// A Saturday noon in Chicago.
+const START: &str = "2026-11-21T18:00:00Z";
+
+/// A clock that stands still: time in a test moves by `/_sandbox/clock` alone.
+#[derive(Debug)]
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> DateTime<chrono::Utc> {
+        START.parse().unwrap()
+    }
+}
+
+/// A sandbox and what is needed to talk to it.
+struct House {
+    sandbox: Sandbox,
+    index: Arc<dyn Index>,
+    surface: Surface,
+}
+
+/// An answer as it came.
+struct Reply {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+    dropped: Option<Dropped>,
+}
+
+impl Reply {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
+    }
+
+    /// The body of a 200.
+    fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text);
+        self.json()
+    }
+
+    /// Status, first code and first context.
+    fn refusal(&self) -> (u16, String, Option<String>) {
+        let message = self.json()["messages"][0].clone();
+        assert_eq!(message["level"], "error", "{}", self.text);
+        assert!(
+            message["message"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+        );
+        let context = message["context"].as_str().map(str::to_owned);
+        (
+            self.status.as_u16(),
+            message["code"].as_str().unwrap().to_owned(),
+            context,
+        )
+    }
+}
+
+/// Every `(context, sub_code)` of a 422 about fields.
+fn fields(reply: &Reply) -> Vec<(String, String)> {
+    assert_eq!(reply.status, 422, "{}", reply.text);
+    let body = reply.json();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let messages = body["messages"].as_array().unwrap();
+    for message in messages {
+        assert_eq!(message["code"], "invalid_data", "{}", reply.text);
+    }
+    messages
+        .iter()
+        .map(|one| (text(&one["context"]), text(&one["sub_code"])))
+        .collect()
+}
+
+impl House {
+    fn new(surface: Surface) -> Self {
+        let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+        let sandbox = Self::open(&index, surface);
+        Self {
+            sandbox,
+            index,
+            surface,
+        }
+    }
+
+    fn open(index: &Arc<dyn Index>, surface: Surface) -> Sandbox {
+        let options = Options {
+            surface,
+            clock: Arc::new(Still),
+            ..Options::default()
+        };
+        Sandbox::open(Arc::clone(index), options).unwrap()
+    }
+
+    /// The same state in another process.
+    fn reopened(&self) -> Self {
+        let sandbox = Self::open(&self.index, self.surface);
+        Self {
+            sandbox,
+            index: Arc::clone(&self.index),
+            surface: self.surface,
+        }
+    }
+
+    async fn send(&self, request: Request<Body>) -> Reply {
+        let response = self.sandbox.router().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        Reply {
+            status: parts.status,
+            headers: parts.headers,
+            text: String::from_utf8(bytes.to_vec()).unwrap(),
+            dropped: parts.extensions.get::<Dropped>().copied(),
+        }
+    }
+
+    async fn call(&self, method: &str, path: &str, auth: Option<&str>, body: &Value) -> Reply {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", "localhost");
+        if let Some(auth) = auth {
+            request = request.header("authorization", auth);
+        }
+        let bytes = if body.is_null() {
+            Vec::new()
+        } else {
+            body.to_string().into_bytes()
+        };
+        request = request.header("content-type", "application/json; charset=utf-8");
+        self.send(request.body(Body::from(bytes)).unwrap()).await
+    }
+
+    async fn control(&self, method: &str, path: &str, body: &Value) -> Value {
+        self.call(method, &format!("/_sandbox/{path}"), None, body)
+            .await
+            .ok()
+    }
+
+    async fn credentials(&self) -> Value {
+        self.control("GET", "credentials", &Value::Null).await
+    }
+
+    /// The demo merchant as the control path shows it.
+    async fn demo(&self) -> Value {
+        self.credentials().await["merchants"][0].clone()
+    }
+
+    /// A Basic header with the demo merchant's key: `test` or `live`, `secret_key` or `public_key`.
+    async fn key(&self, mode: &str, which: &str) -> String {
+        basic(self.demo().await[mode][which].as_str().unwrap())
+    }
+
+    /// A `payments` bearer header for a merchant.
+    async fn bearer(&self, merchant: &str) -> String {
+        let code = self
+            .control("POST", "credentials", &json!({"merchant": merchant}))
+            .await;
+        let partner = self.credentials().await["partner"].clone();
+        let body = json!({
+            "client_id": partner["client_id"], "client_secret": partner["client_secret"],
+            "grant_type": "authorization_code", "scope": "payments",
+            "redirect_uri": partner["redirect_uri"], "code": code["authorization_code"],
+        });
+        let token = self.call("POST", "/oauth/token", None, &body).await.ok();
+        format!("Bearer {}", token["access_token"].as_str().unwrap())
+    }
+
+    async fn secret(&self, method: &str, path: &str, body: &Value) -> Reply {
+        let key = self.key("test", "secret_key").await;
+        self.call(method, path, Some(&key), body).await
+    }
+
+    async fn advance(&self, duration: &str) {
+        self.control("POST", "clock", &json!({ "advance": duration }))
+            .await;
+    }
+
+    async fn objects(&self, kind: &str) -> Vec<Value> {
+        let path = format!("/_sandbox/objects/{kind}");
+        let reply = self.call("GET", &path, None, &Value::Null).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply
+            .text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+fn basic(key: &str) -> String {
+    format!(
+        "Basic {}",
+        data_encoding::BASE64.encode(format!("{key}:").as_bytes())
+    )
+}
+
+/// A card that is always accepted.
+fn visa() -> Value {
+    json!({"type": "card", "number": "4242424242424242", "exp_month": 10, "exp_year": 2030,
+        "cvv": "123", "name": "Jane Doe", "address1": "1 Main Street", "postal_code": "62701"})
+}
+
+fn with(mut value: Value, name: &str, field: impl Into<Value>) -> Value {
+    value[name] = field.into();
+    value
+}

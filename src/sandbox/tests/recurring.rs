@@ -1,0 +1,369 @@
+//! Recurring charges, occurrences, previews (gateway-api; service-facts, part 7).
+
+use serde_json::{Value, json};
+
+use super::tokens::token;
+use super::{House, fields, visa, with};
+use crate::api::occurrence::OccurrenceStatus;
+use crate::sandbox::Surface;
+use crate::sandbox::occurrences::{Change, step};
+
+fn monthly(method: &Value) -> Value {
+    json!({"description": "Rent", "amount": 1000, "method": method, "reference": "rk1",
+        "schedule": {"start": "2026-12-31", "interval_unit": "MONTH", "interval_delay": 1}})
+}
+
+async fn create(house: &House, body: &Value) -> Value {
+    house
+        .secret("POST", "/v1/recurring/charges", body)
+        .await
+        .ok()
+}
+
+async fn card(house: &House, number: &str) -> Value {
+    let card = with(visa(), "number", number);
+    house.secret("POST", "/v1/cards", &card).await.ok()["id"].clone()
+}
+
+fn path(charge: &Value) -> String {
+    format!("/v1/recurring/charges/{}", charge["id"].as_str().unwrap())
+}
+
+/// Status and due date of every occurrence, newest first.
+async fn occurrences(house: &House, charge: &Value) -> Vec<(String, String)> {
+    let list = format!("{}/occurrences", path(charge));
+    let page = house.secret("GET", &list, &Value::Null).await.ok();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let results = page["results"].as_array().unwrap();
+    results
+        .iter()
+        .map(|one| (text(&one["status"]), text(&one["due_date"])))
+        .collect()
+}
+
+async fn act(house: &House, charge: &Value, at: usize, action: &str) -> super::Reply {
+    let list = format!("{}/occurrences", path(charge));
+    let page = house.secret("GET", &list, &Value::Null).await.ok();
+    let id = page["results"][at]["id"].as_str().unwrap().to_owned();
+    house
+        .secret("POST", &format!("{list}/{id}/{action}"), &Value::Null)
+        .await
+}
+
+fn check(found: &[(String, String)], expect: &[(&str, &str)]) {
+    let found: Vec<_> = found
+        .iter()
+        .map(|(one, other)| (one.as_str(), other.as_str()))
+        .collect();
+    assert_eq!(found, expect);
+}
+
+#[tokio::test]
+async fn a_new_recurring_charge_is_active_with_one_pending_occurrence() {
+    let house = House::new(Surface::Documented);
+    let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
+    assert_eq!(made["status"], "ACTIVE");
+    assert_eq!(made["amount"], 1000);
+    assert_eq!(made["next_payment"], "2026-12-31");
+    assert_eq!(made["total_occurrences"], 0);
+    assert_eq!(made["method"]["number"], "************4242");
+    assert_eq!(made["occurrences"].as_array().unwrap().len(), 1);
+    assert_eq!(made["occurrences"][0]["status"], "PENDING");
+    assert_eq!(made["occurrences"][0]["due_date"], "2026-12-31");
+    assert_eq!(made["occurrences"][0]["attempts"], 0);
+    assert!(made.get("reference").is_none());
+}
+
+#[tokio::test]
+async fn occurrences_are_paid_on_their_dates_and_months_keep_their_anchor() {
+    let house = House::new(Surface::Public);
+    let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
+    house
+        .control("POST", "clock", &json!({"set": "2027-03-31T18:00:00Z"}))
+        .await;
+    check(
+        &occurrences(&house, &made).await,
+        &[
+            ("PENDING", "2027-04-30"),
+            ("PAID", "2027-03-31"),
+            ("PAID", "2027-02-28"),
+            ("PAID", "2027-01-31"),
+            ("PAID", "2026-12-31"),
+        ],
+    );
+    let now = house.secret("GET", &path(&made), &Value::Null).await.ok();
+    assert_eq!(
+        (&now["total_occurrences"], &now["total_amount"]),
+        (&json!(4), &json!(4000))
+    );
+    assert!(now.get("occurrences").is_none());
+    let paid = house
+        .secret("GET", "/v1/transactions", &Value::Null)
+        .await
+        .ok();
+    assert_eq!(paid["total_entries"], 4);
+    assert_eq!(paid["results"][0]["reference"], "rk1");
+    assert_eq!(paid["results"][0]["recurring_charge_id"], made["id"]);
+    assert_eq!(paid["results"][0]["created"], "2027-03-31T17:00:00.000Z");
+}
+
+#[tokio::test]
+async fn a_start_today_is_refused_and_one_in_the_past_is_moved_on() {
+    let house = House::new(Surface::Documented);
+    let method = card(&house, "4242424242424242").await;
+    let mut body = monthly(&method);
+    body["schedule"]["start"] = json!("2026-11-21");
+    let reply = house.secret("POST", "/v1/recurring/charges", &body).await;
+    assert_eq!(reply.refusal().1, "first_occurrence_due_immediately");
+    house.advance("PT11H59M").await;
+    let reply = house.secret("POST", "/v1/recurring/charges", &body).await;
+    assert_eq!(
+        reply.refusal().1,
+        "first_occurrence_due_immediately",
+        "still today in Chicago"
+    );
+    body["schedule"]["start"] = json!("2026-01-05");
+    assert_eq!(create(&house, &body).await["next_payment"], "2026-12-05");
+    body["schedule"]["end"] = json!("2026-02-05");
+    let reply = house.secret("POST", "/v1/recurring/charges", &body).await;
+    assert_eq!(reply.refusal().1, "no_occurrences_for_schedule");
+    assert_eq!(house.objects("recurring_charges").await.len(), 1);
+}
+
+#[tokio::test]
+async fn limits_end_a_recurring_charge() {
+    let house = House::new(Surface::Public);
+    let method = card(&house, "4242424242424242").await;
+    let by_count = create(&house, &with(monthly(&method), "max_occurrences", 2)).await;
+    let by_amount = create(&house, &with(monthly(&method), "max_amount", 2500)).await;
+    house.advance("P1Y").await;
+    for (charge, amount, count) in [(by_count, 2000, 2), (by_amount, 2500, 3)] {
+        let now = house.secret("GET", &path(&charge), &Value::Null).await.ok();
+        assert_eq!(now["status"], "COMPLETED");
+        assert_eq!(now["status_reason"], "schedule_complete");
+        assert_eq!(now["total_amount"], amount);
+        assert_eq!(now["total_occurrences"], count);
+        assert!(now.get("next_payment").is_none());
+        assert_eq!(
+            occurrences(&house, &charge).await.len(),
+            usize::try_from(count).unwrap()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_declined_occurrence_fails_and_can_be_paid_again() {
+    let house = House::new(Surface::Public);
+    let made = create(&house, &monthly(&card(&house, "4000000000000002").await)).await;
+    house
+        .control("POST", "clock", &json!({"set": "2027-01-01T00:00:00Z"}))
+        .await;
+    check(
+        &occurrences(&house, &made).await,
+        &[("PENDING", "2027-01-31"), ("FAILED", "2026-12-31")],
+    );
+    let reply = act(&house, &made, 1, "pay").await;
+    assert_eq!(reply.refusal().1, "card_declined");
+    assert!(reply.json()["messages"][0]["entity_id"].is_string());
+    let good = token(&house, &visa()).await;
+    house
+        .secret("PATCH", &path(&made), &json!({"method": good["id"]}))
+        .await
+        .ok();
+    let paid = act(&house, &made, 1, "pay").await.ok();
+    assert_eq!(paid["status"], "PAID");
+    assert_eq!(paid["attempts"], 3);
+    let statuses: Vec<_> = paid["transactions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["status"])
+        .collect();
+    assert_eq!(statuses, ["FAILED", "FAILED", "AUTHORIZED"]);
+    assert_eq!(occurrences(&house, &made).await.len(), 2);
+    let now = house.secret("GET", &path(&made), &Value::Null).await.ok();
+    assert_eq!(
+        (&now["total_occurrences"], &now["total_amount"]),
+        (&json!(1), &json!(1000))
+    );
+}
+
+#[tokio::test]
+async fn paying_or_ignoring_the_pending_one_opens_the_next() {
+    let house = House::new(Surface::Documented);
+    let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
+    assert_eq!(act(&house, &made, 0, "pay").await.ok()["status"], "PAID");
+    let ignored = act(&house, &made, 0, "ignore").await.ok();
+    assert_eq!(
+        (&ignored["status"], &ignored["attempts"]),
+        (&json!("IGNORED"), &json!(0))
+    );
+    let expect = [
+        ("PENDING", "2027-02-28"),
+        ("IGNORED", "2027-01-31"),
+        ("PAID", "2026-12-31"),
+    ];
+    check(&occurrences(&house, &made).await, &expect);
+    assert_eq!(
+        act(&house, &made, 2, "pay").await.refusal().1,
+        "unavailable_for_current_status"
+    );
+    assert_eq!(
+        act(&house, &made, 2, "ignore").await.refusal().1,
+        "unavailable_for_current_status"
+    );
+    assert_eq!(act(&house, &made, 1, "pay").await.ok()["status"], "PAID");
+    assert_eq!(occurrences(&house, &made).await.len(), 3);
+    house
+        .control("POST", "clock", &json!({"set": "2027-01-31T23:00:00Z"}))
+        .await;
+    let ledger = house.control("GET", "ledger", &Value::Null).await;
+    assert_eq!(ledger["entries"].as_array().unwrap().len(), 2);
+    assert_eq!(ledger["totals"][0]["amount"], 2000);
+}
+
+#[tokio::test]
+async fn a_change_of_schedule_moves_the_pending_occurrence() {
+    let house = House::new(Surface::Documented);
+    let body = json!({"amount": 500, "method": card(&house, "4242424242424242").await,
+        "schedule": {"start": "2027-01-01", "interval_unit": "MONTH", "interval_delay": 1}});
+    let made = create(&house, &body).await;
+    act(&house, &made, 0, "pay").await.ok();
+    act(&house, &made, 0, "ignore").await.ok();
+    let patch = json!({"schedule": {"days": {"0": "15"}}, "amount": 700});
+    let changed = house.secret("PATCH", &path(&made), &patch).await.ok();
+    assert_eq!(changed["next_payment"], "2027-02-15");
+    assert_eq!(changed["schedule"]["days"], json!(["15"]));
+    assert_eq!(changed["schedule"]["start"], "2027-01-01");
+    let expect = [
+        ("PENDING", "2027-02-15"),
+        ("IGNORED", "2027-02-01"),
+        ("PAID", "2027-01-01"),
+    ];
+    check(&occurrences(&house, &made).await, &expect);
+    house
+        .control("POST", "clock", &json!({"set": "2027-02-20T00:00:00Z"}))
+        .await;
+    let ledger = house.control("GET", "ledger", &Value::Null).await;
+    let amounts: Vec<_> = ledger["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["amount"].as_i64().unwrap())
+        .collect();
+    assert_eq!(amounts, [500, 700]);
+    let none = json!({"schedule": {"end": "2027-02-21"}});
+    let reply = house.secret("PATCH", &path(&made), &none).await;
+    assert_eq!(reply.refusal().1, "update_results_in_no_occurrences");
+}
+
+#[tokio::test]
+async fn sensitive_data_of_a_method_changes_by_a_token_only() {
+    let house = House::new(Surface::Documented);
+    let saved = card(&house, "4242424242424242").await;
+    let made = create(&house, &monthly(&saved)).await;
+    let plain = json!({"method": {"type": "card", "exp_month": 1, "exp_year": 2035}});
+    let changed = house.secret("PATCH", &path(&made), &plain).await.ok();
+    assert_eq!(changed["method"]["exp_year"], 2035);
+    assert_eq!(changed["method"]["number"], "************4242");
+    for (method, context) in [
+        (
+            json!({"type": "card", "number": "4111111111111111"}),
+            "method.number",
+        ),
+        (json!({"type": "bank", "name": "x"}), "method.type"),
+        (json!({"type": "card", "exp_month": 13}), "method.exp_month"),
+    ] {
+        let reply = house
+            .secret("PATCH", &path(&made), &json!({"method": method}))
+            .await;
+        assert_eq!(fields(&reply)[0].0, context);
+    }
+    let reply = house
+        .secret("PATCH", &path(&made), &json!({"method": saved}))
+        .await;
+    assert_eq!(reply.refusal().0, 404);
+    let other = token(&house, &with(visa(), "number", "5105105105105100")).await;
+    let changed = house
+        .secret("PATCH", &path(&made), &json!({"method": other["id"]}))
+        .await
+        .ok();
+    assert_eq!(changed["method"]["card_type"], "MASTERCARD");
+}
+
+#[tokio::test]
+async fn wrong_fields_of_a_recurring_charge_come_together() {
+    let house = House::new(Surface::Documented);
+    let body = json!({"amount": 100, "max_amount": 50, "schedule":
+        {"start": "2027-01-01", "interval_unit": "YEAR", "interval_delay": 0, "days": ["1"]}});
+    let reply = house.secret("POST", "/v1/recurring/charges", &body).await;
+    let contexts: Vec<_> = fields(&reply).into_iter().map(|field| field.0).collect();
+    let expect = [
+        "method",
+        "schedule.interval_unit",
+        "schedule.interval_delay",
+        "schedule.days",
+        "max_amount",
+    ];
+    assert_eq!(contexts, expect);
+    let reply = house
+        .secret("POST", "/v1/recurring/charges", &monthly(&json!("gone")))
+        .await;
+    assert_eq!(reply.refusal().0, 404);
+}
+
+#[tokio::test]
+async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
+    let house = House::new(Surface::Public);
+    let method = card(&house, "4242424242424242").await;
+    let first = create(&house, &monthly(&method)).await;
+    house.advance("PT1S").await;
+    let second = create(&house, &with(monthly(&method), "reference", "rk2")).await;
+    let list = |query: &'static str| {
+        let house = &house;
+        async move {
+            let path = format!("/v1/recurring/charges{query}");
+            let page = house.secret("GET", &path, &Value::Null).await.ok();
+            let results = page["results"].as_array().unwrap().clone();
+            results
+                .into_iter()
+                .map(|one| one["id"].clone())
+                .collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(list("").await, [second["id"].clone(), first["id"].clone()]);
+    assert_eq!(list("?reference=rk1").await, [first["id"].clone()]);
+    assert_eq!(list("?status=COMPLETED").await, [] as [Value; 0]);
+    let put = json!({"amount": 900, "method": null, "schedule":
+        {"start": "2027-05-01", "interval_unit": "WEEK", "interval_delay": 2}});
+    let now = house.secret("PUT", &path(&first), &put).await.ok();
+    assert_eq!(
+        (&now["amount"], &now["next_payment"]),
+        (&json!(900), &json!("2027-05-01"))
+    );
+    assert!(now.get("description").is_none());
+}
+
+#[test]
+fn an_occurrence_moves_along_its_table_only() {
+    use Change as C;
+    use OccurrenceStatus as S;
+    let mut refused = Vec::new();
+    for status in [S::Pending, S::Paying, S::Paid, S::Failed, S::Ignored] {
+        for change in [C::Pay, C::Decline, C::Ignore] {
+            let expect = match change {
+                C::Pay => S::Paid,
+                C::Decline => S::Failed,
+                C::Ignore => S::Ignored,
+            };
+            match step(&status, change) {
+                Some(next) => assert_eq!(next, expect),
+                None => refused.push((status.clone(), change)),
+            }
+        }
+    }
+    let paid = [C::Pay, C::Decline, C::Ignore].map(|change| (S::Paid, change));
+    let (before, after) = refused.split_at(1);
+    assert_eq!(before, [(S::Paying, C::Ignore)]);
+    assert_eq!(after, paid);
+}

@@ -1,0 +1,113 @@
+//! The server: TLS with its own authority, plain HTTP on loopback alone, dropped answers.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+use super::House;
+use crate::sandbox::Surface;
+use crate::sandbox::serve::{Running, ServeError, serve};
+
+const GET_STATUS: &[u8] = b"GET /status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+
+fn start(house: &House, directory: &Path, plain: bool) -> (Running, oneshot::Sender<()>) {
+    let (stop, stopped) = oneshot::channel();
+    let shutdown = async move { stopped.await.unwrap_or_default() };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    (
+        serve(&house.sandbox, listen, directory, plain, shutdown).unwrap(),
+        stop,
+    )
+}
+
+/// A handshake by hand: reads and writes through a rustls connection.
+async fn ask_over_tls(running: &Running, request: &[u8]) -> String {
+    let ca = CertificateDer::from_pem_file(running.ca.as_ref().unwrap()).unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(ca).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS12])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut tls = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut socket = TcpStream::connect(running.address).await.unwrap();
+    std::io::Write::write_all(&mut tls.writer(), request).unwrap();
+    let mut answer = Vec::new();
+    loop {
+        while tls.wants_write() {
+            let mut out = Vec::new();
+            tls.write_tls(&mut out).unwrap();
+            socket.write_all(&out).await.unwrap();
+        }
+        let mut chunk = vec![0; 4096];
+        let read = socket.read(&mut chunk).await.unwrap_or(0);
+        tls.read_tls(&mut &chunk[..read]).unwrap();
+        tls.process_new_packets().unwrap();
+        let mut plain = vec![0; 4096];
+        while let Ok(length @ 1..) = std::io::Read::read(&mut tls.reader(), &mut plain) {
+            answer.extend_from_slice(&plain[..length]);
+        }
+        if read == 0 {
+            return String::from_utf8(answer).unwrap();
+        }
+    }
+}
+
+async fn ask(running: &Running, request: &[u8]) -> String {
+    let mut socket = TcpStream::connect(running.address).await.unwrap();
+    socket.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).await.unwrap_or_default();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn https_is_served_with_the_authority_in_the_state() {
+    let house = House::new(Surface::Public);
+    let directory = tempfile::tempdir().unwrap();
+    let (running, stop) = start(&house, directory.path(), false);
+    assert!(running.url.starts_with("https://127.0.0.1:"));
+    let answer = ask_over_tls(&running, GET_STATUS).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.contains("NORMAL"),
+        "{answer}"
+    );
+    assert!(!ask(&running, GET_STATUS).await.contains("200"));
+    let key = std::fs::metadata(directory.path().join("ca.key")).unwrap();
+    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+    stop.send(()).unwrap();
+    running.done.await.unwrap().unwrap();
+    let before = std::fs::read(directory.path().join("ca.pem")).unwrap();
+    let (running, _stop) = start(&house, directory.path(), false);
+    assert!(ask_over_tls(&running, GET_STATUS).await.contains("NORMAL"));
+    assert_eq!(
+        std::fs::read(directory.path().join("ca.pem")).unwrap(),
+        before
+    );
+}
+
+#[tokio::test]
+async fn plain_http_is_for_loopback_and_a_dropped_answer_sends_no_byte() {
+    let house = House::new(Surface::Public);
+    let directory = tempfile::tempdir().unwrap();
+    let (running, _stop) = start(&house, directory.path(), true);
+    assert!(running.ca.is_none());
+    assert!(ask(&running, GET_STATUS).await.contains("NORMAL"));
+    house
+        .control("POST", "faults", &json!({"fault": "drop_after"}))
+        .await;
+    assert_eq!(ask(&running, GET_STATUS).await, "");
+    let outside = "0.0.0.0:0".parse().unwrap();
+    let refused = serve(&house.sandbox, outside, directory.path(), true, async {});
+    assert!(matches!(refused, Err(ServeError::PlainNotLoopback(_))));
+}

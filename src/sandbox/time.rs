@@ -1,0 +1,103 @@
+//! The sandbox's own time: its base clock and an offset, and everything that happens in between.
+
+use chrono::{DateTime, Months, TimeDelta, Utc};
+
+use crate::sandbox::due::{self, Due};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::{Live, Sandbox};
+
+impl Sandbox {
+    /// What time it is in here.
+    pub(super) fn now(&self, live: &Live) -> DateTime<Utc> {
+        let base = self.inner.world.options.clock.now();
+        let offset = TimeDelta::milliseconds(live.meta.settings.offset_ms);
+        base.checked_add_signed(offset).unwrap_or(base)
+    }
+
+    /// Lets everything happen that is due until `until`, in order, each at its own moment. Tells whether
+    /// anything did.
+    pub(super) fn catch_up(&self, live: &mut Live, until: DateTime<Utc>) -> Result<bool, Refusal> {
+        let mut happened = false;
+        while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
+            self.happen(live, moment)?;
+            happened = true;
+        }
+        Ok(happened)
+    }
+
+    fn happen(&self, live: &mut Live, moment: DateTime<Utc>) -> Result<(), Refusal> {
+        let mut cx = self.cx(live, moment);
+        let mut first = cx.scan(due::QUEUE, None, 1)?;
+        let Some((key, value)) = first.pop() else {
+            live.next_due = None;
+            return Ok(());
+        };
+        let due: Due = serde_json::from_value(value)?;
+        if due::happen(&mut cx, &key, &due).is_err() {
+            tracing::error!(?due, "what fell due could not be done and is left out");
+            cx = self.cx(live, moment);
+            cx.remove(&key);
+        }
+        self.commit(live, cx)
+    }
+
+    /// Moves time to `target`, which may not lie in the past; everything in between happens first.
+    pub(super) fn move_to(&self, live: &mut Live, target: DateTime<Utc>) -> Result<(), Refusal> {
+        let now = self.now(live);
+        if target < now {
+            return Err(Refusal::invalid("Time does not go back"));
+        }
+        self.catch_up(live, target)?;
+        let mut cx = self.cx(live, target);
+        let base = self.inner.world.options.clock.now();
+        cx.settings.offset_ms = target.signed_duration_since(base).num_milliseconds();
+        cx.save_settings()?;
+        self.commit(live, cx)
+    }
+}
+
+/// A moment later by an ISO 8601 duration such as `P30D`, `P1M` or `PT5M`; `None` for what is none.
+pub(super) fn later(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
+    let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
+    let (date, clock) = text.split_once('T').unwrap_or((text, ""));
+    let mut months: u32 = 0;
+    let mut seconds: i64 = 0;
+    for (number, unit) in parts(date)? {
+        match unit {
+            'Y' => months = months.checked_add(number.checked_mul(12)?)?,
+            'M' => months = months.checked_add(number)?,
+            'W' => seconds = add(seconds, number, 604_800)?,
+            'D' => seconds = add(seconds, number, 86_400)?,
+            _ => return None,
+        }
+    }
+    for (number, unit) in parts(clock)? {
+        let of_unit = match unit {
+            'H' => 3600,
+            'M' => 60,
+            'S' => 1,
+            _ => return None,
+        };
+        seconds = add(seconds, number, of_unit)?;
+    }
+    let time = time.checked_add_months(Months::new(months))?;
+    time.checked_add_signed(TimeDelta::try_seconds(seconds)?)
+}
+
+fn add(seconds: i64, number: u32, of_unit: i64) -> Option<i64> {
+    seconds.checked_add(i64::from(number).checked_mul(of_unit)?)
+}
+
+fn parts(text: &str) -> Option<Vec<(u32, char)>> {
+    let mut parts = Vec::new();
+    let mut digits = String::new();
+    for character in text.chars() {
+        if character.is_ascii_digit() {
+            digits.push(character);
+        } else {
+            parts.push((digits.parse().ok()?, character));
+            digits.clear();
+        }
+    }
+    digits.is_empty().then_some(parts)
+}

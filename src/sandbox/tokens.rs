@@ -1,0 +1,233 @@
+//! One-time tokens (gateway-api, POST /v1/tokens; service-facts, part 5).
+//!
+//! Creation validates nothing; whatever is wrong is told by the charge that uses the token.
+
+use chrono::TimeDelta;
+use http::StatusCode;
+use serde_json::{Map, Value};
+
+use crate::api::Auth;
+use crate::api::method::{MethodKind, MethodRef};
+use crate::api::one_time_token::{OneTimeToken, TOKEN_LIFE_MINUTES};
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::{Asked, Caller};
+use crate::sandbox::auth;
+use crate::sandbox::due::{self, Due};
+use crate::sandbox::lenient;
+use crate::sandbox::lists::{Kept, KindOf, Owner};
+use crate::sandbox::methods::{KeptMethod, keep_bank, keep_card};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+pub(crate) const KIND: KindOf = KindOf {
+    word: "token",
+    name: "Token",
+};
+
+/// The fields that are a method's own; anything else in a form comes back under `form_data`.
+const OWN: [&str; 27] = [
+    "type",
+    "number",
+    "cvv",
+    "exp_month",
+    "exp_year",
+    "name",
+    "address1",
+    "address2",
+    "city",
+    "state",
+    "postal_code",
+    "country",
+    "phone",
+    "email",
+    "card_type",
+    "routing_number",
+    "account_number",
+    "account_type",
+    "account_holder_type",
+    "given_name",
+    "surname",
+    "reference",
+    "description",
+    "form_data",
+    "redirect_url",
+    "public_key",
+    "bank_name",
+];
+
+/// Longest values that are kept; longer ones are cut (service-facts, 37).
+const CUTS: [(&str, usize); 7] = [
+    ("number", 19),
+    ("cvv", 4),
+    ("name", 64),
+    ("address1", 64),
+    ("address2", 64),
+    ("city", 64),
+    ("postal_code", 10),
+];
+
+/// POST /v1/tokens: JSON or a form.
+pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    let body = if asked.is_form() {
+        asked.form()
+    } else {
+        asked.json()?
+    };
+    let Value::Object(body) = body else {
+        return Err(Refusal::malformed("Body is not an object"));
+    };
+    let owner = caller(cx, asked, &body)?;
+    let redirect = body
+        .get("redirect_url")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    let form_data = form_data(&body, asked.is_form());
+    let method: MethodRef = read_method(body)?;
+    let token = store(cx, &owner, method, form_data)?;
+    match redirect.filter(|_| asked.is_form()) {
+        None => Answer::json(&token),
+        Some(url) => {
+            let joint = if url.contains('?') { '&' } else { '?' };
+            let location = format!("{url}{joint}token_id={}", token.id);
+            Ok(Answer::redirect(StatusCode::SEE_OTHER, location))
+        }
+    }
+}
+
+/// The key stands in the header, or in a form's `public_key` (service-facts, 38).
+fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner, Refusal> {
+    let in_form = body
+        .get("public_key")
+        .and_then(Value::as_str)
+        .filter(|_| asked.is_form());
+    match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
+        (Ok(Caller::Key(owner)), _) => Ok(owner),
+        (Ok(_) | Err(_), Some(key)) => Ok(auth::by_key(cx, key)?.owner),
+        (Ok(_), None) => Err(Refusal::not_authorized()),
+        (Err(refusal), None) => Err(refusal),
+    }
+}
+
+fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
+    if !form {
+        return body
+            .get("form_data")
+            .filter(|data| !data.is_null())
+            .cloned();
+    }
+    let extra = body
+        .iter()
+        .filter(|(name, _)| !OWN.contains(&name.as_str()));
+    let extra: Map<_, _> = extra
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    (!extra.is_empty()).then_some(Value::Object(extra))
+}
+
+/// Cuts and drops what a token forgives, then types the rest.
+fn read_method(body: Map<String, Value>) -> Result<MethodRef, Refusal> {
+    let mut fields = lenient::object(body);
+    for (name, most) in CUTS {
+        if let Some(Value::String(text)) = fields.get_mut(name) {
+            if name == "postal_code" {
+                text.retain(|c| c.is_ascii_alphanumeric() || c == ' ' || c == '-');
+            }
+            *text = text.chars().take(most).collect();
+        }
+    }
+    let no_number = |value: &Value| !value.is_i64();
+    fields.retain(|name, value| !(name.starts_with("exp_") && no_number(value)));
+    let is_iso = |value: &Value| value.as_str().is_some_and(|code| code.len() == 2);
+    fields.retain(|name, value| name != "country" || is_iso(value));
+    serde_path_to_error::deserialize(Value::Object(fields))
+        .map_err(|error| Refusal::field(&error.path().to_string(), "invalid", "Value is invalid"))
+}
+
+fn store(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    method: MethodRef,
+    form_data: Option<Value>,
+) -> Result<OneTimeToken, Refusal> {
+    let method = match method {
+        MethodRef::Card(card) => keep_card(cx, *card),
+        MethodRef::Bank(bank) => keep_bank(cx, *bank),
+        MethodRef::Id(_) => return Err(Refusal::malformed("Body is not an object")),
+    };
+    let sequence = cx.next();
+    let token = OneTimeToken {
+        form_data,
+        ..show(cx.id(), &method)
+    };
+    let until = cx
+        .now
+        .checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
+    let end = Due::TokenExpiry {
+        id: token.id.clone(),
+    };
+    due::schedule(cx, until.unwrap_or(cx.now), &end)?;
+    let kept = Kept {
+        owner: owner.clone(),
+        sequence,
+        object: token.clone(),
+        inside: method,
+    };
+    cx.create(KIND, &owner.key(), &token.id, &kept)?;
+    Ok(token)
+}
+
+fn show(id: String, method: &KeptMethod) -> OneTimeToken {
+    let shown = method.shown.clone();
+    OneTimeToken {
+        id,
+        kind: shown.kind.clone(),
+        number: shown.number.filter(|_| shown.kind == MethodKind::Card),
+        card_type: shown.card_type,
+        exp_month: shown.exp_month,
+        exp_year: shown.exp_year,
+        cvv: method.has_cvv.then(|| "***".to_owned()),
+        routing_number: shown.routing_number,
+        account_number: shown.account_number,
+        account_type: shown.account_type,
+        account_holder_type: shown.account_holder_type,
+        bank_name: shown.bank_name,
+        name: shown.name,
+        given_name: shown.given_name,
+        surname: shown.surname,
+        address1: shown.address1,
+        address2: shown.address2,
+        city: shown.city,
+        state: shown.state,
+        postal_code: shown.postal_code,
+        country: shown.country,
+        phone: shown.phone,
+        email: shown.email,
+        reference: method.reference.clone(),
+        description: method.description.clone(),
+        fingerprint: shown.fingerprint,
+        form_data: None,
+    }
+}
+
+/// GET /v1/tokens/{id}.
+pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<OneTimeToken, Refusal> {
+    Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
+}
+
+/// A token that is neither used nor too old.
+pub(crate) fn find(
+    cx: &Cx<'_>,
+    owner: &Owner,
+    id: &str,
+) -> Result<Kept<OneTimeToken, KeptMethod>, Refusal> {
+    cx.find(KIND, owner, id)
+}
+
+/// Deletes a token, because it was used or its time is over.
+pub(crate) fn end(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
+    let kept: Option<Kept<OneTimeToken, KeptMethod>> = cx.any(KIND, id)?;
+    match kept {
+        Some(kept) => cx.delete(KIND, &kept.owner.key(), id, kept.sequence),
+        None => Ok(()),
+    }
+}

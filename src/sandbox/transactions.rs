@@ -1,0 +1,256 @@
+//! Transactions after they are made: their states, reading and searching (gateway-api, States and
+//! transitions; service-facts, 43, 44).
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use crate::api::Page;
+use crate::api::transaction::{Transaction, TransactionStatus};
+use crate::api::wire::Timestamp;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::charges::{KIND, emit};
+use crate::sandbox::events::moment;
+use crate::sandbox::ledger::{self, Movement};
+use crate::sandbox::lists::{Kept, Owner, Paging};
+use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+pub(crate) type KeptTransaction = Kept<Transaction, KeptMethod>;
+
+/// What can happen to a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The processor accepts it.
+    Authorize,
+    /// The processor refuses it.
+    Decline,
+    /// The daily run captures it.
+    Capture,
+    /// A hold's seven days are over.
+    Expire,
+}
+
+/// Where a change leads; `None` where it is not valid for the status.
+pub(crate) fn step(status: &TransactionStatus, change: Change) -> Option<TransactionStatus> {
+    use TransactionStatus as S;
+    match (status, change) {
+        (S::Pending, Change::Authorize) => Some(S::Authorized),
+        (S::Pending, Change::Decline) => Some(S::Failed),
+        (S::Authorized, Change::Capture) => Some(S::Completed),
+        (S::Authorized, Change::Expire) => Some(S::Voided),
+        (S::Pending, Change::Capture | Change::Expire)
+        | (S::Authorized, Change::Authorize | Change::Decline)
+        | (
+            S::Completed | S::Voided | S::Failed | S::Other(_),
+            Change::Authorize | Change::Decline | Change::Capture | Change::Expire,
+        ) => None,
+    }
+}
+
+/// Applies a change with its event; 422 where it is not valid.
+pub(crate) fn apply(
+    cx: &mut Cx<'_>,
+    kept: &mut KeptTransaction,
+    change: Change,
+) -> Result<(), Refusal> {
+    let next = step(&kept.object.status, change).ok_or_else(|| {
+        let text = "Not valid for the transaction's status";
+        Refusal::rule("not_valid_for_transaction_status", text)
+    })?;
+    kept.object.status = next;
+    kept.object.modified = Some(Timestamp(cx.now));
+    let event = match change {
+        Change::Authorize => "transaction.authorized",
+        Change::Decline => "transaction.failed",
+        Change::Capture => {
+            kept.object.completion_timestamp = Some(Timestamp(cx.now));
+            "transaction.completed"
+        }
+        Change::Expire => {
+            ledger::record(cx, &kept.owner, Movement::Void, &kept.object)?;
+            "transaction.voided"
+        }
+    };
+    cx.update(KIND, &kept.object.id.clone(), kept)?;
+    emit(cx, kept, event)
+}
+
+/// A change whose time has come; one that no longer applies does nothing.
+pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, change: Change) -> Result<(), Refusal> {
+    let kept: Option<KeptTransaction> = cx.any(KIND, id)?;
+    match kept {
+        Some(mut kept) if step(&kept.object.status, change).is_some() => {
+            apply(cx, &mut kept, change)
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// GET /v1/transactions/{id}.
+pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Transaction, Refusal> {
+    Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
+}
+
+fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
+    cx.find(KIND, owner, id)
+}
+
+/// Where transactions are found by reference; `rest` empty: the prefix of all that begin so.
+pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String {
+    let start = format!("x/transaction-reference/{under}/{reference}");
+    if rest.is_empty() {
+        start
+    } else {
+        format!("{start}\u{0}{rest}")
+    }
+}
+
+/// GET /v1/transactions: newest first unless `order_by` says otherwise.
+pub(crate) fn search(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>, Refusal> {
+    let owner = asked.owner()?;
+    let paging = Paging::of(asked)?;
+    let under = format!("{}/{}", KIND.word, owner.key());
+    let show = |id: &str| find(cx, &owner, id).map(|kept| kept.object);
+    let filter = Filter::of(asked)?;
+    if filter.is_open() && asked.query("order_by").is_none() {
+        return paging.of_list(cx, &under, show);
+    }
+    let ids = match filter.reference() {
+        Some(reference) => {
+            let prefix = reference_key(&owner.key(), reference, "");
+            let found = cx.scan(&prefix, None, usize::MAX)?;
+            found
+                .into_iter()
+                .filter_map(|(_, id)| id.as_str().map(str::to_owned))
+                .collect()
+        }
+        None => cx.ids(&under, 0, u64::MAX)?,
+    };
+    let mut found = Vec::new();
+    for id in &ids {
+        let transaction = show(id)?;
+        let value = serde_json::to_value(&transaction)?;
+        if filter.fits(&transaction, &value) {
+            found.push((value, transaction));
+        }
+    }
+    found.sort_by(|one, other| compare("-created", &one.0, &other.0));
+    for key in asked.query("order_by").unwrap_or_default().rsplit(',') {
+        found.sort_by(|one, other| compare(key, &one.0, &other.0));
+    }
+    Ok(paging.of_vec(
+        found
+            .into_iter()
+            .map(|(_, transaction)| transaction)
+            .collect(),
+    ))
+}
+
+/// What a search asks for (service-facts, 44).
+struct Filter {
+    text: Option<String>,
+    fields: Vec<(String, String)>,
+    account: Option<String>,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+impl Filter {
+    fn of(asked: &Asked) -> Result<Self, Refusal> {
+        let mut fields = Vec::new();
+        for field in asked.query.get("qf").into_iter().flatten() {
+            let wrong = || Refusal::field("qf", "invalid", "Search field is invalid");
+            let (name, text) = field.split_once(':').ok_or_else(wrong)?;
+            fields.push((name.to_owned(), text.to_owned()));
+        }
+        Ok(Self {
+            text: asked.query("q").map(str::to_lowercase),
+            fields,
+            account: asked.query("account_id").map(str::to_owned),
+            from: moment(asked, "start_date")?.map(Timestamp),
+            until: moment(asked, "end_date")?.map(Timestamp),
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        let Self {
+            text,
+            fields,
+            account,
+            from,
+            until,
+        } = self;
+        text.is_none()
+            && fields.is_empty()
+            && account.is_none()
+            && from.is_none()
+            && until.is_none()
+    }
+
+    fn reference(&self) -> Option<&str> {
+        let of_reference = self.fields.iter().find(|(name, _)| name == "reference");
+        of_reference.map(|(_, text)| text.as_str())
+    }
+
+    fn fits(&self, transaction: &Transaction, value: &Value) -> bool {
+        let Self {
+            text,
+            fields,
+            account,
+            from,
+            until,
+        } = self;
+        let created = transaction.created;
+        fields.iter().all(|(name, text)| begins(value, name, text))
+            && account
+                .as_ref()
+                .is_none_or(|id| *id == transaction.account_id)
+            && from.is_none_or(|from| created >= Some(from))
+            && until.is_none_or(|until| created <= Some(until))
+            && text.as_ref().is_none_or(|text| holds(value, text))
+    }
+}
+
+/// Does the property (dots for nesting) begin with the text?
+fn begins(value: &Value, name: &str, text: &str) -> bool {
+    let property = name
+        .split('.')
+        .try_fold(value, |value, part| value.get(part));
+    match property {
+        Some(Value::String(own)) => own.to_lowercase().starts_with(&text.to_lowercase()),
+        Some(other) => other.to_string().starts_with(text),
+        None => false,
+    }
+}
+
+fn holds(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(own) => own.to_lowercase().contains(text),
+        Value::Number(number) => number.to_string().contains(text),
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(map) => map.values().any(|item| holds(item, text)),
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+/// Compares by one key of `order_by`: descending with `-`, else ascending.
+pub(crate) fn compare(key: &str, one: &Value, other: &Value) -> Ordering {
+    let name = key.trim().trim_start_matches(['-', '+']);
+    let (left, right) = (one.get(name), other.get(name));
+    let numbers = left
+        .and_then(Value::as_i64)
+        .zip(right.and_then(Value::as_i64));
+    let order = match numbers {
+        Some((left, right)) => left.cmp(&right),
+        None => left
+            .and_then(Value::as_str)
+            .cmp(&right.and_then(Value::as_str)),
+    };
+    if key.trim().starts_with('-') {
+        order.reverse()
+    } else {
+        order
+    }
+}
