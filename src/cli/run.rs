@@ -13,7 +13,6 @@ use super::sandbox::{self, EmbeddedSandbox};
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
 use super::signals;
-use super::specs::TreeSpecs;
 use crate::config::ProcessEnv;
 use crate::control::{Control, socket};
 use crate::engine::{Engine, Event, Question, Reply, Secrets, Until};
@@ -55,7 +54,7 @@ async fn serve(
         keep_trying: true,
     };
     let shared = setup.shared(open, how)?;
-    let mut engine = Engine::new(shared, Box::new(TreeSpecs::new(loader)))?;
+    let mut engine = Engine::new(shared, Box::new(loader))?;
     let (sender, events) = mpsc::channel(EVENTS_MAX);
     let control = Control::new(sender.clone());
     let (ending, ended) = watch::channel(false);

@@ -2,7 +2,6 @@
 
 use super::exit::Failure;
 use super::setup::{How, Open, Setup};
-use super::specs::TreeSpecs;
 use crate::control::socket::SocketClient;
 use crate::engine::{Engine, Question, Reply};
 
@@ -34,7 +33,7 @@ impl Session {
         loader.load_all();
         let open = setup.open_state(false).await?;
         let shared = setup.shared(&open, How::default())?;
-        let engine = Engine::new(shared, Box::new(TreeSpecs::new(loader)))?;
+        let engine = Engine::new(shared, Box::new(loader))?;
         Ok(Self::Own(Box::new(Own { engine, open })))
     }
 

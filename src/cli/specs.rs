@@ -1,41 +1,10 @@
-//! The spec tree as the engine sees it.
+//! Which resources paths and targets choose.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::base::id::Key;
-use crate::engine::Specs;
 use crate::model::desired::Desired;
-use crate::model::issue::Problem;
-use crate::spec::loader::Loader;
-
-/// Wishes from a folder of files.
-#[derive(Debug)]
-pub struct TreeSpecs {
-    loader: Loader,
-}
-
-impl TreeSpecs {
-    /// Wishes from a loader that has read its tree.
-    pub fn new(loader: Loader) -> Self {
-        Self { loader }
-    }
-}
-
-impl Specs for TreeSpecs {
-    fn desired(&self) -> &Desired {
-        self.loader.desired()
-    }
-
-    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
-        let change = if paths.is_empty() { self.loader.load_all() } else { self.loader.reload(paths) };
-        change.touched
-    }
-
-    fn problems(&self) -> Vec<Problem> {
-        self.loader.problems()
-    }
-}
 
 /// The resources that these paths and targets choose; `None` if nothing was chosen.
 pub fn chosen(desired: &Desired, root: &Path, paths: &[PathBuf], targets: &[Key]) -> Option<BTreeSet<Key>> {

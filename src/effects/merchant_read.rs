@@ -1,6 +1,8 @@
 //! What a merchant's credentials open (partner-api, GET /gateway-credentials and /bank-accounts;
 //! service-facts 67 for keys alone).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
@@ -50,12 +52,28 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
         "mode": cx.mode,
         "public_key": text(first, "public_key"),
         "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
-        "bank_accounts": list(Some(banks)).iter().map(bank_account).collect::<Vec<_>>(),
+        "bank_accounts": deposits(banks, credentials, field),
         "timezone": credentials.pointer("/merchant/timezone"),
         "merchant_name": credentials.pointer("/merchant/name"),
     });
     let key = Secret::from(text(first, "secret_key").to_owned());
     Ok(Learned { exists: true, facts, secrets: vec![("secret_key", key)], remote_id: None })
+}
+
+/// The bank accounts of this mode. No field of a bank account names its mode, but it names the
+/// accounts that pay into it: one that names only accounts of the other mode is left out.
+fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
+    let ids = |field: &str| -> BTreeSet<String> {
+        list(credentials.get(field)).iter().map(|one| text(one, "id").to_owned()).collect()
+    };
+    let other = if field == "test_accounts" { "live_accounts" } else { "test_accounts" };
+    let (own, other) = (ids(field), ids(other));
+    let serves = |bank: &&Value| {
+        let fed = list(bank.get("processing_accounts")).iter().map(|one| text(one, "id"));
+        let fed: Vec<&str> = fed.collect();
+        fed.iter().any(|id| own.contains(*id)) || !fed.iter().any(|id| other.contains(*id))
+    };
+    list(Some(banks)).iter().filter(serves).map(bank_account).collect()
 }
 
 /// A merchant's first credentials bind its public key; another one later is another merchant.

@@ -10,6 +10,7 @@ use crate::model::intent::OpenIntent;
 use crate::model::issue::Problem;
 use crate::model::observed::Observed;
 use crate::plan::World;
+use crate::spec::loader::Loader;
 use crate::store::facts::{FactError, Facts};
 
 /// Where wishes come from.
@@ -21,6 +22,20 @@ pub trait Specs: Send {
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;
     /// What is wrong with the files.
     fn problems(&self) -> Vec<Problem>;
+}
+
+impl Specs for Loader {
+    fn desired(&self) -> &Desired {
+        Self::desired(self)
+    }
+
+    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
+        if paths.is_empty() { self.load_all().touched } else { Self::reload(self, paths).touched }
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        Self::problems(self)
+    }
 }
 
 /// Wishes and facts. Every fact is read from the fold; a failed read stops the engine, since
