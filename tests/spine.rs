@@ -107,15 +107,28 @@ impl Secrets for FromSandbox {
 fn control(router: &axum::Router, method: &str, path: &str, body: Option<Value>) -> Value {
     use futures::FutureExt;
     let body = body.map_or_else(axum::body::Body::empty, |body| body.to_string().into());
-    let request = http::Request::builder().method(method).uri(path).header("host", "localhost");
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "localhost");
     let asked = async {
-        let answer = router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
-        axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap()
+        let answer = router
+            .clone()
+            .oneshot(request.body(body).unwrap())
+            .await
+            .unwrap();
+        axum::body::to_bytes(answer.into_body(), usize::MAX)
+            .await
+            .unwrap()
     };
     let bytes = asked.now_or_never().expect("answered at once");
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|_| {
-        Value::Array(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+        Value::Array(
+            text.lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect(),
+        )
     })
 }
 
@@ -133,7 +146,10 @@ impl World {
     fn new() -> Self {
         let epoch: DateTime<Utc> = "2029-12-01T10:00:00Z".parse().unwrap();
         let clock = Arc::new(VirtualClock::new(epoch));
-        let options = Options { clock: clock.clone(), ..Options::default() };
+        let options = Options {
+            clock: clock.clone(),
+            ..Options::default()
+        };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
         let world = Self {
             router: sandbox.router(),
@@ -157,14 +173,21 @@ impl World {
             web_urls: Vec::new(),
             currency: Currency::USD,
         };
-        let mut loader =
-            Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
+        let mut loader = Loader::new(
+            self.folder.path(),
+            "specs",
+            ReadCx {
+                kinds: KINDS,
+                check,
+            },
+        );
         loader.load_all();
         loader
     }
 
     fn engine(&self) -> Engine {
-        let partner = control(&self.router, "GET", "/_sandbox/credentials", None)["partner"].clone();
+        let partner =
+            control(&self.router, "GET", "/_sandbox/credentials", None)["partner"].clone();
         let text = |field: &str| partner[field].as_str().unwrap().to_owned();
         let master = MasterKey::new([7; 32]);
         let vault = Vault::open(Arc::new(self.vault.clone()), &master).unwrap();
@@ -183,8 +206,10 @@ impl World {
             }),
             jitter_seed: 1,
         };
-        let transport =
-            Transport::InProcess { router: self.router.clone(), wire: Arc::new(Untouched) };
+        let transport = Transport::InProcess {
+            router: self.router.clone(),
+            wire: Arc::new(Untouched),
+        };
         let shared = Shared::new(Parts {
             client: Client::new(service, transport, self.clock.clone()).unwrap(),
             writer: Arc::new(writer),
@@ -223,7 +248,10 @@ impl World {
         let unable = engine.unable().iter();
         let unable = unable.map(|(key, unable)| format!("{key}: {}", unable.message()));
         let steps = view.steps.iter().map(|step| {
-            format!("{:?} {}/{}: {} ({})", step.verdict, step.kind, step.name, step.reason, step.message)
+            format!(
+                "{:?} {}/{}: {} ({})",
+                step.verdict, step.kind, step.name, step.reason, step.message
+            )
         });
         steps.chain(unable).collect()
     }
@@ -255,7 +283,9 @@ async fn a_tree_becomes_objects_once_and_a_second_run_does_nothing() {
 async fn an_edit_is_applied_and_what_cannot_change_is_told() {
     let world = World::new();
     world.settle().await;
-    let edited = TREE.replace("20.00 USD", "25.00 USD").replace("description: first", "description: second");
+    let edited = TREE
+        .replace("20.00 USD", "25.00 USD")
+        .replace("description: first", "description: second");
     world.write("tree.yaml", &edited);
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("recurring_charges")[0]["amount"], json!(2500));
@@ -263,7 +293,10 @@ async fn an_edit_is_applied_and_what_cannot_change_is_told() {
     world.write("tree.yaml", &edited.replace("10.50 USD", "11.50 USD"));
     let told = world.settle().await;
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("CannotChange") && told[0].contains("line_items[1].rate_per_quantity"), "{told:?}");
+    assert!(
+        told[0].contains("CannotChange") && told[0].contains("line_items[1].rate_per_quantity"),
+        "{told:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -274,11 +307,30 @@ async fn a_document_that_goes_away_removes_only_what_it_said_may_be_removed() {
     world.write("broken.yaml", "kind: [");
     world.write("tree.yaml", merchant_only);
     let told = world.settle().await;
-    assert_eq!(world.objects("cards").iter().filter(|card| card["deleted"] != json!(true)).count(), 1, "{told:?}");
-    assert!(told.iter().all(|step| step.contains("AbsenceNotBelieved")), "{told:?}");
+    assert_eq!(
+        world
+            .objects("cards")
+            .iter()
+            .filter(|card| card["deleted"] != json!(true))
+            .count(),
+        1,
+        "{told:?}"
+    );
+    assert!(
+        told.iter().all(|step| step.contains("AbsenceNotBelieved")),
+        "{told:?}"
+    );
     std::fs::remove_file(world.folder.path().join("broken.yaml")).unwrap();
     let told = world.settle().await;
-    assert!(told.iter().all(|step| step.starts_with(&format!("{:?}", Verdict::Orphan))), "{told:?}");
-    let live = world.objects("cards").into_iter().filter(|card| card["deleted"] != json!(true)).count();
+    assert!(
+        told.iter()
+            .all(|step| step.starts_with(&format!("{:?}", Verdict::Orphan))),
+        "{told:?}"
+    );
+    let live = world
+        .objects("cards")
+        .into_iter()
+        .filter(|card| card["deleted"] != json!(true))
+        .count();
     assert_eq!(live, 0, "the card said deletion: delete");
 }

@@ -4,9 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Query, Search, never,
-};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, never};
 use super::{Obligation, Shaped, card_save, expect};
 use crate::api::Call;
 use crate::api::card::{GetCard, PatchCard};
@@ -19,7 +17,11 @@ pub fn change_card(obligation: Obligation, card: &RemoteId, description: Option<
     let description = description.cloned().unwrap_or_else(|| json!(""));
     let mark = json!(obligation.source_id.mark());
     let body = json!({"description": description, "reference": mark});
-    let asked = if description == json!("") { Value::Null } else { description };
+    let asked = if description == json!("") {
+        Value::Null
+    } else {
+        description
+    };
     obligation
         .effect::<PatchCard>(ROW.name, &[card.as_str()], body)
         .on(card)
@@ -48,7 +50,11 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "card.change",
-    doubt: Doubt::Search(Search { queries: read_card, judge, absent: Absent::Again }),
+    doubt: Doubt::Search(Search {
+        queries: read_card,
+        judge,
+        absent: Absent::Again,
+    }),
     baseline: None,
     learn: card_save::learn,
     duplicate: never,

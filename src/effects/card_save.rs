@@ -5,9 +5,7 @@
 use serde_json::{Value, json};
 
 use super::expect;
-use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, never,
-};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, never};
 use super::{Obligation, Shaped};
 use crate::api::Call;
 use crate::api::card::{CreateCard, ListCards};
@@ -45,8 +43,14 @@ pub fn save_card(obligation: Obligation, source: CardSource<'_>) -> Effect {
 
 /// The masked number's last four digits and the brand are all that is kept.
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let number = reply.get("number").and_then(Value::as_str).unwrap_or_default();
-    let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
+    let number = reply
+        .get("number")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let last4: String = number
+        .chars()
+        .skip(number.chars().count().saturating_sub(4))
+        .collect();
     let facts = json!({
         "last4": last4,
         "card_type": reply.get("card_type"),
@@ -54,29 +58,43 @@ pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
         "exp_year": reply.get("exp_year"),
         "fingerprint": reply.get("fingerprint"),
     });
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    Ok(Learned {
+        remote_id: Some(expect::id(reply)?),
+        exists: true,
+        facts,
+        secrets: Vec::new(),
+    })
 }
 
 fn queries(intent: &Intent) -> Vec<Query> {
-    vec![Query::list(Call::to::<ListCards>(&[]).query("reference", &intent.mark))]
+    vec![Query::list(
+        Call::to::<ListCards>(&[]).query("reference", &intent.mark),
+    )]
 }
 
 fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
-    let marked = |item: &&Value| {
-        item.get("reference").and_then(Value::as_str) == Some(intent.mark.as_str())
-    };
+    let marked =
+        |item: &&Value| item.get("reference").and_then(Value::as_str) == Some(intent.mark.as_str());
     let items = answers.first().map_or(&[][..], Answer::items);
     let found: Vec<&Value> = items.iter().filter(marked).collect();
     match found.as_slice() {
         [] => Finding::Absent,
         [card] => Finding::Happened((*card).clone()),
-        more => Finding::Unknown(format!("{} cards carry the mark {}", more.len(), intent.mark)),
+        more => Finding::Unknown(format!(
+            "{} cards carry the mark {}",
+            more.len(),
+            intent.mark
+        )),
     }
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "card.save",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    doubt: Doubt::Search(Search {
+        queries,
+        judge,
+        absent: Absent::Again,
+    }),
     baseline: None,
     learn,
     duplicate: never,

@@ -30,7 +30,12 @@ pub fn create_contact(obligation: Obligation, spec: &Value) -> Effect {
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let facts = json!({"test_mode": reply.get("test_mode")});
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    Ok(Learned {
+        remote_id: Some(expect::id(reply)?),
+        exists: true,
+        facts,
+        secrets: Vec::new(),
+    })
 }
 
 pub(super) const ROW: EffectRow = EffectRow {

@@ -6,9 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Query, Search, never,
-};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, never};
 use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
@@ -29,7 +27,9 @@ pub fn change_recurring(
     let asked = body.as_object().cloned().unwrap_or_default();
     let effect = obligation.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
     let effect = effect.on(charge).expecting("id", charge.as_str());
-    asked.into_iter().fold(effect, |effect, (field, value)| effect.expecting(&field, value))
+    asked.into_iter().fold(effect, |effect, (field, value)| {
+        effect.expecting(&field, value)
+    })
 }
 
 fn queries(intent: &Intent) -> Vec<Query> {
@@ -52,7 +52,11 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.change",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    doubt: Doubt::Search(Search {
+        queries,
+        judge,
+        absent: Absent::Again,
+    }),
     baseline: None,
     learn: recurring_create::learn,
     duplicate: never,

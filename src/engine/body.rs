@@ -53,7 +53,9 @@ fn partner(shared: &Shared, name: &str) -> Result<Value, SecretError> {
         "client_id" => Ok(Value::from(partner.client_id.expose())),
         "client_secret" => Ok(Value::from(partner.client_secret.expose())),
         "redirect_uri" => Ok(Value::from(partner.redirect_uri.as_str())),
-        other => Err(SecretError { message: format!("the partner has no value {other}") }),
+        other => Err(SecretError {
+            message: format!("the partner has no value {other}"),
+        }),
     }
 }
 
@@ -65,9 +67,10 @@ pub(super) fn store(
 ) -> Result<(StoredRequest, Vec<Sealed>), EngineError> {
     let (body, blobs) = match bytes {
         None => (StoredBody::None, Vec::new()),
-        Some(bytes) if !effect.sealed => {
-            (StoredBody::Plain(String::from_utf8_lossy(bytes).into_owned()), Vec::new())
-        }
+        Some(bytes) if !effect.sealed => (
+            StoredBody::Plain(String::from_utf8_lossy(bytes).into_owned()),
+            Vec::new(),
+        ),
         Some(bytes) => {
             let subject = effect.key.to_string();
             let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
@@ -93,7 +96,10 @@ pub(super) fn call(shared: &Shared, intent: &Intent) -> Result<Call, EngineError
     let body = match &intent.request.body {
         StoredBody::None => None,
         StoredBody::Plain(text) => Some(text.clone().into_bytes()),
-        StoredBody::Sealed { reference, digest: _ } => {
+        StoredBody::Sealed {
+            reference,
+            digest: _,
+        } => {
             let reference = reference.parse().map_err(|error| {
                 EngineError::Bug(format!("{} names no blob: {error}", intent.id))
             })?;

@@ -56,7 +56,9 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         cause: job.cause,
         at: shared.now(),
     };
-    shared.write(blobs, vec![Record::Intent(Box::new(intent.clone()))]).await?;
+    shared
+        .write(blobs, vec![Record::Intent(Box::new(intent.clone()))])
+        .await?;
     let outcome = send(shared, &intent, &wallet).await?;
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
 }
@@ -72,12 +74,16 @@ async fn baseline(
     row: &EffectRow,
     job: &Job,
 ) -> Result<Result<Value, Unable>, NoAccess> {
-    let Some(baseline) = row.baseline else { return Ok(Ok(Value::Null)) };
+    let Some(baseline) = row.baseline else {
+        return Ok(Ok(Value::Null));
+    };
     let query = baseline(&job.effect);
     let access = access(shared, &job.wallet, query.call.auth)?;
     let _permit = shared.permits().acquire().await;
     let read = shared.client.read(&query.call, &access).await;
-    Ok(read.map(|body| newest(&body)).map_err(|error| Unable::Unreachable(error.to_string())))
+    Ok(read
+        .map(|body| newest(&body))
+        .map_err(|error| Unable::Unreachable(error.to_string())))
 }
 
 /// Of the events list, only the newest one's id and time are kept.
@@ -98,7 +104,10 @@ pub(super) async fn send(
         Ok(access) => access,
         Err(NoAccess::Engine(error)) => return Err(error),
         Err(NoAccess::Secret(error)) => {
-            return Ok(Outcome::NotSent { reason: error.message, retry_after_s: None });
+            return Ok(Outcome::NotSent {
+                reason: error.message,
+                retry_after_s: None,
+            });
         }
     };
     let _permit = shared.permits().acquire().await;
@@ -127,13 +136,25 @@ async fn conclude(
 ) -> Result<Finished, EngineError> {
     match outcome {
         Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await,
-        Outcome::Refused { status, problem } => {
-            refused(shared, row, intent, status, problem).await
-        }
-        Outcome::NotSent { reason, retry_after_s } => {
+        Outcome::Refused { status, problem } => refused(shared, row, intent, status, problem).await,
+        Outcome::NotSent {
+            reason,
+            retry_after_s,
+        } => {
             let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
-            write(shared, intent, Progress::NotSent { reason: reason.clone() }).await?;
-            Ok(Finished::Again(intent.key.clone(), Unable::Unreachable(reason), wait))
+            write(
+                shared,
+                intent,
+                Progress::NotSent {
+                    reason: reason.clone(),
+                },
+            )
+            .await?;
+            Ok(Finished::Again(
+                intent.key.clone(),
+                Unable::Unreachable(reason),
+                wait,
+            ))
         }
         Outcome::InDoubt { reason } => {
             write(shared, intent, Progress::Doubt { reason }).await?;
@@ -161,10 +182,31 @@ pub(super) async fn answered(
         Ok(learned) => {
             let (observation, _) = observation(shared, intent, learned)?;
             let reason = format!("the answer is not what was asked: {}", differing.join("; "));
-            let observation = Some(Box::new(Observation { applied: None, ..observation }));
-            moved(shared, intent, Progress::Held { reason, observation }).await
+            let observation = Some(Box::new(Observation {
+                applied: None,
+                ..observation
+            }));
+            moved(
+                shared,
+                intent,
+                Progress::Held {
+                    reason,
+                    observation,
+                },
+            )
+            .await
         }
-        Err(reason) => moved(shared, intent, Progress::Held { reason, observation: None }).await,
+        Err(reason) => {
+            moved(
+                shared,
+                intent,
+                Progress::Held {
+                    reason,
+                    observation: None,
+                },
+            )
+            .await
+        }
     }
 }
 
@@ -182,8 +224,15 @@ async fn done(
 ) -> Result<Finished, EngineError> {
     let (observation, blobs) = observation(shared, intent, learned)?;
     let gone = observation.exists == Some(false);
-    let progress = Progress::Done { observation: Box::new(observation), proof };
-    let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
+    let progress = Progress::Done {
+        observation: Box::new(observation),
+        proof,
+    };
+    let record = Record::Progress {
+        intent: intent.id,
+        at: shared.now(),
+        progress,
+    };
     shared.write(blobs, vec![record]).await?;
     if gone {
         shared.vault.erase(&intent.key.to_string())?;
@@ -198,7 +247,8 @@ fn observation(
     intent: &Intent,
     learned: Learned,
 ) -> Result<(Observation, Vec<crate::store::vault::Sealed>), EngineError> {
-    let (facts, blobs) = super::read::sealed_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
+    let (facts, blobs) =
+        super::read::sealed_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
     let observation = Observation {
         key: intent.key.clone(),
         merchant: intent.merchant.clone(),
@@ -222,7 +272,11 @@ pub(super) async fn refused(
 ) -> Result<Finished, EngineError> {
     if (row.duplicate)(&problem) {
         let exists = intent.effect != "card.delete";
-        let learned = Learned { exists, facts: json!({}), ..Learned::default() };
+        let learned = Learned {
+            exists,
+            facts: json!({}),
+            ..Learned::default()
+        };
         return done(shared, intent, learned, Proof::Duplicate).await;
     }
     tracing::warn!(key = %intent.key, effect = %intent.effect, status, code = problem.code(), "refused");
@@ -245,6 +299,10 @@ pub(super) async fn write(
     intent: &Intent,
     progress: Progress,
 ) -> Result<(), EngineError> {
-    let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
+    let record = Record::Progress {
+        intent: intent.id,
+        at: shared.now(),
+        progress,
+    };
     shared.write(Vec::new(), vec![record]).await
 }

@@ -41,8 +41,15 @@ pub(super) async fn settle(
     attempt: u32,
 ) -> Result<Finished, EngineError> {
     match row.doubt {
-        Doubt::Resend { most, refusal_settles } => {
-            let again = Again { attempt, most, refusal_settles };
+        Doubt::Resend {
+            most,
+            refusal_settles,
+        } => {
+            let again = Again {
+                attempt,
+                most,
+                refusal_settles,
+            };
             resend(shared, row, intent, wallet, again).await
         }
         Doubt::Search(search) => look(shared, row, intent, wallet, search).await,
@@ -76,18 +83,44 @@ async fn resend(
             Outcome::Done { reply } => {
                 return answered(shared, row, intent, &reply, Proof::Answer).await;
             }
-            Outcome::Refused { status: status @ (401 | 403), problem: _ } => {
+            Outcome::Refused {
+                status: status @ (401 | 403),
+                problem: _,
+            } => {
                 let reason = format!("the service refused our credentials (HTTP {status})");
-                return moved(shared, intent, Progress::Held { reason, observation: None }).await;
+                return moved(
+                    shared,
+                    intent,
+                    Progress::Held {
+                        reason,
+                        observation: None,
+                    },
+                )
+                .await;
             }
-            Outcome::Refused { status, problem } if again.refusal_settles || (row.duplicate)(&problem) => {
+            Outcome::Refused { status, problem }
+                if again.refusal_settles || (row.duplicate)(&problem) =>
+            {
                 return refused(shared, row, intent, status, problem).await;
             }
             Outcome::Refused { status, problem: _ } => {
-                let reason = format!("sent once more and refused (HTTP {status}): what the first try gave is lost");
-                return moved(shared, intent, Progress::Held { reason, observation: None }).await;
+                let reason = format!(
+                    "sent once more and refused (HTTP {status}): what the first try gave is lost"
+                );
+                return moved(
+                    shared,
+                    intent,
+                    Progress::Held {
+                        reason,
+                        observation: None,
+                    },
+                )
+                .await;
             }
-            Outcome::NotSent { reason, retry_after_s } => {
+            Outcome::NotSent {
+                reason,
+                retry_after_s,
+            } => {
                 let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
                 attempt = attempt.saturating_sub(1);
                 if !shared.rest(wait.max(Duration::from_secs(1))).await {
@@ -100,7 +133,15 @@ async fn resend(
         write(shared, intent, Progress::Doubt { reason: doubt }).await?;
     }
     let reason = format!("sent {attempt} times and never answered");
-    moved(shared, intent, Progress::Held { reason, observation: None }).await
+    moved(
+        shared,
+        intent,
+        Progress::Held {
+            reason,
+            observation: None,
+        },
+    )
+    .await
 }
 
 /// Asks the service until it shows the effect, or its absence is proved.
@@ -113,7 +154,9 @@ async fn look(
 ) -> Result<Finished, EngineError> {
     let settings = &shared.settings;
     let now = Instant::now();
-    let after = now.checked_add(settings.timeout.saturating_add(settings.grace)).unwrap_or(now);
+    let after = now
+        .checked_add(settings.timeout.saturating_add(settings.grace))
+        .unwrap_or(now);
     let mut absences: u32 = 0;
     let mut failures: u32 = 0;
     loop {
@@ -127,16 +170,28 @@ async fn look(
             }
             Ok(Finding::Absent) => {
                 absences = absences.saturating_add(1);
-                after.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+                after
+                    .saturating_duration_since(Instant::now())
+                    .max(Duration::from_millis(1))
             }
             Ok(Finding::Unknown(reason)) if late => {
-                return moved(shared, intent, Progress::Held { reason, observation: None }).await;
+                return moved(
+                    shared,
+                    intent,
+                    Progress::Held {
+                        reason,
+                        observation: None,
+                    },
+                )
+                .await;
             }
             Ok(Finding::Unknown(_)) => after.saturating_duration_since(Instant::now()),
             Err(reason) => {
                 failures = failures.saturating_add(1);
                 tracing::warn!(intent = %intent.id, reason, "cannot look yet");
-                shared.random(|rng| delay(failures, rng)).max(Duration::from_millis(100))
+                shared
+                    .random(|rng| delay(failures, rng))
+                    .max(Duration::from_millis(100))
             }
         };
         if !shared.rest(wait).await {
@@ -166,15 +221,16 @@ async fn find(
 }
 
 /// Proved absent.
-async fn absent(
-    shared: &Shared,
-    intent: &Intent,
-    absent: Absent,
-) -> Result<Finished, EngineError> {
+async fn absent(shared: &Shared, intent: &Intent, absent: Absent) -> Result<Finished, EngineError> {
     let reason = "two complete readings, the second after every call had ended, show nothing";
     let progress = match absent {
-        Absent::Again => Progress::NotSent { reason: reason.to_owned() },
-        Absent::Hold => Progress::Held { reason: reason.to_owned(), observation: None },
+        Absent::Again => Progress::NotSent {
+            reason: reason.to_owned(),
+        },
+        Absent::Hold => Progress::Held {
+            reason: reason.to_owned(),
+            observation: None,
+        },
     };
     moved(shared, intent, progress).await
 }

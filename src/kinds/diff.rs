@@ -18,7 +18,9 @@ pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<F
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     flatten("", before.unwrap_or(&Value::Null), &mut old);
     flatten("", after, &mut new);
-    let differing = new.keys().chain(old.keys().filter(|path| !new.contains_key(*path)));
+    let differing = new
+        .keys()
+        .chain(old.keys().filter(|path| !new.contains_key(*path)));
     let mut paths: Vec<&String> = differing
         .filter(|path| old.get(*path) != new.get(*path))
         .filter(|path| change_of(fields, path) != Change::Local)
@@ -37,7 +39,11 @@ fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<String, &'a V
     match value {
         Value::Object(fields) if !is_leaf(value) => {
             for (name, value) in fields {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let path = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
                 flatten(&path, value, leaves);
             }
         }
@@ -60,7 +66,9 @@ fn is_leaf(value: &Value) -> bool {
 
 /// A leaf for people: an amount in its currency, a private value as dots.
 fn shown(value: Option<&Value>) -> Value {
-    let Some(value) = value else { return Value::Null };
+    let Some(value) = value else {
+        return Value::Null;
+    };
     if value.get("digest").is_some() {
         return Value::from(HIDDEN);
     }

@@ -67,7 +67,14 @@ pub struct Draft {
 impl Draft {
     /// A draft that does nothing.
     pub fn idle(verdict: Verdict, reason: Reason) -> Self {
-        Self { verdict, reason, changes: Vec::new(), money: Vec::new(), ready: false, work: None }
+        Self {
+            verdict,
+            reason,
+            changes: Vec::new(),
+            money: Vec::new(),
+            ready: false,
+            work: None,
+        }
     }
 }
 
@@ -98,10 +105,16 @@ pub fn object(
     kind: &Object<'_>,
 ) -> Draft {
     let Some(merchant) = merchant_of(manifest) else {
-        return Draft::idle(Verdict::Blocked, Reason::Unfit("it names no merchant".to_owned()));
+        return Draft::idle(
+            Verdict::Blocked,
+            Reason::Unfit("it names no merchant".to_owned()),
+        );
     };
-    let made = have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
-    let before = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
+    let made =
+        have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
+    let before = made
+        .and_then(|have| have.applied.as_ref())
+        .map(|applied| &applied.spec);
     let after = redact(fields, &manifest.spec, cx.digest_key);
     let changes = changes(before, &after, fields);
     let obligation = || obligation(cx, manifest, &merchant, &after);
@@ -114,7 +127,14 @@ pub fn object(
             };
             let (reason, work) = attempt(obligation().and_then(|new| (kind.create)(new)), reason);
             let verdict = verdict_of(&reason, Verdict::Create);
-            Draft { verdict, reason, changes, money: kind.money.clone(), ready: false, work }
+            Draft {
+                verdict,
+                reason,
+                changes,
+                money: kind.money.clone(),
+                ready: false,
+                work,
+            }
         }
         Some(have) if changes.is_empty() => settled(have, obligation(), manifest, kind),
         Some(have) => changed(have, obligation(), changes, fields, kind),
@@ -123,7 +143,11 @@ pub fn object(
 
 /// A waiting creation is still a creation; one that cannot be is blocked.
 fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
-    if matches!(reason, Reason::Unfit(_)) { Verdict::Blocked } else { verdict }
+    if matches!(reason, Reason::Unfit(_)) {
+        Verdict::Blocked
+    } else {
+        verdict
+    }
 }
 
 /// An effect that can be done now, or why not.
@@ -145,11 +169,18 @@ fn settled(
     let known = have.applied.as_ref().is_some_and(|applied| {
         applied.digest == manifest.digest && applied.deletion == manifest.annotations.deletion
     });
-    let work = obligation.ok().filter(|_| !known).map(|new| Work::Note(new.applied));
+    let work = obligation
+        .ok()
+        .filter(|_| !known)
+        .map(|new| Work::Note(new.applied));
     let unready = (kind.unready)(have);
     let ready = unready.is_none();
     let reason = unready.unwrap_or(Reason::InSync);
-    Draft { work, ready, ..Draft::idle(Verdict::Settled, reason) }
+    Draft {
+        work,
+        ready,
+        ..Draft::idle(Verdict::Settled, reason)
+    }
 }
 
 /// Some fields differ: those that cannot change block, the others are sent together.
@@ -167,16 +198,30 @@ fn changed(
         .collect();
     if !fixed.is_empty() {
         let draft = Draft::idle(Verdict::Blocked, Reason::CannotChange(fixed));
-        return Draft { changes, ready: (kind.unready)(have).is_none(), ..draft };
+        return Draft {
+            changes,
+            ready: (kind.unready)(have).is_none(),
+            ..draft
+        };
     }
     let Some(target) = have.remote_id.clone() else {
         let why = "its id on the service is not known, so it cannot be changed".to_owned();
-        return Draft { changes, ..Draft::idle(Verdict::Blocked, Reason::Unfit(why)) };
+        return Draft {
+            changes,
+            ..Draft::idle(Verdict::Blocked, Reason::Unfit(why))
+        };
     };
     let effect = obligation.and_then(|new| (kind.change)(new, &target, &changes));
     let (reason, work) = attempt(effect, Reason::Changed);
     let verdict = verdict_of(&reason, Verdict::Update);
-    Draft { verdict, reason, changes, money: Vec::new(), ready: false, work }
+    Draft {
+        verdict,
+        reason,
+        changes,
+        money: Vec::new(),
+        ready: false,
+        work,
+    }
 }
 
 /// How a change of this path is made: the entry of the field or of its nearest ancestor.
@@ -186,7 +231,9 @@ pub fn change_of(fields: &[Field], path: &str) -> Change {
 
 /// The generation under which the object was made.
 fn generation(have: &Observed) -> u32 {
-    have.applied.as_ref().map_or(0, |applied| applied.generation)
+    have.applied
+        .as_ref()
+        .map_or(0, |applied| applied.generation)
 }
 
 /// The merchant that a manifest names in its first reference of that kind.
@@ -194,10 +241,13 @@ pub fn merchant_of(manifest: &Manifest) -> Option<Key> {
     if manifest.key.kind.as_str() == MERCHANT {
         return Some(manifest.key.clone());
     }
-    let reference = |reference: &&crate::model::manifest::Reference| {
-        reference.key.kind.as_str() == MERCHANT
-    };
-    manifest.references.iter().find(reference).map(|reference| reference.key.clone())
+    let reference =
+        |reference: &&crate::model::manifest::Reference| reference.key.kind.as_str() == MERCHANT;
+    manifest
+        .references
+        .iter()
+        .find(reference)
+        .map(|reference| reference.key.clone())
 }
 
 /// The kind that owns credentials and a mode.
@@ -207,7 +257,10 @@ pub const MERCHANT: &str = "Merchant";
 pub fn mode_of(view: &dyn View, merchant: &Key) -> Option<Mode> {
     let manifest = view.manifest(merchant);
     let said = manifest.and_then(|manifest| manifest.spec.get("mode").cloned());
-    let known = || view.observed(merchant).map(|observed| observed.fact("mode").clone());
+    let known = || {
+        view.observed(merchant)
+            .map(|observed| observed.fact("mode").clone())
+    };
     serde_json::from_value(said.or_else(known)?).ok()
 }
 
@@ -246,17 +299,27 @@ pub fn needed(cx: &StepCx<'_>, key: &Key) -> Result<Arc<Observed>, Reason> {
 pub fn needed_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
     let observed = needed(cx, key)?;
     observed.remote_id.clone().ok_or_else(|| {
-        Reason::Unfit(format!("the id of {} on the service is not known", key.short()))
+        Reason::Unfit(format!(
+            "the id of {} on the service is not known",
+            key.short()
+        ))
     })
 }
 
 /// The manifest's reference to this kind.
 pub fn reference(manifest: &Manifest, kind: &str) -> Option<Key> {
     let kind = Kind::new(kind);
-    manifest.references.iter().find(|one| one.key.kind == kind).map(|one| one.key.clone())
+    manifest
+        .references
+        .iter()
+        .find(|one| one.key.kind == kind)
+        .map(|one| one.key.clone())
 }
 
 /// The resource is gone from the files and nothing is removed: what its policy says.
 pub fn orphaned() -> Draft {
-    Draft { ready: true, ..Draft::idle(Verdict::Orphan, Reason::Orphaned) }
+    Draft {
+        ready: true,
+        ..Draft::idle(Verdict::Orphan, Reason::Orphaned)
+    }
 }

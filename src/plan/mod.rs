@@ -127,10 +127,15 @@ impl Planner {
                 users.remove(key);
             }
         }
-        let Some(manifest) = world.desired().manifests.get(key) else { return };
+        let Some(manifest) = world.desired().manifests.get(key) else {
+            return;
+        };
         let needs = step::needs(manifest);
         for needed in &needs {
-            self.users.entry(needed.clone()).or_default().insert(key.clone());
+            self.users
+                .entry(needed.clone())
+                .or_default()
+                .insert(key.clone());
         }
         self.needs.insert(key.clone(), needs);
     }
@@ -138,7 +143,10 @@ impl Planner {
     /// Makes one step again.
     fn make(&mut self, world: &dyn World, key: &Key) {
         let before = self.steps.get(key).cloned();
-        let seen = Seen { world, planner: self };
+        let seen = Seen {
+            world,
+            planner: self,
+        };
         let cx = StepCx {
             partner: &self.settings.partner,
             digest_key: &self.settings.digest_key,
@@ -176,8 +184,14 @@ impl Planner {
     /// All steps in dependency order: what is needed comes before what needs it.
     pub fn plan(&self) -> Plan {
         let keys = order::sorted(self.steps.keys().cloned(), &self.needs);
-        let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(|step| (**step).clone());
-        Plan { steps: steps.collect(), totals: self.totals.money().clone() }
+        let steps = keys
+            .iter()
+            .filter_map(|key| self.steps.get(key))
+            .map(|step| (**step).clone());
+        Plan {
+            steps: steps.collect(),
+            totals: self.totals.money().clone(),
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::api::audit::Audit;
 use crate::api::contact::{self, Contact, EmailAddress, NewContact, Owner as Organization};
 use crate::api::wire::Timestamp;
+use crate::sandbox::accounts::owner_email;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::ids::named;
 use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
-use crate::sandbox::accounts::owner_email;
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::oauth::client_id;
 use crate::sandbox::refusal::Refusal;

@@ -3,8 +3,8 @@
 use super::Contact;
 use crate::base::id::Key;
 use crate::effects::create_contact;
-use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{Draft, MERCHANT, Object, StepCx, needed, object, orphaned, reference};
+use crate::kinds::{Kind, Shape};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
@@ -18,7 +18,9 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             Ok(create_contact(new, &manifest.spec))
         },
         change: &|_, _, changes| {
-            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
+            Err(Reason::CannotChange(
+                changes.iter().map(|change| change.path.clone()).collect(),
+            ))
         },
         money: Vec::new(),
         unready: &|_| None,

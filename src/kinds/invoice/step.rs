@@ -10,10 +10,10 @@ use crate::base::money::Money;
 use crate::effects::create_invoice;
 use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
-use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, orphaned, reference,
 };
+use crate::kinds::{Kind, Shape};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{MoneyMove, Reason};
@@ -23,7 +23,11 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
     let total = total(&manifest.spec);
     let mode = mode_of(cx.view, &merchant);
-    let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning: "invoiced" });
+    let money = total.zip(mode).map(|(amount, mode)| MoneyMove {
+        amount,
+        mode,
+        meaning: "invoiced",
+    });
     let kind = Object {
         create: &|new| {
             let total = total.ok_or_else(|| Reason::Unfit("its lines have no sum".to_owned()))?;
@@ -31,7 +35,9 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             Ok(create_invoice(new, body, total.minor()))
         },
         change: &|_, _, changes| {
-            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
+            Err(Reason::CannotChange(
+                changes.iter().map(|change| change.path.clone()).collect(),
+            ))
         },
         money: money.into_iter().collect(),
         unready: &unready,
@@ -47,7 +53,11 @@ fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
 /// An invoice is ready when it is stored and its messages, if any, were sent.
 fn unready(have: &Observed) -> Option<Reason> {
     let wants = have.applied.as_ref().is_some_and(|applied| {
-        applied.spec.get("invoice_messages").and_then(Value::as_array).is_some_and(|m| !m.is_empty())
+        applied
+            .spec
+            .get("invoice_messages")
+            .and_then(Value::as_array)
+            .is_some_and(|m| !m.is_empty())
     });
     let known = have.remote_id.is_some();
     let sent = have.text("presentment_status") == Some("sent");
@@ -57,7 +67,9 @@ fn unready(have: &Observed) -> Option<Reason> {
 /// The sum of all lines, `None` where they have none in one currency.
 fn total(spec: &Value) -> Option<Money> {
     let lines = spec.get("line_items")?.as_array()?;
-    let mut sums = lines.iter().map(|line| amount(line.get("rate_per_quantity")?));
+    let mut sums = lines
+        .iter()
+        .map(|line| amount(line.get("rate_per_quantity")?));
     let first = sums.next()??;
     sums.try_fold(first, |sum, line| sum.checked_add(line?).ok())
 }
@@ -92,7 +104,10 @@ fn body(
 
 /// One line as the service takes it: everything a string (partner-api, POST /invoices).
 fn line(line: &Value) -> Value {
-    let rate = line.get("rate_per_quantity").and_then(amount).map_or(0, Money::minor);
+    let rate = line
+        .get("rate_per_quantity")
+        .and_then(amount)
+        .map_or(0, Money::minor);
     json!({
         "description": line.get("description"),
         "rate_per_quantity": rate.to_string(),
@@ -103,14 +118,27 @@ fn line(line: &Value) -> Value {
 
 /// The id of the deposit account that the spec names by name or id.
 fn bank_account(spec: &Value, merchant: &Observed) -> Result<String, Reason> {
-    let wanted = spec.get("bank_account").and_then(Value::as_str).unwrap_or_default();
-    let accounts = merchant.fact("bank_accounts").as_array().map_or(&[][..], Vec::as_slice);
+    let wanted = spec
+        .get("bank_account")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let accounts = merchant
+        .fact("bank_accounts")
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
     let text = |account: &Value, field: &str| {
-        account.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+        account
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
     let named = |account: &&Value| text(account, "id") == wanted || text(account, "name") == wanted;
     let mut found = accounts.iter().filter(named);
-    let names: Vec<String> = accounts.iter().map(|account| text(account, "name")).collect();
+    let names: Vec<String> = accounts
+        .iter()
+        .map(|account| text(account, "name"))
+        .collect();
     match (found.next(), found.next()) {
         (Some(account), None) => Ok(text(account, "id")),
         (Some(_), Some(_)) => Err(Reason::Unfit(format!(
@@ -130,16 +158,27 @@ fn invoice_date(
     merchant: &Key,
     owner: &Observed,
 ) -> Result<String, Reason> {
-    let written = spec.get("invoice_date").and_then(Value::as_str).unwrap_or_default();
-    let Ok(date) = written.parse::<NaiveDate>() else { return Ok(written.to_owned()) };
+    let written = spec
+        .get("invoice_date")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let Ok(date) = written.parse::<NaiveDate>() else {
+        return Ok(written.to_owned());
+    };
     let manifest = cx.view.manifest(merchant);
     let said = manifest.and_then(|manifest| {
-        manifest.spec.get("timezone").and_then(Value::as_str).map(str::to_owned)
+        manifest
+            .spec
+            .get("timezone")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
     });
     let zone = said.or_else(|| owner.text("timezone").map(str::to_owned));
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
     let noon = noon(date, &zone).ok_or_else(|| {
-        Reason::Unfit(format!("the merchant's time zone {zone:?} is not known: set spec.timezone"))
+        Reason::Unfit(format!(
+            "the merchant's time zone {zone:?} is not known: set spec.timezone"
+        ))
     })?;
     Ok(timestamp(&noon))
 }

@@ -6,5 +6,5 @@ mod step;
 mod tests;
 pub mod zone;
 
-pub use step::noon;
 pub use shape::{Credentials, Keys, Merchant, Spec};
+pub use step::noon;

@@ -4,14 +4,14 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::Value;
 
-use super::zone;
 use super::Merchant;
+use super::zone;
 use crate::base::id::Key;
 use crate::effects::{CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{Draft, StepCx, obligation, orphaned};
+use crate::kinds::{Kind, Shape};
 use crate::model::effect::{Reading, Work};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -25,25 +25,40 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         Err(reason) => return Draft::idle(Verdict::Blocked, reason),
     };
     let applied = have.and_then(|have| have.applied.as_ref());
-    let changes = changes(applied.map(|applied| &applied.spec), &spec, Merchant::FIELDS);
+    let changes = changes(
+        applied.map(|applied| &applied.spec),
+        &spec,
+        Merchant::FIELDS,
+    );
     if let Some(fixed) = applied.and_then(|_| changes.first()) {
         let moved = Reason::CannotChange(vec![fixed.path.clone()]);
-        return Draft { changes, ..Draft::idle(Verdict::Blocked, moved) };
+        return Draft {
+            changes,
+            ..Draft::idle(Verdict::Blocked, moved)
+        };
     }
     let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
     let have = have.filter(|_| !renewed);
     let draft = match missing(manifest, have) {
         Missing::Token(code) => {
             let effect = exchange_code(new, code);
-            Draft { work: Some(Work::Effect(effect)), ..Draft::idle(Verdict::Create, Reason::NotConnected) }
+            Draft {
+                work: Some(Work::Effect(effect)),
+                ..Draft::idle(Verdict::Create, Reason::NotConnected)
+            }
         }
-        Missing::Reading(name, reason) => {
-            Draft { work: Some(read(name, new)), ..Draft::idle(Verdict::Read, reason) }
-        }
+        Missing::Reading(name, reason) => Draft {
+            work: Some(read(name, new)),
+            ..Draft::idle(Verdict::Read, reason)
+        },
         Missing::Nothing => {
             let noted = applied.is_some_and(|applied| *applied == new.applied);
             let work = (!noted).then(|| Work::Note(new.applied));
-            Draft { work, ready: true, ..Draft::idle(Verdict::Settled, Reason::InSync) }
+            Draft {
+                work,
+                ready: true,
+                ..Draft::idle(Verdict::Settled, Reason::InSync)
+            }
         }
     };
     Draft { changes, ..draft }
@@ -79,7 +94,13 @@ fn missing<'a>(manifest: &'a Manifest, have: Option<&Observed>) -> Missing<'a> {
 /// A reading for this merchant.
 fn read(name: &'static str, new: Obligation) -> Work {
     let (key, merchant, mode) = (new.key, new.merchant, new.mode);
-    Work::Read(Reading { name, key, merchant, mode, applied: new.applied })
+    Work::Read(Reading {
+        name,
+        key,
+        merchant,
+        mode,
+        applied: new.applied,
+    })
 }
 
 /// Noon of a date in a merchant's zone, as UTC: what a bare date means (design.md part 4). `None`
@@ -87,7 +108,10 @@ fn read(name: &'static str, new: Obligation) -> Work {
 pub fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
     let zone = zone::find(zone)?;
     let noon = date.and_hms_opt(12, 0, 0)?;
-    let later = || zone.from_local_datetime(&noon.checked_add_signed(TimeDelta::hours(1))?).earliest();
+    let later = || {
+        zone.from_local_datetime(&noon.checked_add_signed(TimeDelta::hours(1))?)
+            .earliest()
+    };
     let local = zone.from_local_datetime(&noon).earliest().or_else(later)?;
     Some(local.with_timezone(&Utc))
 }

@@ -7,10 +7,10 @@ use super::SavedMethod;
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::effects::{CardSource, Obligation, change_card, delete_card, save_card};
-use crate::kinds::{Kind, Shape};
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, object, orphaned, reference,
 };
+use crate::kinds::{Kind, Shape};
 use crate::model::effect::Work;
 use crate::model::manifest::{Deletion, Manifest};
 use crate::model::observed::Observed;
@@ -24,7 +24,13 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
             needed(cx, &merchant)?;
             let card = spec.pointer("/source/card").unwrap_or(&Value::Null);
-            Ok(save_card(new, CardSource { card, description: spec.get("description") }))
+            Ok(save_card(
+                new,
+                CardSource {
+                    card,
+                    description: spec.get("description"),
+                },
+            ))
         },
         change: &|new, target, _| Ok(change_card(new, target, spec.get("description"))),
         money: Vec::new(),
@@ -36,7 +42,9 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
 /// The step of a saved method whose document is gone: it is deleted if its document said so and
 /// nothing uses it any more.
 fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-    let Some(applied) = &have.applied else { return orphaned() };
+    let Some(applied) = &have.applied else {
+        return orphaned();
+    };
     let users = cx.view.users(key);
     match (applied.deletion, &have.remote_id) {
         (Deletion::Orphan, _) | (Deletion::Delete, None) => orphaned(),
@@ -55,7 +63,10 @@ fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
                     on_doubt: cx.on_doubt,
                 };
                 let work = Some(Work::Effect(delete_card(obligation, card)));
-                Draft { work, ..Draft::idle(Verdict::Delete, Reason::Removed) }
+                Draft {
+                    work,
+                    ..Draft::idle(Verdict::Delete, Reason::Removed)
+                }
             }
         },
     }

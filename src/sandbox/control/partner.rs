@@ -3,9 +3,9 @@
 use chrono_tz::Tz;
 use serde_json::{Value, json};
 
+use crate::sandbox::accounts::deposits;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::lists::Mode;
-use crate::sandbox::accounts::deposits;
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::oauth::{client_id, client_secret, issue_code};
 use crate::sandbox::refusal::Refusal;
