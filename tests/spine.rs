@@ -1,6 +1,12 @@
 //! The spine, end to end: files in, the service made to match, in process.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a failure here is a failed test"
+)]
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::expect;
+use super::put;
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, never};
 use super::{Obligation, Shaped};
 use crate::api::Call;
@@ -24,11 +25,15 @@ pub struct CardSource<'a> {
 /// Saves the card of a spec.
 pub fn save_card(obligation: Obligation, source: CardSource<'_>) -> Effect {
     let mut body = source.card.clone();
-    body["number"] = json!({"$secret": source.card.get("number")});
-    body["type"] = json!("card");
-    body["reference"] = json!(obligation.source_id.mark());
+    put(
+        &mut body,
+        "number",
+        json!({"$secret": source.card.get("number")}),
+    );
+    put(&mut body, "type", json!("card"));
+    put(&mut body, "reference", json!(obligation.source_id.mark()));
     if let Some(description) = source.description {
-        body["description"] = description.clone();
+        put(&mut body, "description", description.clone());
     }
     let month = source.card.get("exp_month").cloned().unwrap_or_default();
     let year = source.card.get("exp_year").cloned().unwrap_or_default();

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::expect;
+use super::put;
 use super::register::{Doubt, EffectRow, Learned, never};
 use super::{Obligation, Shaped};
 use crate::api::contact::CreateContact;
@@ -19,7 +20,11 @@ pub fn create_contact(obligation: Obligation, spec: &Value) -> Effect {
     let test = obligation.mode == Mode::Test;
     let mut body = json!({"type": "person", "test_mode": test});
     for field in ["first_name", "last_name", "email_addresses"] {
-        body[field] = spec.get(field).cloned().unwrap_or_default();
+        put(
+            &mut body,
+            field,
+            spec.get(field).cloned().unwrap_or_default(),
+        );
     }
     obligation
         .effect::<CreateContact>(ROW.name, &[], body)

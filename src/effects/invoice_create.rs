@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use super::expect;
+use super::put;
 use super::register::{Doubt, EffectRow, Learned};
 use super::{Obligation, Shaped};
 use crate::api::Problem;
@@ -18,7 +19,7 @@ const SENDS_MAX: u32 = 50;
 
 /// Creates an invoice from its complete body; `total` is the sum of its lines in minor units.
 pub fn create_invoice(obligation: Obligation, mut body: Value, total: i64) -> Effect {
-    body["source_id"] = json!(obligation.source_id.as_str());
+    put(&mut body, "source_id", json!(obligation.source_id.as_str()));
     let asked = body.clone();
     let mut effect = obligation
         .effect::<CreateInvoice>(ROW.name, &[], body)
@@ -44,7 +45,11 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
         "total_amount",
         "currency",
     ] {
-        facts[field] = reply.get(field).cloned().unwrap_or_default();
+        put(
+            &mut facts,
+            field,
+            reply.get(field).cloned().unwrap_or_default(),
+        );
     }
     Ok(Learned {
         remote_id: Some(expect::id(reply)?),

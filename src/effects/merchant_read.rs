@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::put;
 use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use crate::api::Call;
 use crate::api::bank_account::ListBankAccounts;
@@ -122,9 +123,13 @@ fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
         bound(cx, text(merchant, "public_key"))?;
         let cards = list(merchant.get("merchant_accounts")).iter();
         let accounts = cards.chain(list(merchant.get("ach_accounts"))).map(account);
-        facts["public_key"] = json!(text(merchant, "public_key"));
-        facts["timezone"] = json!(merchant.get("timezone"));
-        facts["accounts"] = accounts.collect();
+        put(
+            &mut facts,
+            "public_key",
+            json!(text(merchant, "public_key")),
+        );
+        put(&mut facts, "timezone", json!(merchant.get("timezone")));
+        put(&mut facts, "accounts", accounts.collect::<Vec<_>>());
     }
     Ok(Learned {
         exists: true,

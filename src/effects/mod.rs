@@ -88,6 +88,13 @@ impl Obligation {
     }
 }
 
+/// Sets a field of a JSON object that is being built.
+pub fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value.into());
+    }
+}
+
 /// Small builders over an effect, so that each effect's file reads as a sentence.
 trait Shaped: Sized {
     /// The remote object it changes.

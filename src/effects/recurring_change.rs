@@ -6,6 +6,7 @@
 
 use serde_json::{Value, json};
 
+use super::put;
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, never};
 use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
@@ -22,7 +23,11 @@ pub fn change_recurring(
     text: Option<&str>,
 ) -> Effect {
     if let Some(text) = text {
-        body["description"] = json!(obligation.source_id.mark().tag(text));
+        put(
+            &mut body,
+            "description",
+            json!(obligation.source_id.mark().tag(text)),
+        );
     }
     let asked = body.as_object().cloned().unwrap_or_default();
     let effect = obligation.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);

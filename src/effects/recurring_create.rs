@@ -8,6 +8,7 @@
 use serde_json::{Value, json};
 
 use super::expect;
+use super::put;
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, never};
 use super::{Obligation, Shaped};
 use crate::api::Call;
@@ -23,8 +24,8 @@ const CREATED: &str = "recurring_charge.created";
 /// Creates a recurring charge from its complete body, without description and reference.
 pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> Effect {
     let mark = obligation.source_id.mark();
-    body["description"] = json!(mark.tag(text));
-    body["reference"] = json!(mark);
+    put(&mut body, "description", json!(mark.tag(text)));
+    put(&mut body, "reference", json!(mark));
     let asked = body.clone();
     let mut effect = obligation.effect::<CreateRecurring>(ROW.name, &[], body);
     for field in [
@@ -47,7 +48,11 @@ pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> 
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = json!({});
     for field in ["status", "next_payment", "currency", "account_id", "amount"] {
-        facts[field] = reply.get(field).cloned().unwrap_or_default();
+        put(
+            &mut facts,
+            field,
+            reply.get(field).cloned().unwrap_or_default(),
+        );
     }
     Ok(Learned {
         remote_id: Some(expect::id(reply)?),

@@ -11,7 +11,7 @@ use crate::base::id::Key;
 /// The wait before the first retry is at most this long.
 const FIRST: Duration = Duration::from_secs(1);
 /// No wait grows beyond this.
-const MOST: Duration = Duration::from_secs(300);
+const MOST: Duration = Duration::from_mins(5);
 /// After so many failures in a row the wait stops growing.
 const DOUBLINGS_MAX: u32 = 9;
 

@@ -64,6 +64,16 @@ struct Again {
     refusal_settles: bool,
 }
 
+/// What one more try came to.
+enum Tried {
+    /// It is settled.
+    Settled(Finished),
+    /// The answer was lost again.
+    Lost(String),
+    /// It did not even arrive; wait at least so long.
+    NotSent(String, Duration),
+}
+
 /// Sends the same bytes again until an answer comes, at most so often in all.
 async fn resend(
     shared: &Shared,
@@ -78,61 +88,71 @@ async fn resend(
             return Ok(Finished::Stopped(intent.key.clone()));
         }
         write(shared, intent, Progress::Again).await?;
-        attempt = attempt.saturating_add(1);
-        let doubt = match send(shared, intent, wallet).await? {
-            Outcome::Done { reply } => {
-                return answered(shared, row, intent, &reply, Proof::Answer).await;
+        let (reason, wait) = match once_more(shared, row, intent, wallet, &again).await? {
+            Tried::Settled(finished) => return Ok(finished),
+            Tried::Lost(reason) => {
+                attempt = attempt.saturating_add(1);
+                (reason, Duration::ZERO)
             }
-            Outcome::Refused {
-                status: status @ (401 | 403),
-                problem: _,
-            } => {
-                let reason = format!("the service refused our credentials (HTTP {status})");
-                return moved(
-                    shared,
-                    intent,
-                    Progress::Held {
-                        reason,
-                        observation: None,
-                    },
-                )
-                .await;
-            }
-            Outcome::Refused { status, problem }
-                if again.refusal_settles || (row.duplicate)(&problem) =>
-            {
-                return refused(shared, row, intent, status, problem).await;
-            }
-            Outcome::Refused { status, problem: _ } => {
-                let reason = format!(
-                    "sent once more and refused (HTTP {status}): what the first try gave is lost"
-                );
-                return moved(
-                    shared,
-                    intent,
-                    Progress::Held {
-                        reason,
-                        observation: None,
-                    },
-                )
-                .await;
-            }
-            Outcome::NotSent {
-                reason,
-                retry_after_s,
-            } => {
-                let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
-                attempt = attempt.saturating_sub(1);
-                if !shared.rest(wait.max(Duration::from_secs(1))).await {
-                    return Ok(Finished::Stopped(intent.key.clone()));
-                }
-                reason
-            }
-            Outcome::InDoubt { reason } => reason,
+            Tried::NotSent(reason, wait) => (reason, wait),
         };
-        write(shared, intent, Progress::Doubt { reason: doubt }).await?;
+        write(shared, intent, Progress::Doubt { reason }).await?;
+        if !shared.rest(wait).await {
+            return Ok(Finished::Stopped(intent.key.clone()));
+        }
     }
-    let reason = format!("sent {attempt} times and never answered");
+    held(
+        shared,
+        intent,
+        format!("sent {attempt} times and never answered"),
+    )
+    .await
+}
+
+/// Sends the same bytes once more.
+async fn once_more(
+    shared: &Shared,
+    row: &EffectRow,
+    intent: &Intent,
+    wallet: &Wallet,
+    again: &Again,
+) -> Result<Tried, EngineError> {
+    let settled = match send(shared, intent, wallet).await? {
+        Outcome::InDoubt { reason } => return Ok(Tried::Lost(reason)),
+        Outcome::NotSent {
+            reason,
+            retry_after_s,
+        } => {
+            let wait = Duration::from_secs(retry_after_s.unwrap_or(1));
+            return Ok(Tried::NotSent(reason, wait));
+        }
+        Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await?,
+        Outcome::Refused {
+            status: status @ (401 | 403),
+            problem: _,
+        } => {
+            held(
+                shared,
+                intent,
+                format!("the service refused our credentials (HTTP {status})"),
+            )
+            .await?
+        }
+        Outcome::Refused { status, problem }
+            if again.refusal_settles || (row.duplicate)(&problem) =>
+        {
+            refused(shared, row, intent, status, problem).await?
+        }
+        Outcome::Refused { status, problem: _ } => {
+            let why = "sent once more and refused: what the first try gave is lost";
+            held(shared, intent, format!("{why} (HTTP {status})")).await?
+        }
+    };
+    Ok(Tried::Settled(settled))
+}
+
+/// A person has to look.
+async fn held(shared: &Shared, intent: &Intent, reason: String) -> Result<Finished, EngineError> {
     moved(
         shared,
         intent,

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Kind, Mode, RemoteId};
 use crate::effects::Obligation;
@@ -78,12 +80,15 @@ impl Draft {
     }
 }
 
+/// The effect that changes these fields of a remote object, or why none can.
+pub type ChangeOf<'a> = &'a dyn Fn(Obligation, &RemoteId, &[FieldChange]) -> Result<Effect, Reason>;
+
 /// How a kind makes and changes its remote object.
 pub struct Object<'a> {
     /// The effect that makes it, or what is missing.
     pub create: &'a dyn Fn(Obligation) -> Result<Effect, Reason>,
     /// The effect that changes these fields of it.
-    pub change: &'a dyn Fn(Obligation, &RemoteId, &[FieldChange]) -> Result<Effect, Reason>,
+    pub change: ChangeOf<'a>,
     /// The money that making it sets in motion.
     pub money: Vec<MoneyMove>,
     /// Why an object that exists is not ready, if it is not.
@@ -269,7 +274,7 @@ pub fn obligation(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     merchant: &Key,
-    redacted: &serde_json::Value,
+    redacted: &Value,
 ) -> Result<Obligation, Reason> {
     let mode = mode_of(cx.view, merchant);
     let mode = mode.ok_or_else(|| Reason::WaitsFor(vec![merchant.clone()]))?;
@@ -314,6 +319,31 @@ pub fn reference(manifest: &Manifest, kind: &str) -> Option<Key> {
         .iter()
         .find(|one| one.key.kind == kind)
         .map(|one| one.key.clone())
+}
+
+/// The one item of a merchant's list that a spec names by its id or its name.
+pub fn named<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a Value, Reason> {
+    let items = list.as_array().map_or(&[][..], Vec::as_slice);
+    let by_id = items.iter().find(|item| text(item, "id") == wanted);
+    let mut found = items.iter().filter(|item| text(item, "name") == wanted);
+    match (by_id, found.next(), found.next()) {
+        (Some(item), _, _) | (None, Some(item), None) => Ok(item),
+        (None, Some(_), Some(_)) => Err(Reason::Unfit(format!(
+            "the merchant has more than one {what} called {wanted:?}: name its id"
+        ))),
+        (None, None, _) => {
+            let all: Vec<&str> = items.iter().map(|item| text(item, "name")).collect();
+            let all = all.join(", ");
+            Err(Reason::Unfit(format!(
+                "the merchant has no {what} {wanted:?}; it has {all}"
+            )))
+        }
+    }
+}
+
+/// A text field of an item, empty where there is none.
+pub fn text<'a>(item: &'a Value, field: &str) -> &'a str {
+    item.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The resource is gone from the files and nothing is removed: what its policy says.

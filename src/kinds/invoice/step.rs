@@ -8,10 +8,12 @@ use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
 use crate::effects::create_invoice;
+use crate::effects::put;
 use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, orphaned, reference,
+    Draft, MERCHANT, Object, StepCx, mode_of, named, needed, needed_id, object, orphaned,
+    reference, text,
 };
 use crate::kinds::{Kind, Shape};
 use crate::model::manifest::Manifest;
@@ -96,7 +98,7 @@ fn body(
     });
     for field in ["reference", "invoice_messages", "attachments"] {
         if let Some(value) = spec.get(field) {
-            body[field] = value.clone();
+            put(&mut body, field, value.clone());
         }
     }
     Ok(body)
@@ -118,37 +120,12 @@ fn line(line: &Value) -> Value {
 
 /// The id of the deposit account that the spec names by name or id.
 fn bank_account(spec: &Value, merchant: &Observed) -> Result<String, Reason> {
-    let wanted = spec
-        .get("bank_account")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let accounts = merchant
-        .fact("bank_accounts")
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    let text = |account: &Value, field: &str| {
-        account
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let named = |account: &&Value| text(account, "id") == wanted || text(account, "name") == wanted;
-    let mut found = accounts.iter().filter(named);
-    let names: Vec<String> = accounts
-        .iter()
-        .map(|account| text(account, "name"))
-        .collect();
-    match (found.next(), found.next()) {
-        (Some(account), None) => Ok(text(account, "id")),
-        (Some(_), Some(_)) => Err(Reason::Unfit(format!(
-            "the merchant has more than one bank account {wanted:?}: name its bank_ id"
-        ))),
-        (None, _) => Err(Reason::Unfit(format!(
-            "the merchant has no bank account {wanted:?}; it has {}",
-            names.join(", ")
-        ))),
-    }
+    let account = named(
+        merchant.fact("bank_accounts"),
+        text(spec, "bank_account"),
+        "bank account",
+    )?;
+    Ok(text(account, "id").to_owned())
 }
 
 /// The moment of the invoice: as written, or noon of a bare date in the merchant's zone.

@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 use super::RecurringCharge;
 use crate::base::id::Key;
 use crate::base::money::Money;
+use crate::effects::put;
 use crate::effects::{change_recurring, create_recurring};
 use crate::kinds::diff::amount;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, orphaned, reference,
+    Draft, MERCHANT, Object, StepCx, mode_of, named, needed, needed_id, object, orphaned,
+    reference, text,
 };
 use crate::kinds::{Kind, Shape};
 use crate::model::manifest::Manifest;
@@ -19,19 +21,16 @@ use crate::model::plan::{FieldChange, MoneyMove, Reason};
 /// The step of a recurring charge.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let spec = &manifest.spec;
-    let text = spec
-        .get("description")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let description = text(spec, "description");
     let kind = Object {
-        create: &|new| Ok(create_recurring(new, body(cx, manifest)?, text)),
+        create: &|new| Ok(create_recurring(new, body(cx, manifest)?, description)),
         change: &|new, target, changes| {
             let (body, described) = changed(spec, changes);
             Ok(change_recurring(
                 new,
                 target,
                 body,
-                described.then_some(text),
+                described.then_some(description),
             ))
         },
         money: money(cx, manifest).into_iter().collect(),
@@ -87,7 +86,7 @@ fn body(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
         "schedule": spec.get("schedule"),
     });
     if let Some(account) = account(spec, &owner, money)? {
-        body["account_id"] = json!(account);
+        put(&mut body, "account_id", json!(account));
     }
     limits(spec, &mut body);
     Ok(body)
@@ -96,10 +95,10 @@ fn body(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
 /// The limits, where the spec sets any.
 fn limits(spec: &Value, body: &mut Value) {
     if let Some(most) = spec.get("max_occurrences") {
-        body["max_occurrences"] = most.clone();
+        put(body, "max_occurrences", most.clone());
     }
     if let Some(most) = spec.get("max_amount").and_then(amount) {
-        body["max_amount"] = json!(most.minor());
+        put(body, "max_amount", json!(most.minor()));
     }
 }
 
@@ -109,35 +108,12 @@ fn account(spec: &Value, merchant: &Observed, money: Money) -> Result<Option<Str
     let Some(wanted) = spec.get("account").and_then(Value::as_str) else {
         return Ok(None);
     };
-    let accounts = merchant
-        .fact("accounts")
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    let text = |account: &Value, field: &str| {
-        account
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let named = |account: &&Value| text(account, "id") == wanted || text(account, "name") == wanted;
-    let Some(account) = accounts.iter().find(named) else {
-        let names: Vec<String> = accounts
-            .iter()
-            .map(|account| text(account, "name"))
-            .collect();
-        let names = names.join(", ");
-        return Err(Reason::Unfit(format!(
-            "the merchant has no account {wanted:?}; it has {names}"
-        )));
-    };
+    let account = named(merchant.fact("accounts"), wanted, "account")?;
     if text(account, "currency") != money.currency().code() {
-        return Err(Reason::Unfit(format!(
-            "the account {wanted:?} does not take {}",
-            money.currency()
-        )));
+        let why = format!("the account {wanted:?} does not take {}", money.currency());
+        return Err(Reason::Unfit(why));
     }
-    Ok(Some(text(account, "id")))
+    Ok(Some(text(account, "id").to_owned()))
 }
 
 /// The body of a PATCH: the top-level fields that changed, and whether the description did.
@@ -153,17 +129,25 @@ fn changed(spec: &Value, changes: &[FieldChange]) -> (Value, bool) {
         .and_then(amount)
         .filter(|_| touched("amount"))
     {
-        body["amount"] = json!(money.minor());
+        put(&mut body, "amount", json!(money.minor()));
     }
     if touched("schedule") {
-        body["schedule"] = spec.get("schedule").cloned().unwrap_or_default();
+        put(
+            &mut body,
+            "schedule",
+            spec.get("schedule").cloned().unwrap_or_default(),
+        );
     }
     if touched("max_occurrences") {
-        body["max_occurrences"] = spec.get("max_occurrences").cloned().unwrap_or_default();
+        put(
+            &mut body,
+            "max_occurrences",
+            spec.get("max_occurrences").cloned().unwrap_or_default(),
+        );
     }
     if touched("max_amount") {
         let most = spec.get("max_amount").and_then(amount).map(Money::minor);
-        body["max_amount"] = json!(most);
+        put(&mut body, "max_amount", json!(most));
     }
     (body, touched("description"))
 }
