@@ -1,7 +1,6 @@
 //! Laws of `reckon.yaml`.
 
 use super::*;
-use crate::render::diagnostic::{Look, Sources, text};
 
 const HEAD: &str = "apiVersion: reckon.dev/v1\nkind: Config\n";
 const NOTHING: fn(&str) -> Option<String> = |_| None;
@@ -297,36 +296,21 @@ fn specs_may_read_open_variables_but_none_that_the_file_reads() {
 }
 
 #[test]
-fn a_problem_of_the_file_shows_no_secret() {
-    let broken =
-        parse("partner: {client_secret: hunter2}\nsecrets: {key: AAAA, env: x}\n").unwrap_err();
-    let sources: Sources = [(broken.file.to_string(), broken.source)].into();
-    let look = Look {
-        color: false,
-        unicode: true,
-        width: 80,
-    };
-    insta::assert_snapshot!(text(&broken.problems, &sources, look), @r#"
-    reckon::config::value
-
-      × the key is not 32 bytes in base64
-       ╭─[reckon.yaml:4:16]
-     3 │ partner: {client_secret: •••••••}
-     4 │ secrets: {key: ••••, env: x}
-       ·                ────
-       ╰────
-      help: make one with `openssl rand -base64 32`
-
-    reckon::config::value
-
-      × `env` is a list
-       ╭─[reckon.yaml:4:27]
-     3 │ partner: {client_secret: •••••••}
-     4 │ secrets: {key: ••••, env: x}
-       ·                           ─
-       ╰────
-      help: write `[…]`
-    "#);
+fn neither_a_problem_nor_the_text_beside_it_shows_a_secret() {
+    let body = "partner: {client_secret: hunter2, redirect_uri: hunter2}\nsecrets: {key: AAAA}\n";
+    let broken = parse(body).unwrap_err();
+    let masked = "partner: {client_secret: •••••••, redirect_uri: hunter2}\nsecrets: {key: ••••}\n";
+    assert_eq!(*broken.source.source().text, format!("{HEAD}{masked}"));
+    let said: Vec<_> = broken
+        .problems
+        .iter()
+        .map(|problem| problem.message.as_str())
+        .collect();
+    let expect = [
+        "`•••` is no web address",
+        "the key is not 32 bytes in base64",
+    ];
+    assert_eq!(said, expect);
 }
 
 #[test]

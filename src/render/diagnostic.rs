@@ -176,4 +176,6 @@ impl Diagnostic for Report<'_> {
 }
 
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod tests;

@@ -357,6 +357,4 @@ fn unsettled() -> Trouble {
 }
 
 #[cfg(test)]
-mod real;
-#[cfg(test)]
 mod tests;

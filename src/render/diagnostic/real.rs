@@ -1,4 +1,4 @@
-//! The loader with the kinds that there are.
+//! Reports about the kinds that there are.
 
 use insta::assert_snapshot;
 
