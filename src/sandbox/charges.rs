@@ -92,8 +92,7 @@ pub(crate) fn create(
     answer(authorize(cx, order)?)
 }
 
-/// A charge that starts a schedule is not offered by this emulator's rooms so far: it is refused whole,
-/// so that no money moves without its schedule.
+/// A charge that would start a schedule is refused whole, so that no money moves without its schedule.
 fn refuse_recur(new: &NewCharge) -> Result<(), Refusal> {
     if new.recur.is_none() {
         return Ok(());

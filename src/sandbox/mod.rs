@@ -55,7 +55,7 @@ use crate::sandbox::fault::Fault;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::routes::Routes;
 use crate::sandbox::state::{Cx, Meta, World};
-use crate::store::index::{Batch, Index, IndexError};
+use crate::store::index::{Batch, Entry, Index, IndexError};
 
 pub use options::{Decide, Options, Surface};
 
@@ -121,7 +121,7 @@ impl Sandbox {
         let sandbox = Self {
             inner: Arc::new(inner),
         };
-        sandbox.reload()?;
+        sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {
             sandbox.start_over()?;
         }
@@ -136,7 +136,7 @@ impl Sandbox {
     }
 
     /// Reads into memory what is kept there.
-    fn reload(&self) -> Result<(), Refusal> {
+    fn reload(&self, live: &mut Live) -> Result<(), Refusal> {
         let index = self.inner.index.as_ref();
         let faults = index.get(FAULTS.as_bytes())?;
         let faults = faults
@@ -144,7 +144,7 @@ impl Sandbox {
             .transpose()?;
         let meta = Meta::load(index)?;
         let next_due = first_due(index)?;
-        *self.lock() = Live {
+        *live = Live {
             meta,
             faults: faults.unwrap_or_default(),
             next_due,
@@ -152,24 +152,36 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Forgets everything and sets the partner and the demo merchant up again.
-    fn start_over(&self) -> Result<(), Refusal> {
+    /// Replaces all state by these entries.
+    fn replace(
+        &self,
+        live: &mut Live,
+        entries: impl IntoIterator<Item = Entry>,
+    ) -> Result<(), Refusal> {
         let index = self.inner.index.as_ref();
         let mut batch = Batch::new();
         for (key, _) in index.scan(b"")? {
             batch.remove(key);
         }
+        for (key, value) in entries {
+            batch.put(key, value);
+        }
         index.apply(batch)?;
-        self.reload()?;
+        self.reload(live)
+    }
+
+    /// Forgets everything and sets the partner and the demo merchant up again.
+    fn start_over(&self) -> Result<(), Refusal> {
+        let mut live = self.lock();
+        self.replace(&mut live, [])?;
         let base = self.inner.world.options.clock.now();
         let start = self.inner.world.options.start.unwrap_or(base);
-        let mut live = self.lock();
         let mut cx = self.cx(&live, start);
         cx.settings.offset_ms = start.signed_duration_since(base).num_milliseconds();
         cx.save_settings()?;
         cx.merchant_named(merchants::DEMO, None)?;
         self.commit(&mut live, cx)?;
-        Ok(index.flush()?)
+        Ok(self.inner.index.flush()?)
     }
 
     fn cx(&self, live: &Live, now: DateTime<Utc>) -> Cx<'_> {

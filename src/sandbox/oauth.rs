@@ -74,8 +74,9 @@ fn use_code(cx: &mut Cx<'_>, request: &TokenRequest) -> Result<String, Refusal> 
         return Err(Refusal::invalid("Authorization code is invalid"));
     }
     let merchant = cx.get(&key)?;
+    let merchant = merchant.ok_or_else(|| Refusal::invalid("Authorization code is invalid"))?;
     cx.remove(&key);
-    merchant.ok_or_else(|| Refusal::invalid("Authorization code is invalid"))
+    Ok(merchant)
 }
 
 fn grant(cx: &mut Cx<'_>, bearer: &Bearer, scope: &str) -> Result<AccessToken, Refusal> {

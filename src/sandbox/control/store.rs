@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use crate::sandbox::Sandbox;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::refusal::Refusal;
-use crate::store::index::Batch;
 
 const VERSION: u32 = 1;
 
@@ -46,19 +45,11 @@ pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<Answer, Refusal>
             "The snapshot is of another seed or version",
         ));
     }
-    {
-        let _whole = sandbox.lock();
-        let index = sandbox.inner.index.as_ref();
-        let mut batch = Batch::new();
-        for (key, _) in index.scan(b"")? {
-            batch.remove(key);
-        }
-        for (key, value) in snapshot.entries {
-            batch.put(key.into_bytes(), serde_json::to_vec(&value)?);
-        }
-        index.apply(batch)?;
-        index.flush()?;
+    let mut entries = Vec::new();
+    for (key, value) in snapshot.entries {
+        entries.push((key.into_bytes(), serde_json::to_vec(&value)?));
     }
-    sandbox.reload()?;
+    sandbox.replace(&mut sandbox.lock(), entries)?;
+    sandbox.inner.index.flush()?;
     Answer::json(&json!({}))
 }
