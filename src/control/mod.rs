@@ -1,1 +1,172 @@
 //! The requests of people and programs, whatever carries them.
+//!
+//! One door to the engine: the socket, HTTP and the command line all ask through [`Control`], so
+//! that an answer does not depend on the way it came. A transport adds who asks and how the bytes
+//! travel, and decides nothing.
+
+pub mod socket;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::engine::{Event, Question, Reply};
+
+/// What can be requested: one JSON object, such as `{"ask":"plan"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// An answer from what the engine knows.
+    Ask(Question),
+}
+
+/// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
+pub type Response = Result<Reply, ControlError>;
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ControlError {
+    /// A word for programs: one of the constants of this type.
+    pub code: String,
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl ControlError {
+    /// The engine ended before it answered.
+    pub const STOPPED: &str = "engine_stopped";
+    /// The request cannot be read.
+    pub const BAD_REQUEST: &str = "bad_request";
+    /// The request has too many bytes.
+    pub const TOO_LONG: &str = "request_too_long";
+    /// Too many ask at once.
+    pub const BUSY: &str = "too_many_connections";
+    /// Who asks may not.
+    pub const NOT_ALLOWED: &str = "not_allowed";
+    /// The connection broke before the answer.
+    pub const LOST: &str = "connection_lost";
+    /// There is a socket, but it cannot be used.
+    pub const UNUSABLE: &str = "socket_unusable";
+
+    /// An error with one of the codes above.
+    pub fn new(code: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into(), help: help.into() }
+    }
+
+    /// The engine ended, or is about to.
+    fn stopped() -> Self {
+        Self::new(
+            Self::STOPPED,
+            "the engine stopped before it answered",
+            "look at the daemon's log, start it again and ask again",
+        )
+    }
+}
+
+/// The way to the engine. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Control {
+    engine: mpsc::Sender<Event>,
+}
+
+impl Control {
+    /// A way to the engine that reads these events.
+    pub fn new(engine: mpsc::Sender<Event>) -> Self {
+        Self { engine }
+    }
+
+    /// Asks and waits for the answer, for as long as it takes. Errors: the engine ended.
+    pub async fn ask(&self, question: Question) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Ask(question, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Does what a request says.
+    pub async fn handle(&self, request: Request) -> Response {
+        match request {
+            Request::Ask(question) => self.ask(question).await,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::engine::Overview;
+    use crate::model::desired::Coverage;
+
+    /// A door to an engine that answers with this function until every door is gone.
+    pub(crate) fn engine(mut answer: impl FnMut(Question) -> Reply + Send + 'static) -> Control {
+        let (events, mut asked) = mpsc::channel(8);
+        tokio::spawn(async move {
+            while let Some(event) = asked.recv().await {
+                if let Event::Ask(question, reply) = event {
+                    drop(reply.send(answer(question)));
+                }
+            }
+        });
+        Control::new(events)
+    }
+
+    /// Some state of affairs.
+    pub(crate) fn overview() -> Overview {
+        Overview {
+            resources: 5,
+            ready: 3,
+            changes: 1,
+            stuck: 1,
+            open_intents: 2,
+            broken: 0,
+            coverage: Coverage::Whole,
+            position: 42,
+            head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{engine, overview};
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_is_the_engine_s_own() {
+        let control = engine(|question| match question {
+            Question::Overview => Reply::Overview(overview()),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(control.ask(Question::Overview).await, Ok(Reply::Overview(overview())));
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_ended_is_an_error_and_not_a_wait() {
+        let (events, asked) = mpsc::channel(1);
+        drop(asked);
+        let error = Control::new(events).ask(Question::Plan).await.unwrap_err();
+        assert_eq!(error.code, ControlError::STOPPED);
+        let (events, mut asked) = mpsc::channel(1);
+        let control = Control::new(events);
+        let (answer, ()) = tokio::join!(control.ask(Question::Plan), async {
+            drop(asked.recv().await);
+        });
+        assert_eq!(answer.unwrap_err().code, ControlError::STOPPED);
+    }
+
+    #[test]
+    fn requests_and_responses_have_a_fixed_form() {
+        let key = "Invoice/jane".parse().unwrap();
+        let request = Request::Ask(Question::Resource(key));
+        let text = r#"{"ask":{"resource":"Invoice/default/jane"}}"#;
+        assert_eq!(serde_json::to_string(&request).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
+        let settled: Response = Ok(Reply::Settled);
+        assert_eq!(serde_json::to_string(&settled).unwrap(), r#"{"Ok":"settled"}"#);
+        let error: Response = Err(ControlError::new("a", "b", "c"));
+        let text = r#"{"Err":{"code":"a","message":"b","help":"c"}}"#;
+        assert_eq!(serde_json::to_string(&error).unwrap(), text);
+    }
+}

@@ -1,0 +1,245 @@
+//! Control over a Unix socket: one request a line, one response a line.
+//!
+//! Whoever may read the state directory's files may ask, and nobody else: the socket has mode 0600
+//! and the peer's user, which the kernel tells, must be the socket's owner or root. That user is
+//! the actor of what is asked.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::{Control, ControlError, Request, Response};
+
+mod address;
+mod client;
+mod line;
+
+pub use client::SocketClient;
+
+use line::Line;
+
+/// The greatest request, in bytes.
+const REQUEST_BYTES_MAX: u64 = 64 * 1024;
+/// How many may be connected at once.
+const CONNECTIONS_MAX: usize = 64;
+/// How long a connection may be silent between two requests.
+const SILENCE_MAX: Duration = Duration::from_mins(1);
+/// How long one that is turned away may take to be told.
+const REFUSAL_MAX: Duration = Duration::from_secs(1);
+/// The wait after the operating system could not accept, for want of file handles as a rule.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why the socket cannot be served: the environment.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// Another process answers there.
+    #[error("another process serves {}; ask it, or stop it first", path.display())]
+    Served {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The operating system refuses.
+    #[error("{what} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// The socket.
+        path: PathBuf,
+        /// Its answer.
+        source: io::Error,
+    },
+}
+
+/// Serves requests at `path` until `shutdown` ends; the same as [`Door::bind`] and [`Door::serve`].
+pub fn serve<S>(
+    path: &Path,
+    control: Control,
+    shutdown: S,
+) -> impl Future<Output = Result<(), SocketError>> + use<S>
+where
+    S: Future<Output = ()>,
+{
+    let path = path.to_owned();
+    async move {
+        Door::bind(&path).await?.serve(control, shutdown).await;
+        Ok(())
+    }
+}
+
+/// A socket that can be connected to.
+#[derive(Debug)]
+pub struct Door {
+    listener: UnixListener,
+    path: PathBuf,
+    owner: u32,
+    inode: u64,
+}
+
+impl Door {
+    /// Makes the socket, with mode 0600 before it has its name. One that nobody answers at is
+    /// replaced. Errors: another process answers, or the operating system refuses.
+    pub async fn bind(path: &Path) -> Result<Self, SocketError> {
+        if SocketClient::connect(path).await.is_ok_and(|client| client.is_some()) {
+            return Err(SocketError::Served { path: path.to_owned() });
+        }
+        let failed =
+            |what| move |source| SocketError::Io { what, path: path.to_owned(), source };
+        let fresh = path.with_extension("sock.new");
+        if let Err(error) = fs::remove_file(&fresh)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(failed("remove the leftover of")(error));
+        }
+        let short = address::short(&fresh).map_err(failed("open the folder of"))?;
+        let listener = UnixListener::bind(&short.path).map_err(failed("listen at"))?;
+        let private = Permissions::from_mode(0o600);
+        fs::set_permissions(&fresh, private).map_err(failed("make private"))?;
+        let made = fs::symlink_metadata(&fresh).map_err(failed("look at"))?;
+        fs::rename(&fresh, path).map_err(failed("name"))?;
+        let (owner, inode) = (made.uid(), made.ino());
+        Ok(Self { listener, path: path.to_owned(), owner, inode })
+    }
+
+    /// Answers until `shutdown` ends, then removes the socket. Who still waits is disconnected.
+    pub async fn serve(self, control: Control, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut shutdown => break,
+                Some(_ended) = connections.join_next(), if !connections.is_empty() => {}
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        let connection =
+                            Connection { stream, control: control.clone(), owner: self.owner };
+                        connections.spawn(connection.run(seats.clone()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "accept on the control socket");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+            }
+        }
+    }
+}
+
+impl Drop for Door {
+    /// Removes the socket, unless another one has its name by now.
+    fn drop(&mut self) {
+        let ours = fs::symlink_metadata(&self.path).is_ok_and(|now| now.ino() == self.inode);
+        if ours && let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(%error, path = %self.path.display(), "remove the control socket");
+        }
+    }
+}
+
+/// Whether a process of this user may ask.
+fn may_ask(uid: u32, owner: u32) -> bool {
+    uid == owner || uid == 0
+}
+
+/// One who asks.
+struct Connection {
+    stream: UnixStream,
+    control: Control,
+    owner: u32,
+}
+
+impl Connection {
+    /// Answers one request after another, if there is a seat and the peer may ask.
+    async fn run(mut self, seats: Arc<Semaphore>) {
+        let seat = seats.try_acquire();
+        let actor = self.stream.peer_cred().map(|peer| peer.uid());
+        let refusal = match (&seat, &actor) {
+            (Ok(_), Ok(uid)) if may_ask(*uid, self.owner) => None,
+            (Ok(_), Ok(_) | Err(_)) => Some(not_allowed()),
+            (Err(_), _) => Some(busy()),
+        };
+        match (refusal, actor) {
+            (None, Ok(actor)) => self.converse(actor).await,
+            (Some(refusal), _) => {
+                let refusal = Err(refusal);
+                let told = send(&mut self.stream, &refusal);
+                drop(tokio::time::timeout(REFUSAL_MAX, told).await);
+            }
+            (None, Err(_)) => {}
+        }
+    }
+
+    /// Reads requests until the peer goes away or is silent for too long.
+    async fn converse(self, actor: u32) {
+        let Self { stream, control, owner: _ } = self;
+        let mut stream = BufReader::new(stream);
+        loop {
+            let line = line::read(&mut stream, REQUEST_BYTES_MAX);
+            let response = match tokio::time::timeout(SILENCE_MAX, line).await {
+                Ok(Ok(Line::Whole(line))) => answer(&control, actor, &line).await,
+                Ok(Ok(Line::TooLong)) => Err(too_long()),
+                Ok(Ok(Line::End) | Err(_)) | Err(_) => return,
+            };
+            let last = matches!(&response, Err(error) if error.code == ControlError::TOO_LONG);
+            if send(&mut stream, &response).await.is_err() || last {
+                return;
+            }
+        }
+    }
+}
+
+/// The response to one line.
+async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
+    match serde_json::from_slice::<Request>(line) {
+        Ok(request) => {
+            tracing::debug!(actor, ?request, "control");
+            control.handle(request).await
+        }
+        Err(error) => Err(ControlError::new(
+            ControlError::BAD_REQUEST,
+            format!("the request cannot be read: {error}"),
+            "send one JSON object a line, such as {\"ask\":\"overview\"}",
+        )),
+    }
+}
+
+/// Sends one response and the end of its line.
+async fn send<S>(stream: &mut S, response: &Response) -> io::Result<()>
+where
+    S: tokio::io::AsyncWrite + Unpin,
+{
+    let mut bytes = serde_json::to_vec(response)?;
+    bytes.push(b'\n');
+    stream.write_all(&bytes).await?;
+    stream.flush().await
+}
+
+fn not_allowed() -> ControlError {
+    ControlError::new(
+        ControlError::NOT_ALLOWED,
+        "this socket answers its owner and root alone",
+        "run the command as the user that runs the daemon",
+    )
+}
+
+fn busy() -> ControlError {
+    let message = format!("{CONNECTIONS_MAX} others are connected");
+    ControlError::new(ControlError::BUSY, message, "ask again in a moment")
+}
+
+fn too_long() -> ControlError {
+    let message = format!("the request has more than {REQUEST_BYTES_MAX} bytes");
+    ControlError::new(ControlError::TOO_LONG, message, "send a shorter one")
+}
+
+#[cfg(test)]
+mod tests;
