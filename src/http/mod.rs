@@ -1,1 +1,170 @@
 //! The daemon's HTTP door.
+//!
+//! The private listener: how things stand, for programs and people on this machine. It reads and
+//! never writes. Every answer is JSON, an error too: `{"error": {code, message, help}}`.
+
+mod answer;
+mod guard;
+mod serve;
+
+use std::time::Duration;
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Router, middleware};
+use serde::Serialize;
+use tokio::sync::watch;
+use tower_http::limit::RequestBodyLimitLayer;
+
+use crate::base::id::Key;
+use crate::control::{Control, ControlError};
+use crate::engine::{Overview, Question, Reply};
+
+pub use serve::{HttpError, Serving, serve, start};
+
+use answer::{error, ok};
+
+/// How long the engine may take to answer; it is busy with files as a rule, never with calls.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// The greatest body of a request, in bytes. None is read: no request has a meaning for one.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// What every request can reach.
+#[derive(Debug, Clone)]
+struct Door {
+    control: Control,
+    ready: watch::Receiver<bool>,
+}
+
+/// The private listener's paths. A request must carry its peer's address as
+/// [`axum::extract::ConnectInfo`], or it is refused.
+pub fn router(control: Control, ready: watch::Receiver<bool>) -> Router {
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/api/v1/status", get(status))
+        .route("/api/v1/resources", get(resources))
+        .route("/api/v1/resources/{kind}/{namespace}/{name}", get(resource))
+        .route("/api/v1/plan", get(plan))
+        .route("/api/v1/intents", get(intents))
+        .fallback(answer::no_such_path)
+        .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
+        .layer(middleware::from_fn(guard::guard))
+        .with_state(Door { control, ready })
+}
+
+/// Alive, whatever else.
+async fn healthz() -> Response {
+    ok(&serde_json::json!({ "alive": true }))
+}
+
+/// Whether the daemon does its work.
+async fn readyz(State(door): State<Door>) -> Response {
+    if *door.ready.borrow() {
+        return ok(&serde_json::json!({ "ready": true }));
+    }
+    let why = "the daemon is starting: it recovers what is open and reads the specs";
+    let help = "ask again in a moment; its log says how far it is";
+    error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("not_ready", why, help))
+}
+
+/// How things stand as a whole, and which version says so.
+#[derive(Serialize)]
+struct Status {
+    version: &'static str,
+    #[serde(flatten)]
+    overview: Overview,
+}
+
+async fn status(State(door): State<Door>) -> Response {
+    let version = env!("CARGO_PKG_VERSION");
+    door.answer(Question::Overview, |reply| match reply {
+        Reply::Overview(overview) => Some(ok(&Status { version, overview })),
+        Reply::Resources(_)
+        | Reply::Resource(_)
+        | Reply::Intents(_)
+        | Reply::Plan(_)
+        | Reply::Settled => None,
+    })
+    .await
+}
+
+async fn resources(State(door): State<Door>) -> Response {
+    door.answer(Question::Resources, |reply| match reply {
+        Reply::Resources(items) => Some(ok(&serde_json::json!({ "items": items }))),
+        Reply::Overview(_)
+        | Reply::Resource(_)
+        | Reply::Intents(_)
+        | Reply::Plan(_)
+        | Reply::Settled => None,
+    })
+    .await
+}
+
+/// The three parts of a resource's path.
+type Parts = (String, String, String);
+
+async fn resource(State(door): State<Door>, path: Result<Path<Parts>, PathRejection>) -> Response {
+    let Ok(Path((kind, namespace, name))) = path else {
+        return answer::bad_key("the path is not UTF-8");
+    };
+    let key = match format!("{kind}/{namespace}/{name}").parse::<Key>() {
+        Ok(key) => key,
+        Err(why) => return answer::bad_key(&why.to_string()),
+    };
+    door.answer(Question::Resource(key.clone()), |reply| match reply {
+        Reply::Resource(Some(view)) => Some(ok(&view)),
+        Reply::Resource(None) => Some(answer::no_such_resource(&key)),
+        Reply::Overview(_)
+        | Reply::Resources(_)
+        | Reply::Intents(_)
+        | Reply::Plan(_)
+        | Reply::Settled => None,
+    })
+    .await
+}
+
+async fn plan(State(door): State<Door>) -> Response {
+    door.answer(Question::Plan, |reply| match reply {
+        Reply::Plan(plan) => Some(ok(&plan)),
+        Reply::Overview(_)
+        | Reply::Resources(_)
+        | Reply::Resource(_)
+        | Reply::Intents(_)
+        | Reply::Settled => None,
+    })
+    .await
+}
+
+async fn intents(State(door): State<Door>) -> Response {
+    door.answer(Question::Intents, |reply| match reply {
+        Reply::Intents(intents) => Some(ok(&intents)),
+        Reply::Overview(_)
+        | Reply::Resources(_)
+        | Reply::Resource(_)
+        | Reply::Plan(_)
+        | Reply::Settled => None,
+    })
+    .await
+}
+
+impl Door {
+    /// Asks, and makes an answer of the reply; `None` is a reply to another question.
+    async fn answer(
+        &self,
+        question: Question,
+        made: impl FnOnce(Reply) -> Option<Response>,
+    ) -> Response {
+        match tokio::time::timeout(ANSWER_MAX, self.control.ask(question)).await {
+            Ok(Ok(reply)) => made(reply).unwrap_or_else(answer::mixed_up),
+            Ok(Err(why)) => error(StatusCode::SERVICE_UNAVAILABLE, &why),
+            Err(_) => answer::too_slow(ANSWER_MAX),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

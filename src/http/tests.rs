@@ -1,0 +1,223 @@
+use std::net::SocketAddr;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tower::ServiceExt;
+
+use super::*;
+use crate::control::testing::{engine, overview};
+use crate::engine::{IntentsView, PlanView, ResourceView};
+use crate::model::desired::Coverage;
+
+fn jane() -> ResourceView {
+    let view = json!({
+        "kind": "Invoice", "namespace": "default", "name": "jane", "ready": true,
+        "reason": "InSync", "message": "the service matches the file", "verdict": "settled",
+    });
+    serde_json::from_value(view).unwrap()
+}
+
+fn plan_view() -> PlanView {
+    PlanView {
+        version: 1,
+        coverage: Coverage::Whole,
+        position: 42,
+        head: "9f86".to_owned(),
+        commit: None,
+        resources: 0,
+        steps: Vec::new(),
+        totals: Vec::new(),
+        problems: Vec::new(),
+    }
+}
+
+/// A router over an engine that knows one invoice, and the switch of its readiness.
+fn door() -> (Router, watch::Sender<bool>) {
+    let control = engine(|question| match question {
+        Question::Overview => Reply::Overview(overview()),
+        Question::Resources => Reply::Resources(vec![jane()]),
+        Question::Resource(key) => {
+            Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
+        }
+        Question::Intents => Reply::Intents(IntentsView::default()),
+        Question::Plan => Reply::Plan(Box::new(plan_view())),
+        Question::Settle => Reply::Settled,
+    });
+    let (switch, ready) = watch::channel(false);
+    (router(control, ready), switch)
+}
+
+/// A request from this machine that names it.
+fn request(path: &str) -> Request<Body> {
+    from("127.0.0.1:4000", &[("host", "localhost:8780")], path)
+}
+
+fn from(peer: &str, headers: &[(&str, &str)], path: &str) -> Request<Body> {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let mut request = request.body(Body::empty()).unwrap();
+    let peer: SocketAddr = peer.parse().unwrap();
+    request.extensions_mut().insert(ConnectInfo(peer));
+    request
+}
+
+async fn send(router: &Router, request: Request<Body>) -> (u16, Value) {
+    let response = router.clone().oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    (status, serde_json::from_slice(&body).expect("every answer is JSON"))
+}
+
+async fn get_json(router: &Router, path: &str) -> (u16, Value) {
+    send(router, request(path)).await
+}
+
+#[tokio::test]
+async fn every_path_answers_with_its_view() {
+    let (router, _switch) = door();
+    let (status, body) = get_json(&router, "/api/v1/status").await;
+    assert_eq!((status, &body["version"]), (200, &json!(env!("CARGO_PKG_VERSION"))));
+    assert_eq!((&body["resources"], &body["coverage"]), (&json!(5), &json!("whole")));
+    let (status, body) = get_json(&router, "/api/v1/resources").await;
+    assert_eq!((status, &body["items"][0]["name"]), (200, &json!("jane")));
+    let (status, body) = get_json(&router, "/api/v1/resources/Invoice/default/jane").await;
+    assert_eq!((status, &body["ready"]), (200, &json!(true)));
+    let (status, body) = get_json(&router, "/api/v1/plan").await;
+    assert_eq!((status, &body["version"]), (200, &json!(1)));
+    let (status, body) = get_json(&router, "/api/v1/intents").await;
+    assert_eq!((status, &body["items"]), (200, &json!([])));
+}
+
+#[tokio::test]
+async fn what_is_not_there_says_where_to_look() {
+    let (router, _switch) = door();
+    for (path, expected) in [
+        ("/api/v1/resources/Invoice/default/nobody", (404, "no_such_resource")),
+        ("/api/v1/resources/Invoice/default/Not_A_Name", (400, "bad_request")),
+        ("/api/v1/resources/Invoice/default/a%2Fb", (400, "bad_request")),
+        ("/api/v1/resources/Invoice/default/%FF", (400, "bad_request")),
+        ("/nowhere", (404, "no_such_path")),
+    ] {
+        let (status, body) = get_json(&router, path).await;
+        assert_eq!((status, body["error"]["code"].as_str().unwrap()), expected, "{path}");
+        assert!(!body["error"]["help"].as_str().unwrap().is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn alive_comes_before_ready() {
+    let (router, switch) = door();
+    assert_eq!(get_json(&router, "/healthz").await.0, 200);
+    let (status, body) = get_json(&router, "/readyz").await;
+    assert_eq!((status, &body["error"]["code"]), (503, &json!("not_ready")));
+    switch.send_replace(true);
+    assert_eq!(get_json(&router, "/readyz").await.0, 200);
+}
+
+#[tokio::test]
+async fn an_engine_that_ended_is_told_and_not_waited_for() {
+    let (events, _) = tokio::sync::mpsc::channel(1);
+    let (_switch, ready) = watch::channel(true);
+    let router = router(Control::new(events), ready);
+    let (status, body) = get_json(&router, "/api/v1/plan").await;
+    assert_eq!((status, &body["error"]["code"]), (503, &json!(ControlError::STOPPED)));
+    assert_eq!(get_json(&router, "/healthz").await.0, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_is_busy_is_not_waited_for_without_end() {
+    let (events, _unread) = tokio::sync::mpsc::channel(1);
+    let (_switch, ready) = watch::channel(true);
+    let router = router(Control::new(events), ready);
+    let (status, body) = get_json(&router, "/api/v1/plan").await;
+    assert_eq!((status, &body["error"]["code"]), (503, &json!("engine_busy")));
+}
+
+#[tokio::test]
+async fn this_machine_is_answered_by_any_of_its_names() {
+    let (router, _switch) = door();
+    for host in ["localhost", "LOCALHOST:8780", "127.0.0.1:1", "127.9.8.7", "[::1]:8780"] {
+        for peer in ["127.0.0.1:4000", "127.1.2.3:1", "[::1]:4000", "[::ffff:127.0.0.1]:4000"] {
+            let request = from(peer, &[("host", host)], "/healthz");
+            assert_eq!(send(&router, request).await.0, 200, "{peer} {host}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn others_are_refused_with_what_to_do() {
+    let (router, _switch) = door();
+    let host = ("host", "localhost");
+    let mut refused = vec![
+        from("192.0.2.7:4000", &[host], "/healthz"),
+        from("127.0.0.1:1", &[], "/healthz"),
+        from("127.0.0.1:1", &[host, ("host", "evil.example")], "/healthz"),
+        from("127.0.0.1:1", &[host], "http://evil.example/healthz"),
+    ];
+    for host in ["evil.example", "localhost.evil.example", "192.0.2.7:80", "[::2]", "", "a b"] {
+        refused.push(from("127.0.0.1:1", &[("host", host)], "/healthz"));
+    }
+    refused.push(from("127.0.0.1:1", &[("host", "evil@localhost")], "/healthz"));
+    for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Anything", "X-Real-IP", "Via"] {
+        refused.push(from("127.0.0.1:1", &[host, (name, "x")], "/healthz"));
+    }
+    let mut nameless = request("/healthz");
+    nameless.extensions_mut().clear();
+    refused.push(nameless);
+    for request in refused {
+        let shown = format!("{request:?}");
+        let (status, body) = send(&router, request).await;
+        assert_eq!((status, &body["error"]["code"]), (403, &json!("not_allowed")), "{shown}");
+        assert!(!body["error"]["help"].as_str().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_written_by_any_method() {
+    let (router, _switch) = door();
+    for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"] {
+        let mut request = request("/api/v1/plan");
+        *request.method_mut() = method.parse().unwrap();
+        let response = router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{method}");
+        assert_eq!(response.headers()["allow"], "GET", "{method}");
+    }
+}
+
+/// A served router on a free port, and how to stop it.
+async fn served() -> (Serving, oneshot::Sender<()>) {
+    let (router, _switch) = door();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let listen = "127.0.0.1:0".parse().unwrap();
+    (start(router, listen, async { drop(stopped.await) }).await.unwrap(), stop)
+}
+
+#[tokio::test]
+async fn a_real_connection_is_answered_until_the_stop() {
+    let (serving, stop) = served().await;
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut start = [0; 15];
+    stream.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200 OK");
+    stop.send(()).unwrap();
+    serving.done.await.unwrap();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(TcpStream::connect(serving.address).await.is_err());
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_an_error() {
+    let (serving, _stop) = served().await;
+    let (router, _switch) = door();
+    let error = serve(router, serving.address, std::future::pending()).await.unwrap_err();
+    assert_eq!(error.address, serving.address);
+}
