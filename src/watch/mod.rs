@@ -1,1 +1,208 @@
 //! The spec tree as a stream of hints.
+//!
+//! Any event means "look again" and nothing more: what a file says is for the reader of specs to
+//! find out. Hints come once the tree was quiet for a moment, so that an edit is applied within a
+//! second and a checkout of thousands of files is one look. Whatever may have gone unseen (a lost
+//! event, a folder put in another's place) is a look at the whole tree, and so is every minute.
+
+mod burst;
+mod places;
+
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
+
+use crate::engine::Event;
+
+use burst::{Burst, Hint};
+use places::Places;
+
+/// The tree is taken as complete after so long without an event.
+const QUIET: Duration = Duration::from_millis(100);
+/// A tree that never comes to rest is looked at after so long all the same; an edit in it is
+/// still to be applied within a second.
+const BURST_MAX: Duration = Duration::from_millis(700);
+/// How often everything is looked at, whatever the events say.
+const RESCAN: Duration = Duration::from_mins(1);
+
+/// Why a tree cannot be watched. It is still looked at every minute.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// Its path has no meaning here.
+    #[error("find {}: {source}", root.display())]
+    Path {
+        /// The folder of specs.
+        root: PathBuf,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
+}
+
+/// Sends hints about the tree at `root` until `shutdown` ends or nobody listens. The first one, a
+/// look at everything, says that the watch has begun. A root that is not there yet is waited for.
+/// Errors: only a path that has no meaning.
+pub async fn watch(
+    root: PathBuf,
+    events: mpsc::Sender<Event>,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), WatchError> {
+    let full = std::path::absolute(&root);
+    let full = full.map_err(|source| WatchError::Path { root: root.clone(), source })?;
+    let seen = Arc::new(Seen::default());
+    let mut tree = Tree { root, full, seen, armed: None };
+    tokio::select! {
+        biased;
+        () = pin!(shutdown) => {}
+        () = tree.run(&events) => {}
+    }
+    Ok(())
+}
+
+/// What the watcher's thread and the task share.
+#[derive(Debug, Default)]
+struct Seen {
+    burst: Mutex<Burst>,
+    news: Notify,
+}
+
+impl Seen {
+    /// Takes one event in, on the watcher's thread.
+    fn take(&self, places: &Places, event: notify::Result<notify::Event>) {
+        let mut burst = self.burst.lock().unwrap_or_else(PoisonError::into_inner);
+        if burst.take(places.real(), event, &places::leads_to_folder) {
+            self.news.notify_one();
+        }
+    }
+
+    /// Everything since the last time.
+    fn empty(&self) -> Burst {
+        std::mem::take(&mut *self.burst.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// One tree under watch.
+struct Tree {
+    /// As it was given: hints begin with it.
+    root: PathBuf,
+    /// The same from the root of the file system.
+    full: PathBuf,
+    seen: Arc<Seen>,
+    /// The watcher, and the places that it was made for.
+    armed: Option<(RecommendedWatcher, Places)>,
+}
+
+impl Tree {
+    /// Watches until nobody listens.
+    async fn run(&mut self, events: &mpsc::Sender<Event>) {
+        let mut rescan = interval(RESCAN);
+        rescan.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let seen = self.seen.clone();
+        loop {
+            let hint = tokio::select! {
+                _ = rescan.tick() => Hint::Tree,
+                () = seen.news.notified() => {
+                    self.rest().await;
+                    self.hint()
+                }
+            };
+            if hint == Hint::Tree {
+                self.arm().await;
+            }
+            let paths = match hint {
+                Hint::Nothing => continue,
+                Hint::Tree => Vec::new(),
+                Hint::Paths(paths) => paths,
+            };
+            if events.send(Event::Files(paths)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the tree is quiet.
+    async fn rest(&self) {
+        let now = Instant::now();
+        let limit = now.checked_add(BURST_MAX).unwrap_or(now);
+        loop {
+            let now = Instant::now();
+            let quiet = now.checked_add(QUIET).unwrap_or(now).min(limit);
+            let more = timeout_at(quiet, self.seen.news.notified()).await.is_ok();
+            if !more || quiet >= limit {
+                return;
+            }
+        }
+    }
+
+    /// What the events since the last time add up to.
+    fn hint(&mut self) -> Hint {
+        let burst = self.seen.empty();
+        if burst.lost || (burst.around && !self.stands()) {
+            self.armed = None;
+            return Hint::Tree;
+        }
+        match (burst.hint(), &self.armed) {
+            (Hint::Paths(paths), Some((_, places))) => Hint::Paths(self.given(&paths, places)),
+            (hint, _) => hint,
+        }
+    }
+
+    /// Paths beneath the root as it was given.
+    fn given(&self, paths: &[PathBuf], places: &Places) -> Vec<PathBuf> {
+        let below = paths.iter().filter_map(|path| path.strip_prefix(places.real()).ok());
+        below.map(|path| self.root.join(path)).collect()
+    }
+
+    /// Whether the watcher watches what the root leads to now.
+    fn stands(&self) -> bool {
+        let now = Places::of(&self.full);
+        self.armed.as_ref().is_some_and(|(_, places)| *places == now)
+    }
+
+    /// Makes a new watcher, which sees the tree as it is now, unless the old one does.
+    async fn arm(&mut self) {
+        if self.stands() {
+            return;
+        }
+        let (full, seen) = (self.full.clone(), self.seen.clone());
+        let armed = tokio::task::spawn_blocking(move || arm(&full, &seen)).await;
+        self.armed = match armed {
+            Ok(Ok(armed)) => Some(armed),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the specs are looked at once a minute only");
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, "watch the specs");
+                None
+            }
+        };
+    }
+}
+
+/// A watcher of everything beneath `full`, and of the folders in which something could be put in
+/// its place. Symlinks beneath are not followed: the reader does not either, and they may lead
+/// anywhere.
+fn arm(full: &Path, seen: &Arc<Seen>) -> notify::Result<(RecommendedWatcher, Places)> {
+    let places = Places::of(full);
+    let handler = {
+        let (places, seen) = (places.clone(), seen.clone());
+        move |event| seen.take(&places, event)
+    };
+    let config = Config::default().with_follow_symlinks(false);
+    let mut watcher = RecommendedWatcher::new(handler, config)?;
+    for folder in places.around() {
+        watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    }
+    if places.is_there() {
+        watcher.watch(places.real(), RecursiveMode::Recursive)?;
+    }
+    Ok((watcher, places))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Events until the tree comes to rest, and what they add up to. Pure: what stands at a path is
+//! asked of a function.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Event, EventKind};
+
+/// More paths than this are one look at the whole tree.
+const PATHS_MAX: usize = 1000;
+
+/// What to look at again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// Nothing.
+    Nothing,
+    /// These paths.
+    Paths(Vec<PathBuf>),
+    /// Everything.
+    Tree,
+}
+
+/// Events of one burst.
+#[derive(Debug, Default)]
+pub(super) struct Burst {
+    paths: BTreeSet<PathBuf>,
+    tree: bool,
+    /// Events were lost: the watcher is not to be trusted with what it watches.
+    pub(super) lost: bool,
+    /// Something happened beside the root: it may lead elsewhere.
+    pub(super) around: bool,
+}
+
+impl Burst {
+    /// Takes an event in; answers whether it says anything.
+    pub(super) fn take(
+        &mut self,
+        root: &Path,
+        event: notify::Result<Event>,
+        leads_to_folder: &dyn Fn(&Path) -> bool,
+    ) -> bool {
+        let event = match event {
+            Ok(event) if event.need_rescan() => return self.lost(),
+            Ok(event) => event,
+            Err(error) => {
+                tracing::warn!(%error, "the watch of the specs failed");
+                return self.lost();
+            }
+        };
+        if !says_something(event.kind) {
+            return false;
+        }
+        let mut news = false;
+        for path in &event.paths {
+            news |= match path.strip_prefix(root) {
+                Ok(below) if below.as_os_str().is_empty() => self.beside(event.kind),
+                Ok(below) => self.below(path, below, event.kind, leads_to_folder),
+                Err(_) => self.beside(event.kind),
+            };
+        }
+        news
+    }
+
+    /// What it all adds up to.
+    pub(super) fn hint(self) -> Hint {
+        if self.tree || self.lost || self.paths.len() > PATHS_MAX {
+            Hint::Tree
+        } else if self.paths.is_empty() {
+            Hint::Nothing
+        } else {
+            Hint::Paths(self.paths.into_iter().collect())
+        }
+    }
+
+    fn lost(&mut self) -> bool {
+        self.lost = true;
+        true
+    }
+
+    /// The root itself, or an entry beside it. What is written into a file there means nothing.
+    fn beside(&mut self, kind: EventKind) -> bool {
+        let named = is_entry(kind);
+        self.around |= named;
+        named
+    }
+
+    /// Something beneath the root. A folder that is put in another's place, and a hidden one that
+    /// visible symlinks may lead through (`..data`), are a matter of the whole tree.
+    fn below(
+        &mut self,
+        path: &Path,
+        below: &Path,
+        kind: EventKind,
+        leads_to_folder: &dyn Fn(&Path) -> bool,
+    ) -> bool {
+        let swap = is_rename(kind) && leads_to_folder(path);
+        match hidden(below) {
+            Hidden::No if swap => self.tree = true,
+            Hidden::No => {
+                if self.paths.len() <= PATHS_MAX {
+                    self.paths.insert(path.to_owned());
+                }
+            }
+            Hidden::Data => self.tree = true,
+            Hidden::Name if is_entry(kind) && leads_to_folder(path) => self.tree = true,
+            Hidden::Name | Hidden::Beneath => return false,
+        }
+        true
+    }
+}
+
+/// How a path is hidden.
+enum Hidden {
+    /// It is not.
+    No,
+    /// It is, or is beneath, a folder as Kubernetes makes them: `..2026_11_20`, `..data`.
+    Data,
+    /// Its own name begins with a dot.
+    Name,
+    /// It is beneath such a name.
+    Beneath,
+}
+
+fn hidden(below: &Path) -> Hidden {
+    let mut parts = below.components();
+    let dotted = parts.find_map(|part| match part {
+        Component::Normal(name) => {
+            let name = name.as_encoded_bytes();
+            name.starts_with(b".").then(|| name.starts_with(b".."))
+        }
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
+            None
+        }
+    });
+    match dotted {
+        None => Hidden::No,
+        Some(true) => Hidden::Data,
+        Some(false) if parts.next().is_none() => Hidden::Name,
+        Some(false) => Hidden::Beneath,
+    }
+}
+
+/// Whether an event can mean a change: whoever reads the tree causes events, too.
+fn says_something(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write))
+        | EventKind::Any
+        | EventKind::Create(_)
+        | EventKind::Modify(_)
+        | EventKind::Remove(_)
+        | EventKind::Other => true,
+        EventKind::Access(_) => false,
+    }
+}
+
+/// Whether a name came or went.
+fn is_entry(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Create(_) | EventKind::Remove(_)) || is_rename(kind)
+}
+
+fn is_rename(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Modify(ModifyKind::Name(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{CreateKind, DataChange, Flag, RemoveKind, RenameMode};
+
+    use super::*;
+
+    const WRITTEN: EventKind = EventKind::Modify(ModifyKind::Data(DataChange::Any));
+    const MADE: EventKind = EventKind::Create(CreateKind::Any);
+    const GONE: EventKind = EventKind::Remove(RemoveKind::Any);
+    const RENAMED: EventKind = EventKind::Modify(ModifyKind::Name(RenameMode::Any));
+
+    /// What one event adds up to; names that end in `/` lead to folders.
+    fn hint(kind: EventKind, path: &str) -> Hint {
+        let mut burst = Burst::default();
+        let event = Event::new(kind).add_path(PathBuf::from(path.trim_end_matches('/')));
+        let news = burst.take(Path::new("/r/specs"), Ok(event), &|_| path.ends_with('/'));
+        let around = burst.around;
+        let hint = burst.hint();
+        assert_eq!(news, around || hint != Hint::Nothing, "{path}");
+        hint
+    }
+
+    #[test]
+    fn a_visible_path_is_looked_at_alone() {
+        for kind in [WRITTEN, MADE, GONE, RENAMED] {
+            let path = "/r/specs/a/b.yaml";
+            assert_eq!(hint(kind, path), Hint::Paths(vec![PathBuf::from(path)]));
+        }
+        let made = Hint::Paths(vec![PathBuf::from("/r/specs/new")]);
+        assert_eq!(hint(MADE, "/r/specs/new/"), made);
+    }
+
+    #[test]
+    fn a_folder_that_was_renamed_is_a_matter_of_the_whole_tree() {
+        assert_eq!(hint(RENAMED, "/r/specs/a/"), Hint::Tree);
+        assert_eq!(hint(RENAMED, "/r/specs/..data/"), Hint::Tree);
+        assert_eq!(hint(RENAMED, "/r/specs/.current/"), Hint::Tree);
+        assert_eq!(hint(WRITTEN, "/r/specs/..2026/a.yaml"), Hint::Tree);
+    }
+
+    #[test]
+    fn what_the_reader_skips_or_causes_itself_says_nothing() {
+        assert_eq!(hint(WRITTEN, "/r/specs/.git/index"), Hint::Nothing);
+        assert_eq!(hint(MADE, "/r/specs/.a.yaml.swp"), Hint::Nothing);
+        assert_eq!(hint(WRITTEN, "/r/reckon.yaml"), Hint::Nothing);
+        for access in [AccessKind::Read, AccessKind::Open(AccessMode::Any)] {
+            assert_eq!(hint(EventKind::Access(access), "/r/specs/a.yaml"), Hint::Nothing);
+        }
+    }
+
+    #[test]
+    fn an_entry_beside_the_root_asks_where_the_root_leads() {
+        let mut burst = Burst::default();
+        let event = Event::new(RENAMED).add_path(PathBuf::from("/r/..data"));
+        assert!(burst.take(Path::new("/r/specs"), Ok(event), &|_| true));
+        assert!(burst.around && burst.hint() == Hint::Nothing);
+    }
+
+    #[test]
+    fn lost_events_and_errors_and_floods_are_the_whole_tree() {
+        let lost = Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan));
+        for event in [lost, Err(notify::Error::generic("limit"))] {
+            let mut burst = Burst::default();
+            assert!(burst.take(Path::new("/r"), event, &|_| false));
+            assert!(burst.lost);
+            assert_eq!(burst.hint(), Hint::Tree);
+        }
+        let mut flood = Burst::default();
+        for number in 0..=PATHS_MAX {
+            let event = Event::new(WRITTEN).add_path(PathBuf::from(format!("/r/{number}.yaml")));
+            assert!(flood.take(Path::new("/r"), Ok(event), &|_| false));
+        }
+        assert_eq!(flood.hint(), Hint::Tree);
+    }
+}
