@@ -20,7 +20,7 @@ use crate::store::lock::{LockError, Owner, StateLock};
 use crate::store::real_disk::RealDisk;
 use crate::store::sled::SledIndex;
 use crate::store::vault::{Vault, VaultError};
-use crate::store::writer::{Fold, Writer};
+use crate::store::writer::{Commit, Fold, Writer};
 
 /// Under which boot the index was last open; gone after a clean stop.
 const BOOT: &[u8] = b"x/boot";
@@ -125,42 +125,24 @@ impl State {
         let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
         let mut found = Found::default();
         let index = open_index(&opening.dir.join("sled"), &mut found)?;
-        let vault = Vault::open(Arc::new(vault_disk), key)?;
-        let trust = trust(&*index, opening, &mut found)?;
-        let (journal, fold) = catch_up(Arc::new(journal_disk), &index, trust, &mut found)?;
-        mark_open(&*index, &opening.boot)?;
+        let pieces = Pieces {
+            journal: Arc::new(journal_disk),
+            vault: Arc::new(vault_disk),
+            index: index.clone(),
+            boot: opening.boot.clone(),
+            rebuild: opening.rebuild,
+            segment_bytes: Options::default().segment_bytes,
+        };
+        let Assembled { journal, fold, vault, found } = assemble(pieces, key, found)?;
         let reader = journal.reader();
         let writer = Arc::new(Writer::threaded(journal, vault.clone(), fold)?);
         let facts = Facts::new(index.clone());
-        Ok(Self {
-            writer,
-            facts,
-            vault,
-            found,
-            index,
-            reader,
-            _lock: lock,
-        })
+        Ok(Self { writer, facts, vault, found, index, reader, _lock: lock })
     }
 
     /// Checks whose state this is; a state without an owner becomes this one's.
     pub async fn bind(&self, binding: &Binding) -> Result<(), OpenError> {
-        let Some(bound) = self.facts.binding()? else {
-            let records = vec![Record::Bound(binding.clone())];
-            self.writer
-                .append(crate::store::writer::Commit::of(records))
-                .await?;
-            return Ok(());
-        };
-        let differs = [
-            (bound.partner != binding.partner, "partner (partner.name)"),
-            (bound.key != binding.key, "key"),
-            (bound.client != binding.client, "client (partner.client_id)"),
-        ];
-        match differs.iter().find(|(differs, _)| *differs) {
-            Some((_, what)) => Err(OpenError::Foreign { what }),
-            None => Ok(()),
-        }
+        bind(&self.writer, &self.facts, binding).await
     }
 
     /// Verifies every record of the journal, the first included, and answers its head.
@@ -185,15 +167,85 @@ impl State {
 
     /// Ends cleanly: what is open next starts from here.
     pub async fn close(self) -> Result<Head, OpenError> {
-        let parts = self.writer.close().await?;
-        let position = parts.journal.position();
-        let mut batch = Batch::new();
-        put(&mut batch, CLEAN, &position)?;
-        batch.remove(BOOT);
-        self.index.apply(batch)?;
-        self.index.flush()?;
-        Ok(position.head)
+        close(&self.writer, &*self.index).await
     }
+}
+
+/// The disks and the index that a state is put together from; the simulator brings its own.
+#[derive(Debug)]
+pub struct Pieces {
+    /// Where the journal is.
+    pub journal: Arc<dyn Disk>,
+    /// Where the vault is.
+    pub vault: Arc<dyn Disk>,
+    /// What was folded before, or nothing.
+    pub index: Arc<dyn Index>,
+    /// The id of this boot: an index left open under another one is not trusted.
+    pub boot: String,
+    /// Makes the index again in any case.
+    pub rebuild: bool,
+    /// The length of a new segment of the journal, in bytes.
+    pub segment_bytes: u64,
+}
+
+/// A state put together, before it has a writer.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The journal, whole.
+    pub journal: Journal,
+    /// The fold, up to the journal's head.
+    pub fold: IndexFold,
+    /// The vault.
+    pub vault: Vault,
+    /// What opening found and did.
+    pub found: Found,
+}
+
+/// Puts a state together: the vault is opened, the journal is verified, and the index is folded up
+/// to its head.
+pub fn assemble(pieces: Pieces, key: &MasterKey, mut found: Found) -> Result<Assembled, OpenError> {
+    let Pieces { journal, vault, index, boot, rebuild, segment_bytes } = pieces;
+    let vault = Vault::open(vault, key)?;
+    let trust = trust(&*index, &boot, rebuild, &mut found)?;
+    let (journal, fold) = catch_up(journal, &index, trust, segment_bytes, &mut found)?;
+    mark_open(&*index, &boot)?;
+    Ok(Assembled { journal, fold, vault, found })
+}
+
+/// Checks whose state this is; a state without an owner becomes this one's.
+pub async fn bind(
+    writer: &Writer<Record, IndexFold>,
+    facts: &Facts,
+    binding: &Binding,
+) -> Result<(), OpenError> {
+    let Some(bound) = facts.binding()? else {
+        writer.append(Commit::of(vec![Record::Bound(binding.clone())])).await?;
+        return Ok(());
+    };
+    let differs = [
+        (bound.partner != binding.partner, "partner (partner.name)"),
+        (bound.key != binding.key, "key"),
+        (bound.client != binding.client, "client (partner.client_id)"),
+    ];
+    match differs.iter().find(|(differs, _)| *differs) {
+        Some((_, what)) => Err(OpenError::Foreign { what }),
+        None => Ok(()),
+    }
+}
+
+/// Ends cleanly: what is open next starts from here.
+pub async fn close(
+    writer: &Writer<Record, IndexFold>,
+    index: &dyn Index,
+) -> Result<Head, OpenError> {
+    let parts = writer.close().await?;
+    let position = parts.journal.position();
+    let mut batch = Batch::new();
+    put(&mut batch, CLEAN, &position)?;
+    batch.remove(BOOT);
+    index.apply(batch)?;
+    index.flush()?;
+    Ok(position.head)
 }
 
 /// How much of the index is believed.
@@ -231,15 +283,20 @@ fn free_name(path: &Path) -> PathBuf {
 }
 
 /// Decides how much of the index is believed, and empties it if none of it is.
-fn trust(index: &dyn Index, opening: &Opening, found: &mut Found) -> Result<Trust, OpenError> {
+fn trust(
+    index: &dyn Index,
+    opened_under: &str,
+    rebuild: bool,
+    found: &mut Found,
+) -> Result<Trust, OpenError> {
     let applied = Facts::applied_of(index).unwrap_or(None);
     let clean: Option<Position> = get(index, CLEAN);
     let boot: Option<String> = get(index, BOOT);
     let why = match applied {
         None => None,
-        Some(_) if opening.rebuild => Some("it was asked for".to_owned()),
+        Some(_) if rebuild => Some("it was asked for".to_owned()),
         Some(mark) if mark.version != FOLD_VERSION => Some("another version made it".to_owned()),
-        Some(_) if clean.is_none() && boot.as_deref() != Some(opening.boot.as_str()) => {
+        Some(_) if clean.is_none() && boot.as_deref() != Some(opened_under) => {
             Some("the machine went down while it was open".to_owned())
         }
         Some(mark) => {
@@ -268,6 +325,7 @@ fn catch_up(
     disk: Arc<dyn Disk>,
     index: &Arc<dyn Index>,
     trust: Trust,
+    segment_bytes: u64,
     found: &mut Found,
 ) -> Result<(Journal, IndexFold), OpenError> {
     let known = trust.applied.map(|mark| Head {
@@ -276,14 +334,7 @@ fn catch_up(
     });
     let known = known.filter(|head| head.sequence > 0);
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
-    let (journal, opened) = Journal::open(
-        disk,
-        Options {
-            trusted,
-            known,
-            ..Options::default()
-        },
-    )?;
+    let (journal, opened) = Journal::open(disk, Options { segment_bytes, trusted, known })?;
     found.cut = opened.cut;
     let mut fold = IndexFold::new(index.clone());
     let from = known.map_or(0, |head| head.sequence).saturating_add(1);
