@@ -93,13 +93,7 @@ fn every_module_has_its_floor() {
         .into_iter()
         .filter(|source| !["lib", "main"].contains(&source.module()))
         .filter(|source| !is_module(source.module()))
-        .map(|source| {
-            format!(
-                "{}: `{}` has no floor in this test",
-                source.path,
-                source.module()
-            )
-        })
+        .map(|source| format!("{}: `{}` has no floor in this test", source.path, source.module()))
         .collect();
     assert_none(&unknown);
 }
@@ -107,29 +101,14 @@ fn every_module_has_its_floor() {
 #[test]
 fn a_planted_edge_is_caught_with_file_line_and_edge() {
     let check = |path: &str, text: &str| {
-        let found = forbidden_edges(&Source {
-            path: path.into(),
-            text: text.into(),
-        });
+        let found = forbidden_edges(&Source { path: path.into(), text: text.into() });
         found.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let caught = "src/base/id.rs:2: base must not import engine";
-    assert_eq!(
-        check(
-            "src/base/id.rs",
-            "use std::fmt;\nuse crate::engine::Engine;\n"
-        ),
-        [caught]
-    );
+    assert_eq!(check("src/base/id.rs", "use std::fmt;\nuse crate::engine::Engine;\n"), [caught]);
     for (path, planted) in [
-        (
-            "src/base/id.rs",
-            "use crate::{\n    base::hash,\n    api::{call},\n};",
-        ),
-        (
-            "src/base/id.rs",
-            "fn f() { let x = $crate :: model :: f(); }",
-        ),
+        ("src/base/id.rs", "use crate::{\n    base::hash,\n    api::{call},\n};"),
+        ("src/base/id.rs", "fn f() { let x = $crate :: model :: f(); }"),
         ("src/base/mod.rs", "use super::api::x;"),
         ("src/base/id/number.rs", "use super::super::super::api;"),
         ("src/spec/parse.rs", "use crate::plan::step;"),
@@ -142,34 +121,19 @@ fn a_planted_edge_is_caught_with_file_line_and_edge() {
         ("src/http/mod.rs", "use crate::cli;"),
         ("src/engine/mod.rs", "use crate::render::table;"),
         ("src/engine/mod.rs", "use crate::*;"),
-        (
-            "src/engine/mod.rs",
-            "let quote = '\"'; use crate::cli; let other = '\"';",
-        ),
+        ("src/engine/mod.rs", "let quote = '\"'; use crate::cli; let other = '\"';"),
     ] {
         assert_eq!(check(path, planted).len(), 1, "{path}: {planted}");
     }
     for (path, allowed) in [
-        (
-            "src/api/call.rs",
-            "use crate::{api::charge, base::{id, money}};",
-        ),
+        ("src/api/call.rs", "use crate::{api::charge, base::{id, money}};"),
         (
             "src/base/id.rs",
             "//! Unlike [`crate::engine`].\n/* crate::cli */ let s = \"crate::cli\";",
         ),
-        (
-            "src/base/id.rs",
-            "let s = r#\"a \" crate::cli\"#; pub(crate) fn f<'a>(x: &'a str) {}",
-        ),
-        (
-            "src/base/id.rs",
-            "use super::hash; mod tests { use super::super::money; }",
-        ),
-        (
-            "src/sandbox/mod.rs",
-            "use crate::store::{index, index::Index};",
-        ),
+        ("src/base/id.rs", "let s = r#\"a \" crate::cli\"#; pub(crate) fn f<'a>(x: &'a str) {}"),
+        ("src/base/id.rs", "use super::hash; mod tests { use super::super::money; }"),
+        ("src/sandbox/mod.rs", "use crate::store::{index, index::Index};"),
         ("src/control/mod.rs", "use crate::render::table;"),
         ("src/sim/mod.rs", "use crate::{engine, sandbox, control};"),
         ("src/cli/mod.rs", "use crate::{http, sim, watch};"),
@@ -180,30 +144,15 @@ fn a_planted_edge_is_caught_with_file_line_and_edge() {
 
 #[test]
 fn a_planted_library_and_a_planted_print_are_caught() {
-    let source = |path: &str, text: &str| Source {
-        path: path.into(),
-        text: text.into(),
-    };
-    assert_eq!(
-        borrowed_libraries(&source("src/engine/a.rs", "use reqwest::Client;")).len(),
-        1
-    );
+    let source = |path: &str, text: &str| Source { path: path.into(), text: text.into() };
+    assert_eq!(borrowed_libraries(&source("src/engine/a.rs", "use reqwest::Client;")).len(), 1);
     assert_eq!(
         borrowed_libraries(&source("src/client/a.rs", "sled::open(); reqwest::get();")).len(),
         1
     );
-    assert_eq!(
-        borrowed_libraries(&source("src/store/a.rs", "// reqwest\nsled::open();")).len(),
-        0
-    );
-    assert_eq!(
-        prints(&source("src/http/a.rs", "println!(); std::io::stdout();")).len(),
-        2
-    );
-    assert_eq!(
-        prints(&source("src/http/a.rs", "fn reprint() {} // println!()")).len(),
-        0
-    );
+    assert_eq!(borrowed_libraries(&source("src/store/a.rs", "// reqwest\nsled::open();")).len(), 0);
+    assert_eq!(prints(&source("src/http/a.rs", "println!(); std::io::stdout();")).len(), 2);
+    assert_eq!(prints(&source("src/http/a.rs", "fn reprint() {} // println!()")).len(), 0);
     assert_eq!(prints(&source("src/cli/a.rs", "println!();")).len(), 0);
 }
 
@@ -218,9 +167,7 @@ fn may_import(from: &str, path: &[String]) -> bool {
         "sandbox" if to == "store" => path.get(1).is_some_and(|part| part == "index"),
         "sandbox" => to == "base" || to == "api",
         "control" if to == "render" || to == "config" => true,
-        _ => floor(to)
-            .zip(floor(from))
-            .is_some_and(|(to, from)| to < from),
+        _ => floor(to).zip(floor(from)).is_some_and(|(to, from)| to < from),
     }
 }
 
@@ -229,10 +176,7 @@ fn is_module(name: &str) -> bool {
 }
 
 fn floor(module: &str) -> Option<u8> {
-    FLOORS
-        .iter()
-        .find(|(name, _)| *name == module)
-        .map(|(_, floor)| *floor)
+    FLOORS.iter().find(|(name, _)| *name == module).map(|(_, floor)| *floor)
 }
 
 /// One broken rule, where it is broken.
@@ -266,35 +210,21 @@ impl Source {
     /// How many `super` lead from the file's module to the root of the crate.
     fn depth(&self) -> usize {
         let folders = self.path.matches('/').count();
-        if self.path.ends_with("/mod.rs") {
-            folders - 1
-        } else {
-            folders
-        }
+        if self.path.ends_with("/mod.rs") { folders - 1 } else { folders }
     }
 
     fn violation(&self, line: usize, what: String) -> Violation {
-        Violation {
-            path: self.path.clone(),
-            line,
-            what,
-        }
+        Violation { path: self.path.clone(), line, what }
     }
 }
 
 fn forbidden_edges(source: &Source) -> Vec<Violation> {
     let from = source.module();
     let edges = imports(&tokens(&source.text), source.depth(), is_module);
-    let forbidden = edges
-        .into_iter()
-        .filter(|(_, path)| !may_import(from, path));
+    let forbidden = edges.into_iter().filter(|(_, path)| !may_import(from, path));
     forbidden
         .map(|(line, path)| {
-            let shown = if path.first().is_some_and(|to| to == "store") {
-                2
-            } else {
-                1
-            };
+            let shown = if path.first().is_some_and(|to| to == "store") { 2 } else { 1 };
             let to: Vec<String> = path.into_iter().take(shown).collect();
             source.violation(line, format!("{from} must not import {}", to.join("::")))
         })
@@ -316,24 +246,16 @@ fn prints(source: &Source) -> Vec<Violation> {
         return Vec::new();
     }
     let tokens = tokens(&source.text);
-    let calls = tokens
-        .windows(2)
-        .filter(|pair| match pair[1].text.as_str() {
-            "!" => PRINTING_MACROS.contains(&pair[0].text.as_str()),
-            "(" => STREAMS.contains(&pair[0].text.as_str()),
-            _ => false,
-        });
-    calls
-        .map(|pair| source.violation(pair[0].line, format!("{} prints", pair[0].text)))
-        .collect()
+    let calls = tokens.windows(2).filter(|pair| match pair[1].text.as_str() {
+        "!" => PRINTING_MACROS.contains(&pair[0].text.as_str()),
+        "(" => STREAMS.contains(&pair[0].text.as_str()),
+        _ => false,
+    });
+    calls.map(|pair| source.violation(pair[0].line, format!("{} prints", pair[0].text))).collect()
 }
 
 fn violations(rule: fn(&Source) -> Vec<Violation>) -> Vec<String> {
-    sources()
-        .iter()
-        .flat_map(rule)
-        .map(|violation| violation.to_string())
-        .collect()
+    sources().iter().flat_map(rule).map(|violation| violation.to_string()).collect()
 }
 
 fn assert_none(broken: &[String]) {
@@ -348,12 +270,7 @@ fn sources() -> Vec<Source> {
     paths.sort();
     assert!(!paths.is_empty(), "no sources found");
     let read = |path: &PathBuf| Source {
-        path: path
-            .strip_prefix(root)
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .replace('\\', "/"),
+        path: path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/"),
         text: fs::read_to_string(path).unwrap(),
     };
     paths.iter().map(read).collect()

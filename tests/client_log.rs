@@ -46,12 +46,7 @@ fn client() -> Client {
     };
     let router = Router::new().route("/x", get(async || Json(CANARY)));
     let wire = Arc::new(Untouched);
-    Client::new(
-        service,
-        Transport::InProcess { router, wire },
-        Arc::new(SystemClock),
-    )
-    .unwrap()
+    Client::new(service, Transport::InProcess { router, wire }, Arc::new(SystemClock)).unwrap()
 }
 
 #[tokio::test]
@@ -73,9 +68,7 @@ async fn a_call_is_logged_with_status_and_time_but_without_its_content() {
         auth: Auth::SecretKey,
         body: Some(CANARY.into()),
     };
-    let outcome = client()
-        .send(&call, &Access::Basic(Secret::from(CANARY)))
-        .await;
+    let outcome = client().send(&call, &Access::Basic(Secret::from(CANARY))).await;
     assert!(matches!(outcome, Outcome::Done { .. }));
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     for told in ["endpoint=\"test.call\"", "status=200", "elapsed_ms="] {

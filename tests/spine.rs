@@ -113,28 +113,15 @@ impl Secrets for FromSandbox {
 fn control(router: &axum::Router, method: &str, path: &str, body: Option<Value>) -> Value {
     use futures::FutureExt;
     let body = body.map_or_else(axum::body::Body::empty, |body| body.to_string().into());
-    let request = http::Request::builder()
-        .method(method)
-        .uri(path)
-        .header("host", "localhost");
+    let request = http::Request::builder().method(method).uri(path).header("host", "localhost");
     let asked = async {
-        let answer = router
-            .clone()
-            .oneshot(request.body(body).unwrap())
-            .await
-            .unwrap();
-        axum::body::to_bytes(answer.into_body(), usize::MAX)
-            .await
-            .unwrap()
+        let answer = router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
+        axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap()
     };
     let bytes = asked.now_or_never().expect("answered at once");
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|_| {
-        Value::Array(
-            text.lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect(),
-        )
+        Value::Array(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     })
 }
 
@@ -152,10 +139,7 @@ impl World {
     fn new() -> Self {
         let epoch: DateTime<Utc> = "2029-12-01T10:00:00Z".parse().unwrap();
         let clock = Arc::new(VirtualClock::new(epoch));
-        let options = Options {
-            clock: clock.clone(),
-            ..Options::default()
-        };
+        let options = Options { clock: clock.clone(), ..Options::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
         let world = Self {
             router: sandbox.router(),
@@ -174,19 +158,9 @@ impl World {
     }
 
     fn loader(&self) -> Loader {
-        let check = CheckCx {
-            decimal_amounts_only: true,
-            web_urls: Vec::new(),
-            currency: Currency::USD,
-        };
-        let mut loader = Loader::new(
-            self.folder.path(),
-            "specs",
-            ReadCx {
-                kinds: KINDS,
-                check,
-            },
-        );
+        let check =
+            CheckCx { decimal_amounts_only: true, web_urls: Vec::new(), currency: Currency::USD };
+        let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
         loader.load_all();
         loader
     }
@@ -212,10 +186,8 @@ impl World {
             }),
             jitter_seed: 1,
         };
-        let transport = Transport::InProcess {
-            router: self.router.clone(),
-            wire: Arc::new(Untouched),
-        };
+        let transport =
+            Transport::InProcess { router: self.router.clone(), wire: Arc::new(Untouched) };
         let shared = Shared::new(Parts {
             client: Client::new(service, transport, self.clock.clone()).unwrap(),
             writer: Arc::new(writer),
@@ -289,9 +261,8 @@ async fn a_tree_becomes_objects_once_and_a_second_run_does_nothing() {
 async fn an_edit_is_applied_and_what_cannot_change_is_told() {
     let world = World::new();
     world.settle().await;
-    let edited = TREE
-        .replace("20.00 USD", "25.00 USD")
-        .replace("description: first", "description: second");
+    let edited =
+        TREE.replace("20.00 USD", "25.00 USD").replace("description: first", "description: second");
     world.write("tree.yaml", &edited);
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("recurring_charges")[0]["amount"], json!(2500));
@@ -314,29 +285,18 @@ async fn a_document_that_goes_away_removes_only_what_it_said_may_be_removed() {
     world.write("tree.yaml", merchant_only);
     let told = world.settle().await;
     assert_eq!(
-        world
-            .objects("cards")
-            .iter()
-            .filter(|card| card["deleted"] != json!(true))
-            .count(),
+        world.objects("cards").iter().filter(|card| card["deleted"] != json!(true)).count(),
         1,
         "{told:?}"
     );
-    assert!(
-        told.iter().all(|step| step.contains("AbsenceNotBelieved")),
-        "{told:?}"
-    );
+    assert!(told.iter().all(|step| step.contains("AbsenceNotBelieved")), "{told:?}");
     std::fs::remove_file(world.folder.path().join("broken.yaml")).unwrap();
     let told = world.settle().await;
     assert!(
-        told.iter()
-            .all(|step| step.starts_with(&format!("{:?}", Verdict::Orphan))),
+        told.iter().all(|step| step.starts_with(&format!("{:?}", Verdict::Orphan))),
         "{told:?}"
     );
-    let live = world
-        .objects("cards")
-        .into_iter()
-        .filter(|card| card["deleted"] != json!(true))
-        .count();
+    let live =
+        world.objects("cards").into_iter().filter(|card| card["deleted"] != json!(true)).count();
     assert_eq!(live, 0, "the card said deletion: delete");
 }

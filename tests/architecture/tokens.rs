@@ -19,10 +19,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         let length = literal.unwrap_or_else(|| word_length(rest, first));
         let piece = &rest[..length];
         if literal.is_none() && !first.is_whitespace() {
-            tokens.push(Token {
-                text: piece.to_owned(),
-                line,
-            });
+            tokens.push(Token { text: piece.to_owned(), line });
         }
         line += piece.matches('\n').count();
         rest = &rest[length..];
@@ -32,10 +29,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
 
 /// The length of the word or sign that the text begins with.
 fn word_length(text: &str, first: char) -> usize {
-    match text
-        .find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(text.len())
-    {
+    match text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()) {
         0 if text.starts_with("::") => 2,
         0 => first.len_utf8(),
         word => word,
@@ -45,9 +39,7 @@ fn word_length(text: &str, first: char) -> usize {
 /// The length of the comment or literal that the text begins with, if it does.
 fn literal_length(text: &str) -> Option<usize> {
     let until = |from: usize, end: &str| {
-        text[from..]
-            .find(end)
-            .map_or(text.len(), |at| from + at + end.len())
+        text[from..].find(end).map_or(text.len(), |at| from + at + end.len())
     };
     if text.starts_with("//") {
         return Some(until(0, "\n"));

@@ -1,0 +1,22 @@
+//! The limit of a plan that changes nothing: find every file and look at its size and time.
+
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use walkdir::WalkDir;
+
+/// Walks a folder and stats its files: how many, how many bytes, and the newest time.
+pub(crate) fn walk_and_stat(folder: &Path) -> io::Result<(usize, u64, SystemTime)> {
+    let (mut files, mut bytes, mut newest) = (0_usize, 0_u64, SystemTime::UNIX_EPOCH);
+    for entry in WalkDir::new(folder) {
+        let entry = entry?;
+        if entry.file_type().is_file() {
+            let metadata = entry.metadata()?;
+            files = files.saturating_add(1);
+            bytes = bytes.saturating_add(metadata.len());
+            newest = newest.max(metadata.modified()?);
+        }
+    }
+    Ok((files, bytes, newest))
+}

@@ -1,0 +1,139 @@
+//! R4: one changed file in the running daemon; what it costs must not depend on how many files there are.
+//!
+//! Only fields that the service can change in place are edited: a saved method's description, a recurring charge's
+//! amount. Calls are counted by a proxy between daemon and sandbox that harms nothing.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::Bench;
+use crate::connection::Failed;
+use crate::daemon::{Daemon, free_address};
+use crate::figures::{hundredths, median, met, ms, ratio};
+use crate::proxy::{Odds, Proxy};
+use crate::stand::Stand;
+use crate::tree::{self, Document, Kinds};
+
+const FEW: usize = 100;
+const EDITS: usize = 20;
+const GOAL_HUNDREDTHS: u128 = 120;
+/// How long an edit may take to reach the service.
+const EDIT_MAX: Duration = Duration::from_secs(60);
+/// How long the daemon is watched after an edit has reached the service: what it writes down afterwards counts.
+const AFTER: Duration = Duration::from_millis(400);
+/// How long it must have made no call before the first edit.
+const QUIET: Duration = Duration::from_secs(2);
+const GLANCE: Duration = Duration::from_millis(2);
+
+/// What one edit cost.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    cpu: Duration,
+    wall: Duration,
+    calls: u64,
+}
+
+/// Measures with few and with many documents.
+pub(crate) async fn run(bench: &Bench) -> Result<(), Failed> {
+    let few = measure(bench, FEW).await?;
+    let many = measure(bench, bench.documents).await?;
+    for (documents, cost) in [(FEW, few), (bench.documents, many)] {
+        println!(
+            "R4  {documents} specs: {} ms CPU, {} calls, {} ms until the service has it (medians of {EDITS} edits)",
+            ms(cost.cpu),
+            cost.calls,
+            ms(cost.wall)
+        );
+    }
+    let ratio = ratio(many.cpu.as_micros(), few.cpu.as_micros());
+    let good = ratio <= GOAL_HUNDREDTHS && many.calls <= few.calls;
+    println!(
+        "R4  CPU {} x with the same calls; goal at most 1.20 x: {}",
+        hundredths(ratio),
+        met(good)
+    );
+    Ok(())
+}
+
+async fn measure(bench: &Bench, documents: usize) -> Result<Cost, Failed> {
+    let tree = tree::documents(Kinds::Mixed, documents, bench.seed)?;
+    let merchants = tree.iter().filter(|document| document.kind == "Merchant").count();
+    let folder = bench.folder(&format!("r4-{documents}"));
+    let stand = Stand::start(&bench.binary, &folder, "public", merchants).await?;
+    let odds = Odds { lose_per_mille: 0, error_per_mille: 0, delay_ms_max: 0 };
+    let proxy = Proxy::start(stand.sandbox.address, odds, 0).await?;
+    let listen = free_address()?;
+    stand.settle_config(proxy.address, &listen.to_string(), ["30s", "30s"])?;
+    stand.write(&tree, |_, _| true)?;
+    let started = Instant::now();
+    stand.run(&["apply", "--yes"], &[0])?;
+    println!("R4  {documents} specs settled in {} ms", ms(started.elapsed()));
+    let mut daemon = Daemon::start(&stand, listen).await?;
+    quiet(&proxy).await;
+    let changeable = tree.iter().enumerate().filter(|(_, document)| edited(document, 0).is_some());
+    let mut costs = Vec::new();
+    for (number, (place, document)) in changeable.cycle().take(EDITS).enumerate() {
+        let text = edited(document, number.saturating_add(1)).unwrap_or_default();
+        costs.push(edit(&stand, &proxy, &mut daemon, place, &text).await?);
+    }
+    Ok(Cost {
+        cpu: median(&costs.iter().map(|cost| cost.cpu).collect::<Vec<_>>()),
+        wall: median(&costs.iter().map(|cost| cost.wall).collect::<Vec<_>>()),
+        calls: median(&costs.iter().map(|cost| cost.calls).collect::<Vec<_>>()),
+    })
+}
+
+/// Waits until the daemon makes no calls.
+async fn quiet(proxy: &Proxy) {
+    let mut before = None;
+    while before != Some(proxy.counts().forwarded()) {
+        before = Some(proxy.counts().forwarded());
+        tokio::time::sleep(QUIET).await;
+    }
+}
+
+/// The document with another value in a field that can be changed in place; each number gives another value.
+fn edited(document: &Document, number: usize) -> Option<String> {
+    let change = |line: &str| match document.kind {
+        "SavedMethod" if line.starts_with("  description: ") => {
+            Some(format!("  description: Edit {number}"))
+        }
+        "RecurringCharge" if line.starts_with("  amount: ") => {
+            Some(format!("  amount: \"{number}.01 USD\""))
+        }
+        _ => None,
+    };
+    let mut found = false;
+    let mut lines = Vec::new();
+    for line in document.text.lines() {
+        let changed = change(line);
+        found |= changed.is_some();
+        lines.push(changed.unwrap_or_else(|| line.to_owned()));
+    }
+    found.then(|| lines.join("\n") + "\n")
+}
+
+async fn edit(
+    stand: &Stand,
+    proxy: &Proxy,
+    daemon: &mut Daemon,
+    place: usize,
+    text: &str,
+) -> Result<Cost, Failed> {
+    let (cpu, calls) = (daemon.cpu()?, proxy.counts().forwarded());
+    let changed = proxy.counts().changed();
+    let beside = stand.folder.join("edit.tmp");
+    fs::write(&beside, text)?;
+    let started = Instant::now();
+    fs::rename(&beside, tree::file_of(&stand.folder, place))?;
+    while proxy.counts().changed() == changed {
+        if started.elapsed() > EDIT_MAX {
+            return Err(format!("the edit of {place:06}.yaml never reached the service").into());
+        }
+        tokio::time::sleep(GLANCE).await;
+    }
+    let wall = started.elapsed();
+    tokio::time::sleep(AFTER).await;
+    let cpu = daemon.cpu()?.saturating_sub(cpu);
+    Ok(Cost { cpu, wall, calls: proxy.counts().forwarded().saturating_sub(calls) })
+}

@@ -1,0 +1,54 @@
+//! Exactly once, seen from outside: the built program is killed at random moments while answers are lost.
+//! `examples/kill_harness.rs` does the same with larger numbers.
+
+#![expect(clippy::disallowed_methods, reason = "it waits for real processes in real time")]
+
+use std::path::PathBuf;
+
+#[path = "../examples/rig/connection.rs"]
+mod connection;
+#[path = "../examples/rig/control.rs"]
+mod control;
+#[path = "../examples/rig/judge.rs"]
+mod judge;
+#[path = "../examples/rig/kill.rs"]
+mod kill;
+#[path = "../examples/rig/proxy.rs"]
+#[expect(dead_code, reason = "not everything that a proxy can do is used here")]
+mod proxy;
+#[path = "../examples/rig/random.rs"]
+mod random;
+#[path = "../examples/rig/settings.rs"]
+mod settings;
+#[path = "../examples/rig/stand.rs"]
+mod stand;
+#[path = "../examples/rig/tree.rs"]
+mod tree;
+
+async fn check(surface: &str, seed: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = kill::Trial {
+        binary: PathBuf::from(env!("CARGO_BIN_EXE_reckon")),
+        folder: folder.path().to_owned(),
+        documents: 60,
+        kills: 5,
+        seed,
+        surface: surface.to_owned(),
+        odds: proxy::Odds { lose_per_mille: 150, error_per_mille: 50, delay_ms_max: 20 },
+        moments_ms: [50, 1_500],
+        waits: ["1s".to_owned(), "1s".to_owned()],
+    };
+    let report = kill::run(&trial).await.unwrap();
+    assert!(report.is_good(), "\n{report}");
+    assert!(report.killed > 0, "no run was killed before its end\n{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_doubled_or_forgotten_by_kills_and_lost_answers() {
+    check("public", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_two_documents_alone_are_enough_for_that() {
+    check("documented", 2).await;
+}
