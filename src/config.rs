@@ -168,14 +168,10 @@ pub struct Broken {
 impl Config {
     /// Reads the file. Errors: it is not there, or something in it is wrong.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
-        let bytes = fs::read(file).map_err(|source| LoadError::Unreadable {
-            file: file.to_owned(),
-            source,
-        })?;
+        let bytes = fs::read(file)
+            .map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
         let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
-        let name = file
-            .file_name()
-            .map_or_else(|| FILE_NAME.into(), |name| name.to_string_lossy());
+        let name = file.file_name().map_or_else(|| FILE_NAME.into(), |name| name.to_string_lossy());
         Self::parse(&name, dir.unwrap_or(Path::new(".")), bytes)
             .map_err(|broken| LoadError::Broken(Box::new(broken)))
     }
@@ -192,38 +188,25 @@ impl Config {
         setting: Option<&Setting<T>>,
         env: &dyn Env,
     ) -> Result<T, ConfigError> {
-        let missing = || ConfigError::Missing {
-            path,
-            file: self.file.clone(),
-        };
+        let missing = || ConfigError::Missing { path, file: self.file.clone() };
         setting.ok_or_else(missing)?.get(env)
     }
 
     /// What the checks of specs need. Errors: as [`Setting::get`].
     pub fn check_cx(&self, env: &dyn Env) -> Result<CheckCx, ConfigError> {
-        let Service {
-            web_url, brands, ..
-        } = &self.service;
+        let Service { web_url, brands, .. } = &self.service;
         let urls = web_url.iter().chain(brands).map(|setting| setting.get(env));
-        let web_urls = urls
-            .map(|url| url.map(|url| url.as_str().to_owned()))
-            .collect::<Result<_, _>>()?;
+        let web_urls =
+            urls.map(|url| url.map(|url| url.as_str().to_owned())).collect::<Result<_, _>>()?;
         let decimal_amounts_only = self.policy.amounts.get(env)? == Amounts::Decimal;
-        Ok(CheckCx {
-            decimal_amounts_only,
-            web_urls,
-            currency: Currency::USD,
-        })
+        Ok(CheckCx { decimal_amounts_only, web_urls, currency: Currency::USD })
     }
 
     /// The variables that specs may read: those that `secrets.env` opens, less those that this
     /// file reads itself. Errors: as [`Setting::get`].
     pub fn open_variables(&self, env: &dyn Env) -> Result<Variables, ConfigError> {
         let patterns = self.secrets.env.iter().map(|setting| setting.get(env));
-        Ok(Variables::new(
-            patterns.collect::<Result<_, _>>()?,
-            self.variables.clone(),
-        ))
+        Ok(Variables::new(patterns.collect::<Result<_, _>>()?, self.variables.clone()))
     }
 }
 
@@ -242,9 +225,7 @@ impl Default for Service {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self {
-            amounts: Setting::Literal(Amounts::Minor),
-        }
+        Self { amounts: Setting::Literal(Amounts::Minor) }
     }
 }
 

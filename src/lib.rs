@@ -33,7 +33,7 @@ pub mod engine;
 
 pub mod control;
 
-// pub mod cli;
+pub mod cli;
 pub mod http;
 pub mod watch;
 

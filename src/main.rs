@@ -1,1 +1,7 @@
-fn main() {}
+//! argv in, one report out, exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(reckon::cli::main())
+}

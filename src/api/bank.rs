@@ -22,10 +22,7 @@ pub struct NewBank {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing_number: Option<String>,
     /// 4 to 17 digits.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "wire::exposed"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub account_number: Option<Secret>,
     /// `CHECKING` or `SAVINGS`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,21 +75,9 @@ pub struct NewBank {
 pub fn rules(bank: &NewBank) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let routing = bank.routing_number.as_deref().unwrap_or_default();
-    digits(
-        &mut problems,
-        "routing_number",
-        "Routing number",
-        routing,
-        9..=9,
-    );
+    digits(&mut problems, "routing_number", "Routing number", routing, 9..=9);
     let account = bank.account_number.as_ref().map_or("", Secret::expose);
-    digits(
-        &mut problems,
-        "account_number",
-        "Account number",
-        account,
-        4..=17,
-    );
+    digits(&mut problems, "account_number", "Account number", account, 4..=17);
     match bank.account_type.as_deref() {
         None | Some("") => {
             problems.add("account_type", "not_blank", "Account type cannot be blank");
@@ -101,23 +86,9 @@ pub fn rules(bank: &NewBank) -> Vec<FieldProblem> {
         Some(_) => problems.add("account_type", "invalid", "Account type is invalid"),
     }
     problems.length_max("name", "Name", bank.name.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max(
-        "given_name",
-        "Given name",
-        bank.given_name.as_deref(),
-        NAME_LENGTH_MAX,
-    );
-    problems.length_max(
-        "surname",
-        "Surname",
-        bank.surname.as_deref(),
-        NAME_LENGTH_MAX,
-    );
-    text_rules(
-        &mut problems,
-        bank.reference.as_deref(),
-        bank.description.as_deref(),
-    );
+    problems.length_max("given_name", "Given name", bank.given_name.as_deref(), NAME_LENGTH_MAX);
+    problems.length_max("surname", "Surname", bank.surname.as_deref(), NAME_LENGTH_MAX);
+    text_rules(&mut problems, bank.reference.as_deref(), bank.description.as_deref());
     problems.into_list()
 }
 
@@ -133,10 +104,6 @@ fn digits(
     } else if !value.bytes().all(|byte| byte.is_ascii_digit()) {
         problems.add(context, "invalid", &format!("{label} is invalid"));
     } else if !length.contains(&value.len()) {
-        problems.add(
-            context,
-            "invalid_length",
-            &format!("{label} length is invalid"),
-        );
+        problems.add(context, "invalid_length", &format!("{label} length is invalid"));
     }
 }

@@ -144,9 +144,7 @@ fn fill(pattern: &str, parameters: &[&str]) -> String {
     let mut values = parameters.iter();
     let segments = pattern.split('/').map(|segment| {
         if segment.starts_with('{') {
-            values
-                .next()
-                .map_or_else(String::new, |value| encode(value))
+            values.next().map_or_else(String::new, |value| encode(value))
         } else {
             segment.to_owned()
         }
@@ -174,10 +172,7 @@ mod tests {
 
     #[test]
     fn a_path_parameter_cannot_leave_its_segment() {
-        assert_eq!(
-            fill("/v1/cards/{id}", &["a/../b?c"]),
-            "/v1/cards/a%2F..%2Fb%3Fc"
-        );
+        assert_eq!(fill("/v1/cards/{id}", &["a/../b?c"]), "/v1/cards/a%2F..%2Fb%3Fc");
         assert_eq!(fill("/v1/x/{id}/y/{other}", &["1", "_-"]), "/v1/x/1/y/_-");
     }
 }

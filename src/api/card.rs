@@ -22,10 +22,7 @@ pub struct NewCard {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// 12 to 19 digits.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "wire::exposed"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub number: Option<Secret>,
     /// 1 to 12.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,10 +31,7 @@ pub struct NewCard {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exp_year: Option<i64>,
     /// Three or four digits; never kept.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "wire::exposed"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub cvv: Option<Secret>,
     /// The holder.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,58 +151,31 @@ pub struct Card {
 /// no field problems: they are rule errors and come alone (service-facts, 23, 52).
 pub fn rules(card: &NewCard) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
-    number_rules(
-        &mut problems,
-        card.number.as_ref().map_or("", Secret::expose),
-    );
+    number_rules(&mut problems, card.number.as_ref().map_or("", Secret::expose));
     match card.exp_month {
-        None => problems.add(
-            "exp_month",
-            "not_null",
-            "Card expiration month cannot be blank",
-        ),
+        None => problems.add("exp_month", "not_null", "Card expiration month cannot be blank"),
         Some(1..=12) => {}
         Some(_) => {
-            problems.add(
-                "exp_month",
-                "number_out_of_range",
-                "Card expiration month is invalid",
-            );
+            problems.add("exp_month", "number_out_of_range", "Card expiration month is invalid");
         }
     }
     match card.exp_year {
-        None => problems.add(
-            "exp_year",
-            "not_null",
-            "Card expiration year cannot be blank",
-        ),
+        None => problems.add("exp_year", "not_null", "Card expiration year cannot be blank"),
         Some(0..=99 | 1000..=9999) => {}
         Some(_) => {
-            problems.add(
-                "exp_year",
-                "number_out_of_range",
-                "Card expiration year is invalid",
-            );
+            problems.add("exp_year", "number_out_of_range", "Card expiration year is invalid");
         }
     }
     cvv_rules(&mut problems, card.cvv.as_ref().map(Secret::expose));
     holder_rules(&mut problems, card);
-    text_rules(
-        &mut problems,
-        card.reference.as_deref(),
-        card.description.as_deref(),
-    );
+    text_rules(&mut problems, card.reference.as_deref(), card.description.as_deref());
     problems.into_list()
 }
 
 /// Everything wrong with the fields of a change.
 pub fn change_rules(change: &CardChange) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
-    text_rules(
-        &mut problems,
-        change.reference.as_deref(),
-        change.description.as_deref(),
-    );
+    text_rules(&mut problems, change.reference.as_deref(), change.description.as_deref());
     problems.into_list()
 }
 
@@ -235,25 +202,10 @@ fn cvv_rules(problems: &mut Problems, cvv: Option<&str>) {
 
 fn holder_rules(problems: &mut Problems, card: &NewCard) {
     problems.length_max("name", "Name", card.name.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max(
-        "address1",
-        "Street number",
-        card.address1.as_deref(),
-        NAME_LENGTH_MAX,
-    );
-    problems.length_max(
-        "address2",
-        "Address2",
-        card.address2.as_deref(),
-        NAME_LENGTH_MAX,
-    );
+    problems.length_max("address1", "Street number", card.address1.as_deref(), NAME_LENGTH_MAX);
+    problems.length_max("address2", "Address2", card.address2.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("city", "City", card.city.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max(
-        "state",
-        "State or province",
-        card.state.as_deref(),
-        NAME_LENGTH_MAX,
-    );
+    problems.length_max("state", "State or province", card.state.as_deref(), NAME_LENGTH_MAX);
     problems.postal_code("postal_code", card.postal_code.as_deref());
     problems.country("country", card.country.as_deref());
     problems.length_max("phone", "Phone", card.phone.as_deref(), 22);

@@ -221,11 +221,7 @@ pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
     if new.invoice_date.is_none() {
         problems.add("invoice_date", "not_blank", "Invoice date cannot be blank");
     }
-    if new
-        .currency
-        .as_deref()
-        .is_some_and(|code| !is_currency(code))
-    {
+    if new.currency.as_deref().is_some_and(|code| !is_currency(code)) {
         problems.add("currency", "invalid", "Currency is invalid");
     }
     for (index, item) in new.line_items.iter().enumerate() {
@@ -241,32 +237,20 @@ pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
 fn line_rules(problems: &mut Problems, at: &str, item: &NewLineItem) {
     match item.rate_per_quantity.parse::<i64>() {
         Ok(rate) => problems.amount(&format!("{at}.rate_per_quantity"), "Rate", rate, 0),
-        Err(_) => problems.add(
-            &format!("{at}.rate_per_quantity"),
-            "invalid",
-            "Rate is invalid",
-        ),
+        Err(_) => problems.add(&format!("{at}.rate_per_quantity"), "invalid", "Rate is invalid"),
     }
     if item.quantity != "1" {
         problems.add(&format!("{at}.quantity"), "invalid", "Quantity is invalid");
     }
     if item.rate_type != "units" {
-        problems.add(
-            &format!("{at}.rate_type"),
-            "invalid",
-            "Rate type is invalid",
-        );
+        problems.add(&format!("{at}.rate_type"), "invalid", "Rate type is invalid");
     }
 }
 
 fn message_rules(problems: &mut Problems, context: &str, message: &NewInvoiceMessage) {
     if message.email_addresses.is_empty() {
         problems.add(context, "not_blank", "Email addresses cannot be blank");
-    } else if !message
-        .email_addresses
-        .iter()
-        .all(|address| is_email(address))
-    {
+    } else if !message.email_addresses.iter().all(|address| is_email(address)) {
         problems.add(context, "invalid", "Email address is invalid");
     }
 }

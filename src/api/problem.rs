@@ -39,16 +39,12 @@ pub struct Message {
 impl Problem {
     /// A problem of one message with a code and a text.
     pub fn new(code: &str, message: &str) -> Self {
-        Self {
-            messages: vec![Message::new(code, message)],
-        }
+        Self { messages: vec![Message::new(code, message)] }
     }
 
     /// The first code, empty when the body held none.
     pub fn code(&self) -> &str {
-        self.messages
-            .first()
-            .map_or("", |message| message.code.as_str())
+        self.messages.first().map_or("", |message| message.code.as_str())
     }
 }
 

@@ -34,17 +34,13 @@ impl FieldProblem {
             "" => self.context.clone(),
             _ => format!("{parent}.{}", self.context),
         };
-        Message::new("invalid_data", &self.message)
-            .about(&context)
-            .sub_code(&self.sub_code)
+        Message::new("invalid_data", &self.message).about(&context).sub_code(&self.sub_code)
     }
 }
 
 /// The error body of several field problems.
 pub fn to_problem(parent: &str, problems: &[FieldProblem]) -> Problem {
-    Problem {
-        messages: problems.iter().map(|one| one.to_message(parent)).collect(),
-    }
+    Problem { messages: problems.iter().map(|one| one.to_message(parent)).collect() }
 }
 
 /// Collects problems; each method adds at most one.
@@ -76,28 +72,16 @@ impl Problems {
     /// The field may hold at most `max` characters.
     pub fn length_max(&mut self, context: &str, label: &str, value: Option<&str>, max: usize) {
         if value.is_some_and(|text| text.chars().count() > max) {
-            self.add(
-                context,
-                "invalid_length",
-                &format!("{label} length is invalid"),
-            );
+            self.add(context, "invalid_length", &format!("{label} length is invalid"));
         }
     }
 
     /// The amount must lie between `min` and [`AMOUNT_MAX`].
     pub fn amount(&mut self, context: &str, label: &str, value: i64, min: i64) {
         if value < min {
-            self.add(
-                context,
-                "below_minimum_value",
-                &format!("{label} is less than the minimum"),
-            );
+            self.add(context, "below_minimum_value", &format!("{label} is less than the minimum"));
         } else if value > AMOUNT_MAX {
-            self.add(
-                context,
-                "exceeds_maximum_value",
-                &format!("{label} exceeds the maximum"),
-            );
+            self.add(context, "exceeds_maximum_value", &format!("{label} exceeds the maximum"));
         }
     }
 
@@ -115,9 +99,7 @@ impl Problems {
             return;
         };
         let plain = code.chars().filter(char::is_ascii_alphanumeric).count();
-        let strange = code
-            .chars()
-            .any(|c| !c.is_ascii_alphanumeric() && c != ' ' && c != '-');
+        let strange = code.chars().any(|c| !c.is_ascii_alphanumeric() && c != ' ' && c != '-');
         if strange {
             self.add(context, "invalid", "Postal code is invalid");
         } else if !(3..=9).contains(&plain) || code.chars().count() > 10 {

@@ -55,10 +55,7 @@ fn an_answer_may_hold_less_or_more_than_the_documents_name() {
     }))
     .unwrap();
     assert!(keys.test_accounts[0].trust_account);
-    assert_eq!(
-        serde_json::to_value(&keys.test_accounts[0]).unwrap()["trust_account"],
-        "true"
-    );
+    assert_eq!(serde_json::to_value(&keys.test_accounts[0]).unwrap()["trust_account"], "true");
 }
 
 #[test]
@@ -70,10 +67,8 @@ fn a_timestamp_is_written_in_utc_with_milliseconds() {
 }
 
 fn check(problems: &[rules::FieldProblem], expect: &[(&str, &str)]) {
-    let found: Vec<_> = problems
-        .iter()
-        .map(|one| (one.context.as_str(), one.sub_code.as_str()))
-        .collect();
+    let found: Vec<_> =
+        problems.iter().map(|one| (one.context.as_str(), one.sub_code.as_str())).collect();
     assert_eq!(found, expect);
 }
 
@@ -81,11 +76,7 @@ fn check(problems: &[rules::FieldProblem], expect: &[(&str, &str)]) {
 fn every_problem_of_a_card_is_told_at_once() {
     check(
         &card::rules(&NewCard::default()),
-        &[
-            ("number", "not_blank"),
-            ("exp_month", "not_null"),
-            ("exp_year", "not_null"),
-        ],
+        &[("number", "not_blank"), ("exp_month", "not_null"), ("exp_year", "not_null")],
     );
     let bad = json!({"number": "42", "exp_month": 13, "exp_year": 100, "cvv": "1x",
         "name": "n".repeat(65), "postal_code": "1", "country": "USA", "reference": "r".repeat(65)});

@@ -17,10 +17,7 @@ pub struct TokenRequest {
     /// The partner application's id, 64 alphanumerics.
     pub client_id: String,
     /// Its secret, 64 alphanumerics.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "wire::exposed"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub client_secret: Option<Secret>,
     /// `client_credentials` or `authorization_code`.
     pub grant_type: String,
@@ -31,10 +28,7 @@ pub struct TokenRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_uri: Option<String>,
     /// The authorization code; used once.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "wire::exposed"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub code: Option<Secret>,
 }
 
@@ -43,10 +37,7 @@ pub struct TokenRequest {
 #[serde(default)]
 pub struct AccessToken {
     /// 64 alphanumerics.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "wire::exposed"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub access_token: Option<Secret>,
     /// `bearer`.
     pub token_type: String,

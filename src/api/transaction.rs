@@ -159,12 +159,7 @@ pub fn rules(new: &NewCharge) -> Vec<FieldProblem> {
         problems.add("method", "not_null", "Payment method cannot be blank");
     }
     let reference = new.reference.as_deref();
-    problems.length_max(
-        "reference",
-        "Reference",
-        reference,
-        TRANSACTION_REFERENCE_LENGTH_MAX,
-    );
+    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
     if let Some(amount) = new.surcharge_amount {
         problems.amount("surcharge_amount", "Surcharge amount", amount, 0);
     }

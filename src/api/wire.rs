@@ -43,10 +43,7 @@ pub(crate) mod text_bool {
     use serde::ser::Serializer;
     use serde_json::Value;
 
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde hands the field by reference"
-    )]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands the field by reference")]
     pub(crate) fn serialize<S: Serializer>(yes: &bool, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(if *yes { "true" } else { "false" })
     }

@@ -109,13 +109,11 @@ impl Brand {
 
     /// The brand of a number by its first digits (ISO/IEC 7812 ranges); also of one that is incomplete or wrong.
     pub fn of(number: &str) -> Self {
-        let mut digits = number
-            .chars()
-            .filter_map(|c| c.to_digit(10))
-            .chain(std::iter::repeat(0));
-        let head = digits.by_ref().take(6).fold(0_u32, |head, digit| {
-            head.saturating_mul(10).saturating_add(digit)
-        });
+        let mut digits = number.chars().filter_map(|c| c.to_digit(10)).chain(std::iter::repeat(0));
+        let head = digits
+            .by_ref()
+            .take(6)
+            .fold(0_u32, |head, digit| head.saturating_mul(10).saturating_add(digit));
         match head {
             400_000..=499_999 => Self::Visa,
             510_000..=559_999 | 222_100..=272_099 => Self::Mastercard,
@@ -186,9 +184,7 @@ fn check(digits: &str) -> Result<(), CardNumberError> {
         return Err(CardNumberError::Character);
     }
     if !(CARD_DIGITS_MIN..=CARD_DIGITS_MAX).contains(&digits.len()) {
-        return Err(CardNumberError::Length {
-            digits: digits.len(),
-        });
+        return Err(CardNumberError::Length { digits: digits.len() });
     }
     if !luhn3::decimal::valid(digits.as_bytes()) {
         return Err(CardNumberError::CheckDigit);
@@ -215,11 +211,7 @@ pub fn mask_routing(number: &str) -> String {
 /// A text that is no longer than what may be shown is hidden whole.
 fn mask_all_but(number: &str, shown: usize) -> String {
     let length = number.chars().count();
-    let hidden = if length > shown {
-        length.saturating_sub(shown)
-    } else {
-        length
-    };
+    let hidden = if length > shown { length.saturating_sub(shown) } else { length };
     let masked = std::iter::repeat_n('*', hidden);
     masked.chain(number.chars().skip(hidden)).collect()
 }

@@ -21,10 +21,7 @@ pub type SharedClock = Arc<dyn Clock>;
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where the wall clock is read"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place where the wall clock is read")]
     fn now(&self) -> DateTime<Utc> {
         Utc::now()
     }
@@ -41,10 +38,7 @@ pub struct VirtualClock {
 impl VirtualClock {
     /// A clock that shows `epoch` now.
     pub fn new(epoch: DateTime<Utc>) -> Self {
-        Self {
-            epoch,
-            start: Instant::now(),
-        }
+        Self { epoch, start: Instant::now() }
     }
 }
 

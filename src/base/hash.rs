@@ -48,10 +48,7 @@ impl SourceId {
     pub fn mark(&self) -> Mark {
         let Digest(bytes) = sha256(self.0.as_bytes());
         let (head, _) = bytes.split_at(MARK_BYTES);
-        Mark(format!(
-            "{MARK_PREFIX}{}",
-            BASE32_NOPAD.encode(head).to_ascii_lowercase()
-        ))
+        Mark(format!("{MARK_PREFIX}{}", BASE32_NOPAD.encode(head).to_ascii_lowercase()))
     }
 }
 
@@ -74,13 +71,9 @@ pub struct MarkError(String);
 impl Mark {
     /// Reads a whole text as a mark.
     pub fn parse(text: &str) -> Option<Self> {
-        let code = text
-            .strip_prefix(MARK_PREFIX)
-            .filter(|_| text.len() == MARK_LENGTH)?;
+        let code = text.strip_prefix(MARK_PREFIX).filter(|_| text.len() == MARK_LENGTH)?;
         let lower = !code.bytes().any(|b| b.is_ascii_uppercase());
-        let bytes = BASE32_NOPAD
-            .decode(code.to_ascii_uppercase().as_bytes())
-            .ok()?;
+        let bytes = BASE32_NOPAD.decode(code.to_ascii_uppercase().as_bytes()).ok()?;
         (lower && bytes.len() == MARK_BYTES).then(|| Self(text.to_owned()))
     }
 

@@ -146,10 +146,7 @@ fn check_name(text: &str) -> Result<(), NameError> {
         });
     }
     if text.starts_with(['-', '.']) || text.ends_with(['-', '.']) {
-        return Err(NameError::Edge {
-            name: text.to_owned(),
-            suggestion: suggest_name(text),
-        });
+        return Err(NameError::Edge { name: text.to_owned(), suggestion: suggest_name(text) });
     }
     Ok(())
 }
@@ -161,16 +158,9 @@ fn is_name_character(c: char) -> bool {
 /// The nearest allowed text, or an example where nothing of the text can be kept.
 fn suggest_name(text: &str) -> String {
     let lower = text.to_lowercase();
-    let kept: String = lower
-        .chars()
-        .map(|c| if is_name_character(c) { c } else { '-' })
-        .collect();
+    let kept: String = lower.chars().map(|c| if is_name_character(c) { c } else { '-' }).collect();
     let trimmed = kept.trim_matches(['-', '.']);
-    if trimmed.is_empty() {
-        NAME_EXAMPLE.to_owned()
-    } else {
-        trimmed.to_owned()
-    }
+    if trimmed.is_empty() { NAME_EXAMPLE.to_owned() } else { trimmed.to_owned() }
 }
 
 /// Why a text is no [`Key`].
@@ -202,11 +192,7 @@ pub struct Key {
 impl Key {
     /// Joins the three parts.
     pub fn new(kind: Kind, namespace: &Name, name: &Name) -> Self {
-        Self {
-            kind,
-            namespace: namespace.clone(),
-            name: name.clone(),
-        }
+        Self { kind, namespace: namespace.clone(), name: name.clone() }
     }
 
     /// `Kind/name` in the default namespace, the whole key elsewhere. [`Key::from_str`] reads both.
@@ -221,11 +207,7 @@ impl Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kind,
-            namespace,
-            name,
-        } = self;
+        let Self { kind, namespace, name } = self;
         write!(f, "{kind}/{namespace}/{name}")
     }
 }
@@ -234,9 +216,7 @@ impl FromStr for Key {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        let shape = || KeyError::Shape {
-            text: text.to_owned(),
-        };
+        let shape = || KeyError::Shape { text: text.to_owned() };
         let (kind, rest) = text.split_once('/').ok_or_else(shape)?;
         if kind.is_empty() || !kind.chars().all(|c| c.is_ascii_alphanumeric()) || rest.is_empty() {
             return Err(shape());
@@ -246,11 +226,7 @@ impl FromStr for Key {
             Some((namespace, name)) => (namespace.parse()?, name.parse()?),
             None => (Name::default_namespace(), rest.parse()?),
         };
-        Ok(Self {
-            kind: Kind::new(kind),
-            namespace,
-            name,
-        })
+        Ok(Self { kind: Kind::new(kind), namespace, name })
     }
 }
 

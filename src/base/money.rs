@@ -131,10 +131,7 @@ impl Money {
         if self.currency == other.currency {
             Ok(())
         } else {
-            Err(MoneyError::Mixed {
-                left: self.currency,
-                right: other.currency,
-            })
+            Err(MoneyError::Mixed { left: self.currency, right: other.currency })
         }
     }
 
@@ -176,9 +173,7 @@ impl Totals {
 
     /// The sums in the order of their currency codes.
     pub fn iter(&self) -> impl Iterator<Item = Money> + '_ {
-        self.0
-            .iter()
-            .map(|(currency, minor)| Money::new(*minor, *currency))
+        self.0.iter().map(|(currency, minor)| Money::new(*minor, *currency))
     }
 
     /// Was nothing added?

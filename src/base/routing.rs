@@ -32,10 +32,8 @@ impl RoutingNumber {
         let digits = digits
             .filter(|digits| digits.len() == ROUTING_DIGITS)
             .ok_or(RoutingNumberError::Shape)?;
-        let weighted = digits
-            .iter()
-            .zip(WEIGHTS)
-            .map(|(digit, weight)| digit.saturating_mul(weight));
+        let weighted =
+            digits.iter().zip(WEIGHTS).map(|(digit, weight)| digit.saturating_mul(weight));
         if weighted.sum::<u32>().is_multiple_of(10) {
             Ok(Self(text.to_owned()))
         } else {
@@ -68,39 +66,18 @@ mod tests {
 
     #[test]
     fn a_fitting_check_digit_is_accepted_and_another_refused() {
-        for good in [
-            "111000025",
-            "021000021",
-            "011401533",
-            "000000000",
-            "000000013",
-        ] {
+        for good in ["111000025", "021000021", "011401533", "000000000", "000000013"] {
             assert_eq!(RoutingNumber::parse(good).unwrap().as_str(), good);
         }
         for bad in ["111000026", "121000021", "000000001"] {
-            assert_eq!(
-                RoutingNumber::parse(bad),
-                Err(RoutingNumberError::CheckDigit),
-                "{bad}"
-            );
+            assert_eq!(RoutingNumber::parse(bad), Err(RoutingNumberError::CheckDigit), "{bad}");
         }
     }
 
     #[test]
     fn anything_but_nine_digits_is_refused() {
-        for bad in [
-            "",
-            "11100002",
-            "1110000250",
-            "11100002x",
-            "111 00025",
-            "١١١٠٠٠٠٢٥",
-        ] {
-            assert_eq!(
-                RoutingNumber::parse(bad),
-                Err(RoutingNumberError::Shape),
-                "{bad}"
-            );
+        for bad in ["", "11100002", "1110000250", "11100002x", "111 00025", "١١١٠٠٠٠٢٥"] {
+            assert_eq!(RoutingNumber::parse(bad), Err(RoutingNumberError::Shape), "{bad}");
         }
     }
 

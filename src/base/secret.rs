@@ -98,11 +98,7 @@ impl Personal {
 
     /// The first character and `•••`; nothing for an empty text.
     pub fn mask(&self) -> String {
-        self.0
-            .chars()
-            .next()
-            .map(|first| format!("{first}•••"))
-            .unwrap_or_default()
+        self.0.chars().next().map(|first| format!("{first}•••")).unwrap_or_default()
     }
 }
 
@@ -136,14 +132,8 @@ mod tests {
 
     #[test]
     fn a_secret_shows_nothing_of_itself() {
-        assert_eq!(
-            format!("{:?}", Secret::from("4242424242424242")),
-            "Secret(***)"
-        );
-        assert_eq!(
-            format!("{:?}", Some(SecretBytes::from(vec![7]))),
-            "Some(SecretBytes(***))"
-        );
+        assert_eq!(format!("{:?}", Secret::from("4242424242424242")), "Secret(***)");
+        assert_eq!(format!("{:?}", Some(SecretBytes::from(vec![7]))), "Some(SecretBytes(***))");
     }
 
     #[test]
@@ -151,10 +141,7 @@ mod tests {
         assert_eq!(Secret::from("a"), Secret::from(String::from("a")));
         assert_ne!(Secret::from("a"), Secret::from("ab"));
         assert_ne!(SecretBytes::from(vec![1, 2]), SecretBytes::from(vec![1, 3]));
-        assert_eq!(
-            serde_json::from_str::<Secret>(r#""a""#).unwrap().expose(),
-            "a"
-        );
+        assert_eq!(serde_json::from_str::<Secret>(r#""a""#).unwrap().expose(), "a");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::config::{ConfigError, LoadError};
 use crate::control::ControlError;
 use crate::engine::{EngineError, SecretError};
-use crate::render::diagnostic::{self, Look};
 use crate::model::issue::Problem;
+use crate::render::diagnostic::{self, Look};
 use crate::store::error::StoreError;
 use crate::store::facts::FactError;
 use crate::store::open::OpenError;
@@ -88,7 +88,8 @@ impl Failure {
 
     /// We are wrong.
     pub fn bug(message: impl fmt::Display) -> Self {
-        let help = "this should never happen; nothing was sent that is not in the journal".to_owned();
+        let help =
+            "this should never happen; nothing was sent that is not in the journal".to_owned();
         Self { help: Some(help), ..Self::new(Exit::Bug, "reckon::bug", message) }
     }
 
@@ -137,7 +138,10 @@ impl From<LoadError> for Failure {
                 let file = broken.file.to_string();
                 let sources = [(file.clone(), broken.source)].into_iter().collect();
                 let message = diagnostic::text(&broken.problems, &sources, look);
-                let failure = Self::input("reckon::config::broken", format!("{file} has problems\n{message}"));
+                let failure = Self::input(
+                    "reckon::config::broken",
+                    format!("{file} has problems\n{message}"),
+                );
                 Self { problems: broken.problems, ..failure }
             }
             LoadError::Unreadable { .. } => Self::input("reckon::config::unreadable", error)
@@ -161,9 +165,9 @@ impl From<SecretError> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
-            EngineError::Store(StoreError::Fold(_)) | EngineError::Bug(_) | EngineError::Task(_) => {
-                Self::bug(error)
-            }
+            EngineError::Store(StoreError::Fold(_))
+            | EngineError::Bug(_)
+            | EngineError::Task(_) => Self::bug(error),
             EngineError::Store(_) | EngineError::Vault(_) | EngineError::Fact(_) => {
                 Self::environment("reckon::state::failed", error)
             }
@@ -177,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_most_serious_code_wins_in_the_order_of_the_contract() {
-        let order = [Exit::Done, Exit::Pending, Exit::Stuck, Exit::Input, Exit::Environment, Exit::Bug];
+        let order =
+            [Exit::Done, Exit::Pending, Exit::Stuck, Exit::Input, Exit::Environment, Exit::Bug];
         let codes: Vec<u8> = order.iter().map(|exit| exit.code()).collect();
         assert_eq!(codes, [0, 2, 3, 1, 4, 5]);
         for pair in order.windows(2) {

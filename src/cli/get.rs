@@ -79,8 +79,11 @@ pub(super) async fn describe(setup: &Setup, args: &OneArgs, out: Out) -> Result<
     };
     let Some(found) = found else {
         let key = args.key.short();
-        return Err(Failure::input("reckon::usage::unknown_resource", format!("there is no {key}"))
-            .help("`reckon get` lists every resource"));
+        return Err(Failure::input(
+            "reckon::usage::unknown_resource",
+            format!("there is no {key}"),
+        )
+        .help("`reckon get` lists every resource"));
     };
     out.result(&found, || render::resources::describe(&found, out.color))?;
     Ok(Exit::Done)

@@ -41,7 +41,8 @@ pub fn main() -> u8 {
     log(cli.verbose);
     crate::client::install_crypto();
     let out = Out::new(cli.output);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let ended = match runtime {
         Ok(runtime) => runtime.block_on(commands::run(&cli, out)),
         Err(error) => Err(Failure::environment("reckon::runtime", error)),

@@ -36,7 +36,11 @@ impl Out {
     }
 
     /// Prints a result: `value` for programs, `text` for people.
-    pub fn result<T: Serialize>(self, value: &T, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    pub fn result<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
         match self.form {
             Output::Text | Output::Markdown => self.text(&text()),
             Output::Json => self.text(&crate::render::json(value)),

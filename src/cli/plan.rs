@@ -20,7 +20,9 @@ pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Plan).await;
     let reply = session.end(reply).await?;
-    let Reply::Plan(plan) = reply else { return Err(Failure::bug("a plan was not answered by one")) };
+    let Reply::Plan(plan) = reply else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
     let plan = only(setup, *plan, &args.paths.paths, &args.target);
     show(&plan, out)?;
     let pending = args.detailed_exitcode && plan.steps.iter().any(|step| step.verdict.changes());
@@ -59,7 +61,8 @@ pub(super) fn only(
     plan.steps.retain(|step| {
         let file = step.file.as_deref().unwrap_or_default();
         let inside = places.iter().any(|place| std::path::Path::new(file).starts_with(place));
-        inside || targets.contains(&(step.kind.as_str(), step.namespace.as_str(), step.name.as_str()))
+        inside
+            || targets.contains(&(step.kind.as_str(), step.namespace.as_str(), step.name.as_str()))
     });
     plan.totals = render::plan::totals(&plan.steps);
     plan

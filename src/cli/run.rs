@@ -50,7 +50,10 @@ async fn serve(
     loader.load_all();
     let how = How {
         embedded: embedded.map(|one| one.access.clone()),
-        secrets: embedded.map(|one| one.secrets(setup)).transpose()?.map(|one| one as Arc<dyn Secrets>),
+        secrets: embedded
+            .map(|one| one.secrets(setup))
+            .transpose()?
+            .map(|one| one as Arc<dyn Secrets>),
         keep_trying: true,
     };
     let shared = setup.shared(open, how)?;

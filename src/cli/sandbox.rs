@@ -47,7 +47,8 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     };
     let sandbox = open(&dir, options)?;
     let running = serve(&sandbox, args.listen, &dir, args.plain_http, signals::stop());
-    let running = running.map_err(|error| Failure::environment("reckon::sandbox::listen", error))?;
+    let running =
+        running.map_err(|error| Failure::environment("reckon::sandbox::listen", error))?;
     out.text(&format!("listening {}", running.url))?;
     if let Some(ca) = &running.ca {
         out.note(&format!("authority {}", ca.display()));
@@ -114,9 +115,10 @@ pub(super) async fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
     let (stop, stopped) = oneshot::channel();
     let stopped = async move { drop(stopped.await) };
     let plain = base.as_str().starts_with("http://");
-    let running = serve(&sandbox, listen, &dir, plain, stopped)
-        .map_err(|error| Failure::environment("reckon::sandbox::listen", error)
-            .help("another sandbox may be running: stop it, or change service.base_url"))?;
+    let running = serve(&sandbox, listen, &dir, plain, stopped).map_err(|error| {
+        Failure::environment("reckon::sandbox::listen", error)
+            .help("another sandbox may be running: stop it, or change service.base_url")
+    })?;
     let ca = running.ca.as_ref().map(std::fs::read).transpose();
     let ca = ca.map_err(|error| Failure::environment("reckon::sandbox::ca", error))?;
     let partner = partner(&sandbox)?;
@@ -131,8 +133,9 @@ fn loopback(url: &str) -> Result<SocketAddr, Failure> {
     let address = host.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
     address.ok_or_else(|| {
         let what = format!("the embedded sandbox cannot listen at service.base_url {url}");
-        Failure::input("reckon::sandbox::address", what)
-            .help("run --sandbox needs a loopback address with a port, such as https://127.0.0.1:8700")
+        Failure::input("reckon::sandbox::address", what).help(
+            "run --sandbox needs a loopback address with a port, such as https://127.0.0.1:8700",
+        )
     })
 }
 
@@ -162,7 +165,9 @@ fn control(
     let request = request.body(body).map_err(|error| error.to_string())?;
     let answered = async {
         let answer = sandbox.router().oneshot(request).await.map_err(|error| error.to_string())?;
-        axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX).await.map_err(|error| error.to_string())
+        axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX)
+            .await
+            .map_err(|error| error.to_string())
     };
     let bytes = answered.now_or_never().ok_or("the sandbox did not answer at once")??;
     serde_json::from_slice(&bytes).map_err(|error| error.to_string())
@@ -213,10 +218,14 @@ impl Secrets for SandboxSecrets {
         let credentials = self.credentials.get(key);
         let is = |pointer| credentials.and_then(|one| one.pointer(pointer)) == Some(source);
         if is("/keys/secret_key") {
-            let all = control(&self.sandbox, "GET", "/_sandbox/credentials", None).map_err(failed)?;
+            let all =
+                control(&self.sandbox, "GET", "/_sandbox/credentials", None).map_err(failed)?;
             let merchants = all.get("merchants").and_then(Value::as_array);
-            let mine = merchants.into_iter().flatten().find(|one| text(one, "/name") == key.name.as_str());
-            return Ok(Secret::from(mine.map(|one| text(one, "/test/secret_key")).unwrap_or_default()));
+            let mine =
+                merchants.into_iter().flatten().find(|one| text(one, "/name") == key.name.as_str());
+            return Ok(Secret::from(
+                mine.map(|one| text(one, "/test/secret_key")).unwrap_or_default(),
+            ));
         }
         if is("/access_token") {
             return self.token(&code).map(Secret::from).map_err(failed);

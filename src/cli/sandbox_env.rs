@@ -27,7 +27,8 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     for (key, manifest) in &loader.desired().manifests {
         let code = manifest.spec.pointer("/credentials/authorization_code/env");
         let Some(variable) = code.and_then(Value::as_str) else { continue };
-        let answer = ask(&http, http::Method::POST, &base, Some(&json!({"merchant": key.name}))).await?;
+        let answer =
+            ask(&http, http::Method::POST, &base, Some(&json!({"merchant": key.name}))).await?;
         let code = answer.get("authorization_code").and_then(Value::as_str).unwrap_or_default();
         lines.push(export(variable, code));
     }
@@ -39,7 +40,10 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
 fn partner_lines(setup: &Setup, all: &Value) -> Vec<String> {
     let partner = &setup.config.partner;
     let value = |field: &str| {
-        all.pointer(&format!("/partner/{field}")).and_then(Value::as_str).unwrap_or_default().to_owned()
+        all.pointer(&format!("/partner/{field}"))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
     let mut lines = Vec::new();
     if let Some(Setting::Env(variable)) = &partner.client_id {
@@ -89,8 +93,11 @@ async fn ask(
         request = request.json(body);
     }
     let failed = |error: reqwest::Error| {
-        Failure::environment("reckon::sandbox::env", format!("reach the sandbox at {base}: {error}"))
-            .help("start it first: reckon sandbox")
+        Failure::environment(
+            "reckon::sandbox::env",
+            format!("reach the sandbox at {base}: {error}"),
+        )
+        .help("start it first: reckon sandbox")
     };
     let answer = request.send().await.map_err(failed)?.error_for_status().map_err(failed)?;
     answer.json().await.map_err(failed)

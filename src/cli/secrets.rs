@@ -60,7 +60,9 @@ impl OpenedSecrets {
             return Err(missing(key, &why));
         }
         let value = (self.env)(name).filter(|value| !value.is_empty());
-        value.map(Secret::from).ok_or_else(|| missing(key, &format!("the variable {name} is not set")))
+        value
+            .map(Secret::from)
+            .ok_or_else(|| missing(key, &format!("the variable {name} is not set")))
     }
 
     /// A file beneath the opened folder; no link leads out of it.
@@ -70,11 +72,17 @@ impl OpenedSecrets {
         };
         let path = Path::new(name);
         if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-            return Err(missing(key, &format!("the file {name} is not a plain path below secrets.files")));
+            return Err(missing(
+                key,
+                &format!("the file {name} is not a plain path below secrets.files"),
+            ));
         }
         let broken = |error: std::io::Error| missing(key, &format!("the file {name}: {error}"));
         if has_link(folder, path).map_err(broken)? {
-            return Err(missing(key, &format!("the file {name} is, or stands behind, a symbolic link")));
+            return Err(missing(
+                key,
+                &format!("the file {name} is, or stands behind, a symbolic link"),
+            ));
         }
         let file = std::fs::File::open(folder.join(path)).map_err(broken)?;
         let mut text = String::new();

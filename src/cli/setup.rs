@@ -13,8 +13,8 @@ use crate::base::secret::Secret;
 use crate::client::{Client, Partner, Service, Transport};
 use crate::config::{Config, ProcessEnv};
 use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
-use crate::kinds::register::KINDS;
 use crate::kinds::CheckCx;
+use crate::kinds::register::KINDS;
 use crate::model::record::Binding;
 use crate::plan;
 use crate::spec::document::ReadCx;
@@ -121,7 +121,8 @@ impl Setup {
     fn key(&self) -> Result<MasterKey, Failure> {
         if let Some(setting) = &self.config.secrets.key {
             let bytes = setting.get(&ProcessEnv)?;
-            let bytes = bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
+            let bytes =
+                bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
             return Ok(MasterKey::new(bytes));
         }
         let absolute = std::path::absolute(&self.state).unwrap_or_else(|_| self.state.clone());
@@ -130,7 +131,11 @@ impl Setup {
         if self.state.join("vault").join("keys").exists() {
             let found = MasterKey::read_file(&path).map_err(failed)?;
             return found.ok_or_else(|| {
-                let what = format!("the state {} has no key: {} is missing", self.state.display(), path.display());
+                let what = format!(
+                    "the state {} has no key: {} is missing",
+                    self.state.display(),
+                    path.display()
+                );
                 Failure::environment("reckon::state::key_missing", what)
                     .help("put the key file back, or set secrets.key in reckon.yaml")
             });

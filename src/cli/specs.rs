@@ -7,7 +7,12 @@ use crate::base::id::Key;
 use crate::model::desired::Desired;
 
 /// The resources that these paths and targets choose; `None` if nothing was chosen.
-pub fn chosen(desired: &Desired, root: &Path, paths: &[PathBuf], targets: &[Key]) -> Option<BTreeSet<Key>> {
+pub fn chosen(
+    desired: &Desired,
+    root: &Path,
+    paths: &[PathBuf],
+    targets: &[Key],
+) -> Option<BTreeSet<Key>> {
     if paths.is_empty() && targets.is_empty() {
         return None;
     }

@@ -60,7 +60,8 @@ fn text(report: &Report) -> String {
         lines.push(format!("              the damaged one was moved to {path}"));
     }
     if let Some(bytes) = report.cut_bytes {
-        lines.push(format!("journal       a torn tail was cut ({bytes} bytes, never acknowledged)"));
+        lines
+            .push(format!("journal       a torn tail was cut ({bytes} bytes, never acknowledged)"));
     }
     lines.join("\n")
 }

@@ -23,17 +23,11 @@ pub(super) struct Addresses {
 
 impl Addresses {
     pub(super) fn new(base: &str, web: &str) -> Result<Self, ClientError> {
-        Ok(Self {
-            base: checked("base_url", base)?,
-            web: checked("web_url", web)?,
-        })
+        Ok(Self { base: checked("base_url", base)?, web: checked("web_url", web)? })
     }
 
     pub(super) fn with_web(&self, web: &str) -> Result<Self, ClientError> {
-        Ok(Self {
-            base: self.base.clone(),
-            web: checked("web_url", web)?,
-        })
+        Ok(Self { base: self.base.clone(), web: checked("web_url", web)? })
     }
 
     /// The request of a call, with an absolute address. The error says why it cannot be written.
@@ -100,15 +94,9 @@ fn method(method: Method) -> http::Method {
 
 /// An address as configured: a scheme we speak, a host, and nothing that belongs to a request.
 fn checked(setting: &'static str, address: &str) -> Result<Url, ClientError> {
-    let fault = |why: &str| ClientError::Address {
-        setting,
-        why: why.to_owned(),
-    };
+    let fault = |why: &str| ClientError::Address { setting, why: why.to_owned() };
     let url = Url::parse(address).map_err(|error| fault(&error.to_string()))?;
-    let host = url
-        .host_str()
-        .ok_or_else(|| fault("it names no host"))?
-        .to_owned();
+    let host = url.host_str().ok_or_else(|| fault("it names no host"))?.to_owned();
     if !url.username().is_empty() || url.password().is_some() {
         return Err(fault("it holds a user name or password"));
     }
@@ -148,27 +136,19 @@ mod tests {
 
     fn uri(base: &str, call: &Call) -> Result<String, String> {
         let addresses = Addresses::new(base, "https://web.test").unwrap();
-        addresses
-            .request(call, None)
-            .map(|request| request.uri().to_string())
+        addresses.request(call, None).map(|request| request.uri().to_string())
     }
 
     #[test]
     fn http_goes_to_loopback_ips_only() {
-        for good in [
-            "http://127.0.0.1:8700",
-            "http://127.9.9.9",
-            "http://[::1]:1",
-            "https://a.test",
-        ] {
+        for good in
+            ["http://127.0.0.1:8700", "http://127.9.9.9", "http://[::1]:1", "https://a.test"]
+        {
             assert!(checked("base_url", good).is_ok(), "{good}");
         }
-        for bad in [
-            "http://localhost",
-            "http://10.0.0.1",
-            "http://a.test",
-            "http://[::ffff:10.0.0.1]",
-        ] {
+        for bad in
+            ["http://localhost", "http://10.0.0.1", "http://a.test", "http://[::ffff:10.0.0.1]"]
+        {
             let error = checked("base_url", bad).unwrap_err();
             assert!(matches!(error, ClientError::PlainHttp { .. }), "{bad}");
             assert!(miette::Diagnostic::help(&error).is_some());
@@ -177,12 +157,8 @@ mod tests {
 
     #[test]
     fn an_address_holds_nothing_but_an_address() {
-        for bad in [
-            "a.test",
-            "ftp://a.test",
-            "https://canary:canary@a.test",
-            "https://a.test?k=1",
-        ] {
+        for bad in ["a.test", "ftp://a.test", "https://canary:canary@a.test", "https://a.test?k=1"]
+        {
             let error = checked("web_url", bad).unwrap_err();
             assert!(matches!(error, ClientError::Address { .. }), "{bad}");
             assert!(!format!("{error} {error:?}").contains("canary"));
@@ -195,10 +171,7 @@ mod tests {
             uri("https://a.test", &call("/v1/cards/x%2Fy")).unwrap(),
             "https://a.test/v1/cards/x%2Fy"
         );
-        assert_eq!(
-            uri("https://a.test/up/", &call("/v1/x")).unwrap(),
-            "https://a.test/up/v1/x"
-        );
+        assert_eq!(uri("https://a.test/up/", &call("/v1/x")).unwrap(), "https://a.test/up/v1/x");
         for stray in [
             "/v1/cards/..",
             "/v1/cards/%2e%2E",

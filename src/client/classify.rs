@@ -42,16 +42,10 @@ pub(super) struct Verdict {
 impl From<Outcome> for Verdict {
     fn from(outcome: Outcome) -> Self {
         let retry_after_s = match &outcome {
-            Outcome::NotSent {
-                retry_after_s,
-                reason: _,
-            } => *retry_after_s,
+            Outcome::NotSent { retry_after_s, reason: _ } => *retry_after_s,
             Outcome::Done { .. } | Outcome::Refused { .. } | Outcome::InDoubt { .. } => None,
         };
-        Self {
-            outcome,
-            retry_after_s,
-        }
+        Self { outcome, retry_after_s }
     }
 }
 
@@ -64,40 +58,23 @@ pub(super) fn classify(answer: Result<Answer, Failure>, now: DateTime<Utc>) -> V
 }
 
 fn of_answer(answer: &Answer, now: DateTime<Utc>) -> Verdict {
-    let retry_after_s = answer
-        .retry_after
-        .as_deref()
-        .and_then(|text| seconds(text, now));
+    let retry_after_s = answer.retry_after.as_deref().and_then(|text| seconds(text, now));
     let status = answer.status;
     let outcome = match proof(status) {
         Proof::Success => done(&answer.body),
-        Proof::Refusal => Outcome::Refused {
-            status,
-            problem: problem(&answer.body),
-        },
-        Proof::Throttled => Outcome::NotSent {
-            reason: format!("the service answered {status}"),
-            retry_after_s,
-        },
-        Proof::Nothing => Outcome::InDoubt {
-            reason: unproved(status, &answer.body),
-        },
+        Proof::Refusal => Outcome::Refused { status, problem: problem(&answer.body) },
+        Proof::Throttled => {
+            Outcome::NotSent { reason: format!("the service answered {status}"), retry_after_s }
+        }
+        Proof::Nothing => Outcome::InDoubt { reason: unproved(status, &answer.body) },
     };
-    Verdict {
-        outcome,
-        retry_after_s,
-    }
+    Verdict { outcome, retry_after_s }
 }
 
 fn of_failure(failure: Failure) -> Outcome {
-    let in_doubt = |reason: &str| Outcome::InDoubt {
-        reason: reason.to_owned(),
-    };
+    let in_doubt = |reason: &str| Outcome::InDoubt { reason: reason.to_owned() };
     match failure {
-        Failure::NotConnected(reason) => Outcome::NotSent {
-            reason,
-            retry_after_s: None,
-        },
+        Failure::NotConnected(reason) => Outcome::NotSent { reason, retry_after_s: None },
         Failure::Broken(reason) => Outcome::InDoubt { reason },
         Failure::TimedOut => in_doubt("no answer within the time allowed"),
         Failure::TooLarge => in_doubt("the answer is larger than allowed"),

@@ -96,9 +96,7 @@ impl Client {
             timeout: service.timeout,
             transport,
             clock,
-            tenant: service
-                .partner
-                .map(|partner| Arc::new(Tenant::new(partner))),
+            tenant: service.partner.map(|partner| Arc::new(Tenant::new(partner))),
             jitter: Arc::new(Mutex::new(ChaCha8Rng::seed_from_u64(service.jitter_seed))),
         })
     }
@@ -125,10 +123,7 @@ impl Client {
     /// As `send`, but a credential that cannot be had stays apart from the answers of the call.
     async fn exchange(&self, call: &Call, access: &Access) -> Result<Verdict, Denied> {
         if !fits(call.auth, access) {
-            return Err(Denied(format!(
-                "{} takes another credential",
-                call.endpoint
-            )));
+            return Err(Denied(format!("{} takes another credential", call.endpoint)));
         }
         match access {
             Access::None => Ok(self.attempt(call, None).await),
@@ -159,9 +154,7 @@ impl Client {
         let status = answer.as_ref().ok().map(|answer| answer.status);
         let verdict = classify::classify(answer, self.clock.now());
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Span::current()
-            .record("status", status)
-            .record("elapsed_ms", elapsed_ms);
+        Span::current().record("status", status).record("elapsed_ms", elapsed_ms);
         tracing::debug!(outcome = ?verdict.outcome, "the call ended");
         verdict
     }
@@ -180,8 +173,5 @@ impl fmt::Debug for Service {
 }
 
 fn not_sent(reason: String) -> Outcome {
-    Outcome::NotSent {
-        reason,
-        retry_after_s: None,
-    }
+    Outcome::NotSent { reason, retry_after_s: None }
 }

@@ -61,9 +61,7 @@ impl Client {
     /// Reads once, and again after failures that may pass.
     pub async fn read(&self, call: &Call, access: &Access) -> Result<Value, ReadError> {
         if call.method != Method::Get {
-            return Err(ReadError::NotARead {
-                endpoint: call.endpoint.clone(),
-            });
+            return Err(ReadError::NotARead { endpoint: call.endpoint.clone() });
         }
         let mut tries = 1;
         loop {
@@ -73,9 +71,7 @@ impl Client {
             };
             let wait = self.backoff(tries, passing.retry_after_s);
             let Some(wait) = wait.filter(|_| tries < TRIES_MAX) else {
-                return Err(ReadError::Unreachable {
-                    reason: passing.reason,
-                });
+                return Err(ReadError::Unreachable { reason: passing.reason });
             };
             tries = tries.saturating_add(1);
             tokio::time::sleep(wait).await;
@@ -120,12 +116,8 @@ impl Client {
         number: u64,
     ) -> Result<Page<Value>, ReadError> {
         let mut asked = call.clone();
-        asked
-            .query
-            .retain(|(name, _)| name != "page" && name != "page_size");
-        let asked = asked
-            .query("page", number)
-            .query("page_size", PAGE_SIZE_MAX);
+        asked.query.retain(|(name, _)| name != "page" && name != "page_size");
+        let asked = asked.query("page", number).query("page_size", PAGE_SIZE_MAX);
         let answer = self.read(&asked, access).await?;
         serde_json::from_value(answer)
             .map_err(|_unlike| unreadable("the answer is not a page of a list"))
@@ -148,14 +140,8 @@ impl Client {
 
     /// A random number from 0 to `limit`.
     fn below(&self, limit: u64) -> u64 {
-        let mut jitter = self
-            .jitter
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        jitter
-            .next_u64()
-            .checked_rem(limit.saturating_add(1))
-            .unwrap_or(0)
+        let mut jitter = self.jitter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        jitter.next_u64().checked_rem(limit.saturating_add(1)).unwrap_or(0)
     }
 }
 
@@ -172,39 +158,22 @@ enum Read {
 }
 
 fn settle(exchanged: Result<Verdict, Denied>) -> Read {
-    let Ok(Verdict {
-        outcome,
-        retry_after_s,
-    }) = exchanged
-    else {
+    let Ok(Verdict { outcome, retry_after_s }) = exchanged else {
         return Read::Over(Err(ReadError::Unauthorised));
     };
     match outcome {
         Outcome::Done { reply } => Read::Over(Ok(reply)),
-        Outcome::Refused {
-            status: 401,
-            problem: _,
-        } => Read::Over(Err(ReadError::Unauthorised)),
-        Outcome::Refused {
-            status: 404,
-            problem,
-        } => Read::Over(Err(ReadError::NotFound(problem))),
+        Outcome::Refused { status: 401, problem: _ } => Read::Over(Err(ReadError::Unauthorised)),
+        Outcome::Refused { status: 404, problem } => Read::Over(Err(ReadError::NotFound(problem))),
         Outcome::Refused { status, problem } => {
             Read::Over(Err(ReadError::Refused(status, problem)))
         }
-        Outcome::NotSent {
-            reason,
-            retry_after_s: _,
+        Outcome::NotSent { reason, retry_after_s: _ } | Outcome::InDoubt { reason } => {
+            Read::Again(Passing { reason, retry_after_s })
         }
-        | Outcome::InDoubt { reason } => Read::Again(Passing {
-            reason,
-            retry_after_s,
-        }),
     }
 }
 
 fn unreadable(reason: &str) -> ReadError {
-    ReadError::Unreachable {
-        reason: reason.to_owned(),
-    }
+    ReadError::Unreachable { reason: reason.to_owned() }
 }

@@ -34,10 +34,7 @@ enum NoToken {
 
 impl Tenant {
     pub(super) fn new(partner: Partner) -> Self {
-        Self {
-            partner,
-            held: Mutex::new(None),
-        }
+        Self { partner, held: Mutex::new(None) }
     }
 
     /// The kept token, unless it is the one numbered `stale`; else a new one.
@@ -61,20 +58,14 @@ impl Tenant {
             Outcome::Refused { status, problem: _ } => Err(NoToken::Denied(Denied(format!(
                 "the service refuses the client credentials with {status}"
             )))),
-            Outcome::NotSent {
-                reason,
-                retry_after_s,
-            } => Err(unavailable(&reason, retry_after_s)),
+            Outcome::NotSent { reason, retry_after_s } => Err(unavailable(&reason, retry_after_s)),
             Outcome::InDoubt { reason } => Err(unavailable(&reason, verdict.retry_after_s)),
         }
     }
 
     /// The client credentials grant of scope `tenant`.
     fn call(&self) -> Result<Call, NoToken> {
-        let Partner {
-            client_id,
-            client_secret,
-        } = &self.partner;
+        let Partner { client_id, client_secret } = &self.partner;
         serde_json::to_vec(&TokenRequest::tenant(client_id, client_secret.clone()))
             .map(|body| Call::to::<ExchangeToken>(&[]).body(body))
             .map_err(|_unwritable| unavailable("its request cannot be written", None))
@@ -83,10 +74,7 @@ impl Tenant {
 
 fn unavailable(reason: &str, retry_after_s: Option<u64>) -> NoToken {
     let reason = format!("no tenant token: {reason}");
-    NoToken::Unavailable(Verdict::from(Outcome::NotSent {
-        reason,
-        retry_after_s,
-    }))
+    NoToken::Unavailable(Verdict::from(Outcome::NotSent { reason, retry_after_s }))
 }
 
 impl Client {

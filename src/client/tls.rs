@@ -21,9 +21,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Chooses the crypto of every TLS connection of the process; to be called first in `main` and in tests. Calling it
 /// again changes nothing.
 pub fn install_crypto() {
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .ok();
+    rustls::crypto::ring::default_provider().install_default().ok();
 }
 
 /// The HTTP client for a service. The crypto must be installed.
@@ -61,15 +59,10 @@ mod tests {
 
     #[test]
     fn a_ca_file_without_a_certificate_is_refused() {
-        for pem in [
-            &b""[..],
-            b"hello",
-            b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
-        ] {
-            assert!(
-                matches!(authorities(Some(pem)), Err(ClientError::Certificates(_))),
-                "{pem:?}"
-            );
+        for pem in
+            [&b""[..], b"hello", b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"]
+        {
+            assert!(matches!(authorities(Some(pem)), Err(ClientError::Certificates(_))), "{pem:?}");
         }
         assert!(authorities(None).unwrap().is_empty());
     }

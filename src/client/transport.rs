@@ -137,11 +137,7 @@ async fn over_sockets(
     while let Some(chunk) = response.chunk().await.map_err(failure)? {
         gather(&mut body, &chunk)?;
     }
-    Ok(Answer {
-        status,
-        retry_after,
-        body,
-    })
+    Ok(Answer { status, retry_after, body })
 }
 
 /// What an error of reqwest proves. Only one from before the request was written proves anything.
@@ -185,11 +181,7 @@ async fn in_process(router: Router, request: Request<Vec<u8>>) -> Result<Answer,
         let frame = frame.map_err(|_cut| broken())?;
         gather(&mut body, frame.data_ref().map_or(&[], |bytes| bytes))?;
     }
-    Ok(Answer {
-        status: head.status.as_u16(),
-        retry_after: retry_after(&head.headers),
-        body,
-    })
+    Ok(Answer { status: head.status.as_u16(), retry_after: retry_after(&head.headers), body })
 }
 
 /// The request as a server reads it: the path alone, and the authority in `Host`.

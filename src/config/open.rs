@@ -31,28 +31,17 @@ impl FromText for EnvPattern {
         };
         if !is_variable(name) {
             let message = format!("`{text}` names no variables");
-            return Err(Wrong::new(
-                message,
-                "write a name, or a prefix and `*`, such as `CODE_*`",
-            ));
+            return Err(Wrong::new(message, "write a name, or a prefix and `*`, such as `CODE_*`"));
         }
         let name = name.to_owned();
-        Ok(if prefix {
-            Self::Prefix(name)
-        } else {
-            Self::Exact(name)
-        })
+        Ok(if prefix { Self::Prefix(name) } else { Self::Exact(name) })
     }
 }
 
 /// Whether a text can be the name of a variable.
 pub(super) fn is_variable(name: &str) -> bool {
     let word = |found: char| found.is_ascii_alphanumeric() || found == '_';
-    name.chars().all(word)
-        && name
-            .chars()
-            .next()
-            .is_some_and(|first| !first.is_ascii_digit())
+    name.chars().all(word) && name.chars().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
 /// The variables that specs may read.

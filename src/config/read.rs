@@ -18,12 +18,7 @@ use crate::spec::node::NodeValue;
 use crate::spec::split::split;
 
 const fn secret(path: &'static str, doc: &'static str) -> Field {
-    Field {
-        path,
-        privacy: Privacy::Secret,
-        change: Change::Local,
-        doc,
-    }
+    Field { path, privacy: Privacy::Secret, change: Change::Local, doc }
 }
 
 const PRIVATE: &[Field] = &[
@@ -40,39 +35,19 @@ pub(super) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, Br
         findings: decoded.findings.clone(),
         variables: BTreeSet::new(),
     };
-    let config = if decoded.is_good() {
-        reader.file()
-    } else {
-        None
-    };
-    let Reader {
-        findings,
-        variables,
-        ..
-    } = reader;
+    let config = if decoded.is_good() { reader.file() } else { None };
+    let Reader { findings, variables, .. } = reader;
     let (hidden, words) = private(&source);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut problems: Vec<Problem> = findings
-        .iter()
-        .map(|finding| cleaned(source.problem(finding), &words))
-        .collect();
+    let mut problems: Vec<Problem> =
+        findings.iter().map(|finding| cleaned(source.problem(finding), &words)).collect();
     problems.sort();
-    let good = problems
-        .iter()
-        .all(|problem| problem.severity == Severity::Warning);
+    let good = problems.iter().all(|problem| problem.severity == Severity::Warning);
     match config {
-        Some(config) if good => Ok(Config {
-            warnings: problems,
-            variables,
-            ..config
-        }),
+        Some(config) if good => Ok(Config { warnings: problems, variables, ..config }),
         _ => {
             let source = MaskedSource::new(&source, &hidden);
-            Err(Broken {
-                file: Arc::from(name),
-                problems,
-                source,
-            })
+            Err(Broken { file: Arc::from(name), problems, source })
         }
     }
 }
@@ -90,12 +65,7 @@ fn private(source: &Source) -> (Vec<Range<usize>>, Vec<String>) {
                     words.push(word.to_owned());
                 }
             }
-            _ => hidden.extend(private_lines(
-                &source.text,
-                &slice.range,
-                rules.names(),
-                &(0..0),
-            )),
+            _ => hidden.extend(private_lines(&source.text, &slice.range, rules.names(), &(0..0))),
         }
     }
     (hidden, words)
@@ -108,12 +78,7 @@ impl Reader<'_> {
         let (slices, findings) = split(&self.source.text);
         self.findings.extend(findings);
         let [first, others @ ..] = slices.as_slice() else {
-            self.find(
-                "reckon::config::empty",
-                0..0,
-                "the file is empty",
-                EMPTY_HELP,
-            );
+            self.find("reckon::config::empty", 0..0, "the file is empty", EMPTY_HELP);
             return None;
         };
         for other in others {

@@ -26,12 +26,7 @@ impl Reader<'_> {
         match root.entry(key) {
             None => {
                 let first = root.span.start..root.span.start.saturating_add(1);
-                self.find(
-                    "reckon::config::missing",
-                    first,
-                    &format!("`{key}` is missing"),
-                    &help,
-                );
+                self.find("reckon::config::missing", first, &format!("`{key}` is missing"), &help);
             }
             Some(entry) if entry.value.text() == Some(expect) => {}
             Some(entry) => {
@@ -42,8 +37,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn folder(&mut self, root: &Node, key: &str, default: &str) -> Setting<PathBuf> {
-        self.setting(root, key)
-            .unwrap_or_else(|| Setting::Literal(self.dir.join(default)))
+        self.setting(root, key).unwrap_or_else(|| Setting::Literal(self.dir.join(default)))
     }
 
     /// A mapping of the file with its known keys; left out or nothing is `None`.
@@ -59,12 +53,7 @@ impl Reader<'_> {
             return Some(&entry.value);
         }
         let message = format!("`{key}` is a mapping");
-        self.find(
-            "reckon::config::value",
-            shown(entry),
-            &message,
-            "write its fields beneath it",
-        );
+        self.find("reckon::config::value", shown(entry), &message, "write its fields beneath it");
         None
     }
 
@@ -74,12 +63,7 @@ impl Reader<'_> {
         };
         if !matches!(entry.value.value, NodeValue::Seq(_)) {
             let message = format!("`{key}` is a list");
-            self.find(
-                "reckon::config::value",
-                shown(entry),
-                &message,
-                "write `[…]`",
-            );
+            self.find("reckon::config::value", shown(entry), &message, "write `[…]`");
         }
         entry.value.items()
     }
@@ -109,52 +93,25 @@ impl Reader<'_> {
     }
 
     fn variable(&mut self, entries: &[Entry]) -> Result<Variable, Wrong> {
-        let [
-            Entry {
-                key,
-                key_span,
-                value,
-            },
-        ] = entries
-        else {
+        let [Entry { key, key_span, value }] = entries else {
             return Err(no_scalar());
         };
-        let name = value
-            .text()
-            .filter(|_| key == "env")
-            .ok_or_else(no_scalar)?;
+        let name = value.text().filter(|_| key == "env").ok_or_else(no_scalar)?;
         if !is_variable(name) {
             let help = "write letters, digits and `_`, such as `RECKON_KEY`";
-            return Err(Wrong::new(
-                format!("`{name}` cannot be the name of a variable"),
-                help,
-            ));
+            return Err(Wrong::new(format!("`{name}` cannot be the name of a variable"), help));
         }
         self.variables.insert(name.to_owned());
         let (line, _) = self.source.position(key_span.start);
         let (file, dir) = (self.source.file.clone(), self.dir.clone());
-        Ok(Variable {
-            name: name.to_owned(),
-            file,
-            line,
-            dir,
-        })
+        Ok(Variable { name: name.to_owned(), file, line, dir })
     }
 
     pub(super) fn unknown(&mut self, node: &Node, known: &[&'static str]) {
-        for entry in node
-            .entries()
-            .iter()
-            .filter(|entry| !known.contains(&entry.key.as_str()))
-        {
+        for entry in node.entries().iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("the key `{}` is unknown", entry.key);
             let help = nearest::help(&entry.key, known.iter().copied());
-            self.find(
-                "reckon::config::unknown_key",
-                entry.key_span.clone(),
-                &message,
-                &help,
-            );
+            self.find("reckon::config::unknown_key", entry.key_span.clone(), &message, &help);
         }
     }
 
@@ -165,8 +122,7 @@ impl Reader<'_> {
         message: &str,
         help: &str,
     ) {
-        self.findings
-            .push(Finding::error(code, span, message, help));
+        self.findings.push(Finding::error(code, span, message, help));
     }
 }
 
@@ -182,8 +138,5 @@ fn shown(entry: &Entry) -> Range<usize> {
 }
 
 fn no_scalar() -> Wrong {
-    Wrong::new(
-        "one value belongs here",
-        "write it, or name its variable: `{env: NAME}`",
-    )
+    Wrong::new("one value belongs here", "write it, or name its variable: `{env: NAME}`")
 }

@@ -23,22 +23,9 @@ const TOP: [&str; 12] = [
     "notify",
     "doubt",
 ];
-const PARTNER: [&str; 5] = [
-    "name",
-    "client_id",
-    "client_secret",
-    "redirect_uri",
-    "plans",
-];
+const PARTNER: [&str; 5] = ["name", "client_id", "client_secret", "redirect_uri", "plans"];
 const PLAN: [&str; 2] = ["id", "trust"];
-const SERVICE: [&str; 6] = [
-    "base_url",
-    "web_url",
-    "portal_url",
-    "brands",
-    "ca_file",
-    "timeout",
-];
+const SERVICE: [&str; 6] = ["base_url", "web_url", "portal_url", "brands", "ca_file", "timeout"];
 const SECRETS: [&str; 3] = ["key", "env", "files"];
 const POLICY: [&str; 1] = ["amounts"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
@@ -85,27 +72,15 @@ impl Reader<'_> {
     fn plan(&mut self, node: &Node) -> Option<Plan> {
         if !matches!(node.value, NodeValue::Map(_)) {
             let help = "write `{id: basic, trust: false}`";
-            self.find(
-                "reckon::config::value",
-                node.span.clone(),
-                "a plan is a mapping",
-                help,
-            );
+            self.find("reckon::config::value", node.span.clone(), "a plan is a mapping", help);
             return None;
         }
         self.unknown(node, &PLAN);
-        let trust = self
-            .setting(node, "trust")
-            .unwrap_or(Setting::Literal(false));
+        let trust = self.setting(node, "trust").unwrap_or(Setting::Literal(false));
         let id = self.setting(node, "id");
         if id.is_none() && node.entry("id").is_none() {
             let help = "write the service's id of the plan: `id: …`";
-            self.find(
-                "reckon::config::missing",
-                node.span.clone(),
-                "the plan has no `id`",
-                help,
-            );
+            self.find("reckon::config::missing", node.span.clone(), "the plan has no `id`", help);
         }
         Some(Plan { id: id?, trust })
     }
@@ -136,10 +111,7 @@ impl Reader<'_> {
         let env = self.items(node, "env");
         Secrets {
             key: self.setting(node, "key"),
-            env: env
-                .iter()
-                .filter_map(|one| self.scalar(one, one.span.clone()))
-                .collect(),
+            env: env.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
             files: self.setting(node, "files"),
         }
     }
@@ -148,9 +120,9 @@ impl Reader<'_> {
         let default = Policy::default();
         match self.section(root, "policy", &POLICY) {
             None => default,
-            Some(node) => Policy {
-                amounts: self.setting(node, "amounts").unwrap_or(default.amounts),
-            },
+            Some(node) => {
+                Policy { amounts: self.setting(node, "amounts").unwrap_or(default.amounts) }
+            }
         }
     }
 

@@ -21,10 +21,7 @@ impl<F: Fn(&str) -> Option<String>> Env for F {
 pub struct ProcessEnv;
 
 impl Env for ProcessEnv {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the environment is read in config and cli only"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the environment is read in config and cli only")]
     fn var(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
     }
@@ -42,10 +39,7 @@ pub struct Wrong {
 impl Wrong {
     /// Joins the two.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: help.into(),
-        }
+        Self { message: message.into(), help: help.into() }
     }
 }
 
@@ -137,37 +131,18 @@ impl<T: FromText + Clone> Setting<T> {
 
 impl Variable {
     fn get<T: FromText>(&self, env: &dyn Env) -> Result<T, ConfigError> {
-        let Self {
-            name,
-            file,
-            line,
-            dir,
-        } = self;
+        let Self { name, file, line, dir } = self;
         let (variable, file, line) = (name.clone(), file.clone(), *line);
         let Some(text) = env.var(name) else {
-            return Err(ConfigError::Unset {
-                variable,
-                file,
-                line,
-            });
+            return Err(ConfigError::Unset { variable, file, line });
         };
         T::from_text(&text, dir).map_err(|Wrong { message, help }| {
             let message = hide(&message, &text);
-            ConfigError::Unfit {
-                variable,
-                file,
-                line,
-                message,
-                help: hide(&help, &text),
-            }
+            ConfigError::Unfit { variable, file, line, message, help: hide(&help, &text) }
         })
     }
 }
 
 fn hide(message: &str, text: &str) -> String {
-    if text.is_empty() {
-        message.to_owned()
-    } else {
-        message.replace(text, "•••")
-    }
+    if text.is_empty() { message.to_owned() } else { message.replace(text, "•••") }
 }

@@ -6,11 +6,7 @@ const HEAD: &str = "apiVersion: reckon.dev/v1\nkind: Config\n";
 const NOTHING: fn(&str) -> Option<String> = |_| None;
 
 fn parse(body: &str) -> Result<Config, Broken> {
-    Config::parse(
-        "reckon.yaml",
-        Path::new("/work"),
-        format!("{HEAD}{body}").into_bytes(),
-    )
+    Config::parse("reckon.yaml", Path::new("/work"), format!("{HEAD}{body}").into_bytes())
 }
 
 /// `line:column+length code` of every problem.
@@ -18,10 +14,7 @@ fn check(body: &str, expect: &[&str]) {
     let problems = parse(body).map_or_else(|broken| broken.problems, |config| config.warnings);
     let places = problems.iter().map(|problem| {
         let code = problem.code.trim_start_matches("reckon::");
-        format!(
-            "{}:{}+{} {code}",
-            problem.line, problem.column, problem.length
-        )
+        format!("{}:{}+{} {code}", problem.line, problem.column, problem.length)
     });
     assert_eq!(places.collect::<Vec<_>>(), expect, "{body}");
 }
@@ -29,34 +22,13 @@ fn check(body: &str, expect: &[&str]) {
 #[test]
 fn an_almost_empty_file_has_every_default() {
     let config = parse("").unwrap();
-    assert_eq!(
-        config.specs.get(&NOTHING).unwrap(),
-        Path::new("/work/specs")
-    );
-    assert_eq!(
-        config.state.get(&NOTHING).unwrap(),
-        Path::new("/work/.reckon")
-    );
-    assert_eq!(
-        config.scripts.get(&NOTHING).unwrap(),
-        Path::new("/work/scripts")
-    );
-    assert_eq!(
-        config.listen.get(&NOTHING).unwrap().to_string(),
-        "127.0.0.1:8780"
-    );
-    assert_eq!(
-        config.service.timeout.get(&NOTHING).unwrap(),
-        Duration::from_secs(30)
-    );
-    assert_eq!(
-        config.doubt.grace.get(&NOTHING).unwrap(),
-        Duration::from_secs(30)
-    );
-    assert_eq!(
-        config.doubt.contact.get(&NOTHING).unwrap(),
-        OnDoubt::Recreate
-    );
+    assert_eq!(config.specs.get(&NOTHING).unwrap(), Path::new("/work/specs"));
+    assert_eq!(config.state.get(&NOTHING).unwrap(), Path::new("/work/.reckon"));
+    assert_eq!(config.scripts.get(&NOTHING).unwrap(), Path::new("/work/scripts"));
+    assert_eq!(config.listen.get(&NOTHING).unwrap().to_string(), "127.0.0.1:8780");
+    assert_eq!(config.service.timeout.get(&NOTHING).unwrap(), Duration::from_secs(30));
+    assert_eq!(config.doubt.grace.get(&NOTHING).unwrap(), Duration::from_secs(30));
+    assert_eq!(config.doubt.contact.get(&NOTHING).unwrap(), OnDoubt::Recreate);
     assert!(!config.check_cx(&NOTHING).unwrap().decimal_amounts_only);
     assert!(config.partner.name.is_none() && config.secrets.key.is_none());
 }
@@ -80,17 +52,9 @@ fn every_key_of_the_design_is_read() {
         _ => None,
     };
     let partner = &config.partner;
+    assert_eq!(config.need("partner.name", partner.name.as_ref(), &env).unwrap().as_str(), "acme");
     assert_eq!(
-        config
-            .need("partner.name", partner.name.as_ref(), &env)
-            .unwrap()
-            .as_str(),
-        "acme"
-    );
-    assert_eq!(
-        config
-            .need("partner.client_id", partner.client_id.as_ref(), &env)
-            .unwrap(),
+        config.need("partner.client_id", partner.client_id.as_ref(), &env).unwrap(),
         "client"
     );
     assert_eq!(partner.plans[1].id.get(&env).unwrap(), "pro");
@@ -102,72 +66,31 @@ fn every_key_of_the_design_is_read() {
     assert!(cx.decimal_amounts_only);
     let base = config.service.base_url.as_ref().unwrap().get(&env).unwrap();
     assert_eq!(base.as_str(), "https://127.0.0.1:8700");
-    assert_eq!(
-        config
-            .secrets
-            .key
-            .as_ref()
-            .unwrap()
-            .get(&env)
-            .unwrap()
-            .expose(),
-        [0; 32]
-    );
-    assert_eq!(
-        config.secrets.files.as_ref().unwrap().get(&env).unwrap(),
-        Path::new("/abs")
-    );
+    assert_eq!(config.secrets.key.as_ref().unwrap().get(&env).unwrap().expose(), [0; 32]);
+    assert_eq!(config.secrets.files.as_ref().unwrap().get(&env).unwrap(), Path::new("/abs"));
     assert_eq!(config.state.get(&env).unwrap(), Path::new("/work/../state"));
-    assert_eq!(
-        config.doubt.grace.get(&env).unwrap(),
-        Duration::from_millis(500)
-    );
-    assert_eq!(
-        config.service.timeout.get(&env).unwrap(),
-        Duration::from_hours(2)
-    );
+    assert_eq!(config.doubt.grace.get(&env).unwrap(), Duration::from_millis(500));
+    assert_eq!(config.service.timeout.get(&env).unwrap(), Duration::from_hours(2));
 }
 
 #[test]
 fn loading_reads_no_variable_and_the_first_use_tells_which_is_unset() {
     let config = parse("partner:\n  client_secret:\n    env: SECRET\n").unwrap();
     let secret = config.partner.client_secret.as_ref();
-    let error = config
-        .need("partner.client_secret", secret, &NOTHING)
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the variable `SECRET`, which reckon.yaml:5 names, is not set"
-    );
-    let missing = config.need(
-        "partner.client_id",
-        config.partner.client_id.as_ref(),
-        &NOTHING,
-    );
-    assert_eq!(
-        missing.unwrap_err().to_string(),
-        "`partner.client_id` is missing in reckon.yaml"
-    );
+    let error = config.need("partner.client_secret", secret, &NOTHING).unwrap_err();
+    assert_eq!(error.to_string(), "the variable `SECRET`, which reckon.yaml:5 names, is not set");
+    let missing = config.need("partner.client_id", config.partner.client_id.as_ref(), &NOTHING);
+    assert_eq!(missing.unwrap_err().to_string(), "`partner.client_id` is missing in reckon.yaml");
 }
 
 #[test]
 fn the_text_of_a_variable_that_does_not_fit_is_not_told() {
     let config = parse("secrets: {key: {env: KEY}}\nlisten: {env: WHERE}\n").unwrap();
     let env = |_: &str| Some("hunter2".to_owned());
-    let key = config
-        .secrets
-        .key
-        .as_ref()
-        .unwrap()
-        .get(&env)
-        .unwrap_err()
-        .to_string();
+    let key = config.secrets.key.as_ref().unwrap().get(&env).unwrap_err().to_string();
     let listen = config.listen.get(&env).unwrap_err().to_string();
     for said in [key, listen] {
-        assert!(
-            said.contains("reckon.yaml:") && !said.contains("hunter2"),
-            "{said}"
-        );
+        assert!(said.contains("reckon.yaml:") && !said.contains("hunter2"), "{said}");
     }
 }
 
@@ -196,11 +119,7 @@ fn mistakes_are_told_all_at_once_and_by_place() {
     );
     check(
         "state: {env: A B}\nspecs: {file: x}\nlisten: {env: A, x: 1}\n",
-        &[
-            "3:8+10 config::value",
-            "4:8+9 config::value",
-            "5:9+14 config::value",
-        ],
+        &["3:8+10 config::value", "4:8+9 config::value", "5:9+14 config::value"],
     );
     check(
         "secrets: {env: ['*', A-B, X*]}\npartner: {plans: [x, {trust: true}], name: No}\n",
@@ -221,29 +140,18 @@ fn mistakes_are_told_all_at_once_and_by_place() {
 fn the_head_is_as_in_every_file() {
     let codes = |text: &str| {
         let broken = Config::parse("c", Path::new("."), text.as_bytes().to_vec()).unwrap_err();
-        broken
-            .problems
-            .into_iter()
-            .map(|problem| problem.code)
-            .collect::<Vec<_>>()
+        broken.problems.into_iter().map(|problem| problem.code).collect::<Vec<_>>()
     };
     assert_eq!(codes(""), ["reckon::config::empty"]);
     assert_eq!(codes("- a\n"), ["reckon::config::not_a_mapping"]);
-    assert_eq!(
-        codes("kind: Merchant\n"),
-        ["reckon::config::missing", "reckon::config::value"]
-    );
+    assert_eq!(codes("kind: Merchant\n"), ["reckon::config::missing", "reckon::config::value"]);
     assert_eq!(codes("a: \0\n"), ["reckon::yaml::nul"]);
 }
 
 #[test]
 fn plain_http_is_for_loopback_addresses_only() {
-    for good in [
-        "http://127.0.0.1:8700",
-        "http://127.9.9.9",
-        "http://[::1]:1",
-        "https://x.example",
-    ] {
+    for good in ["http://127.0.0.1:8700", "http://127.9.9.9", "http://[::1]:1", "https://x.example"]
+    {
         assert!(HttpUrl::from_text(good, Path::new("")).is_ok(), "{good}");
     }
     for bad in [
@@ -265,10 +173,7 @@ fn plain_http_is_for_loopback_addresses_only() {
 #[test]
 fn lengths_of_time_have_a_unit() {
     for (text, seconds) in [("30s", 30), ("5m", 300), ("2h", 7200)] {
-        assert_eq!(
-            Duration::from_text(text, Path::new("")),
-            Ok(Duration::from_secs(seconds))
-        );
+        assert_eq!(Duration::from_text(text, Path::new("")), Ok(Duration::from_secs(seconds)));
     }
     for bad in [
         "30",
@@ -301,15 +206,8 @@ fn neither_a_problem_nor_the_text_beside_it_shows_a_secret() {
     let broken = parse(body).unwrap_err();
     let masked = "partner: {client_secret: •••••••, redirect_uri: hunter2}\nsecrets: {key: ••••}\n";
     assert_eq!(*broken.source.source().text, format!("{HEAD}{masked}"));
-    let said: Vec<_> = broken
-        .problems
-        .iter()
-        .map(|problem| problem.message.as_str())
-        .collect();
-    let expect = [
-        "`•••` is no web address",
-        "the key is not 32 bytes in base64",
-    ];
+    let said: Vec<_> = broken.problems.iter().map(|problem| problem.message.as_str()).collect();
+    let expect = ["`•••` is no web address", "the key is not 32 bytes in base64"];
     assert_eq!(said, expect);
 }
 
@@ -317,16 +215,10 @@ fn neither_a_problem_nor_the_text_beside_it_shows_a_secret() {
 fn a_file_that_is_not_there_is_no_mistake_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(FILE_NAME);
-    assert!(matches!(
-        Config::load(&file),
-        Err(LoadError::Unreadable { .. })
-    ));
+    assert!(matches!(Config::load(&file), Err(LoadError::Unreadable { .. })));
     fs::write(&file, HEAD).unwrap();
     let config = Config::load(&file).unwrap();
-    assert_eq!(
-        config.specs.get(&NOTHING).unwrap(),
-        dir.path().join("specs")
-    );
+    assert_eq!(config.specs.get(&NOTHING).unwrap(), dir.path().join("specs"));
     fs::write(&file, "x").unwrap();
     assert!(matches!(Config::load(&file), Err(LoadError::Broken(_))));
 }

@@ -49,10 +49,7 @@ impl VaultKey {
 
 impl FromText for VaultKey {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        let bytes = STANDARD
-            .decode(text.trim())
-            .ok()
-            .filter(|key| key.len() == VAULT_KEY_BYTES);
+        let bytes = STANDARD.decode(text.trim()).ok().filter(|key| key.len() == VAULT_KEY_BYTES);
         bytes.map(|key| Self(key.into())).ok_or_else(|| {
             Wrong::new(
                 "the key is not 32 bytes in base64",
@@ -69,10 +66,7 @@ impl FromText for HttpUrl {
         let uri: Uri = text.parse().map_err(|_| wrong("is no web address"))?;
         let host = uri.host().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| wrong("is no web address"))?;
-        if uri
-            .authority()
-            .is_some_and(|authority| authority.as_str().contains('@'))
-        {
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return Err(wrong("holds a user name"));
         }
         match uri.scheme_str() {
@@ -91,22 +85,16 @@ impl FromText for HttpUrl {
 
 fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.parse::<IpAddr>()
-        .is_ok_and(|address| address.is_loopback())
+    host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl FromText for Duration {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
         let wrong = || {
             let message = format!("`{text}` is no length of time");
-            Wrong::new(
-                message,
-                "write a number and a unit: `500ms`, `30s`, `5m` or `2h`",
-            )
+            Wrong::new(message, "write a number and a unit: `500ms`, `30s`, `5m` or `2h`")
         };
-        let unit = text
-            .find(|found: char| !found.is_ascii_digit())
-            .ok_or_else(wrong)?;
+        let unit = text.find(|found: char| !found.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at_checked(unit).ok_or_else(wrong)?;
         let number: u64 = number.parse().map_err(|_| wrong())?;
         let millis = match unit {
@@ -116,10 +104,7 @@ impl FromText for Duration {
             "h" => 3_600_000,
             _ => return Err(wrong()),
         };
-        number
-            .checked_mul(millis)
-            .map(Self::from_millis)
-            .ok_or_else(wrong)
+        number.checked_mul(millis).map(Self::from_millis).ok_or_else(wrong)
     }
 }
 
@@ -135,10 +120,7 @@ impl FromText for SocketAddr {
 impl FromText for PathBuf {
     fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong> {
         if text.is_empty() {
-            return Err(Wrong::new(
-                "the path is empty",
-                "write a path, such as `specs`",
-            ));
+            return Err(Wrong::new("the path is empty", "write a path, such as `specs`"));
         }
         Ok(dir.join(text))
     }
@@ -172,9 +154,7 @@ impl FromText for Name {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
         text.parse().map_err(|error: crate::base::id::NameError| {
             let said = error.to_string();
-            let (message, help) = said
-                .split_once("; ")
-                .unwrap_or((&said, "write another name"));
+            let (message, help) = said.split_once("; ").unwrap_or((&said, "write another name"));
             Wrong::new(message, help)
         })
     }

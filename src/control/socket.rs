@@ -91,8 +91,7 @@ impl Door {
         if SocketClient::connect(path).await.is_ok_and(|client| client.is_some()) {
             return Err(SocketError::Served { path: path.to_owned() });
         }
-        let failed =
-            |what| move |source| SocketError::Io { what, path: path.to_owned(), source };
+        let failed = |what| move |source| SocketError::Io { what, path: path.to_owned(), source };
         let fresh = path.with_extension("sock.new");
         if let Err(error) = fs::remove_file(&fresh)
             && error.kind() != io::ErrorKind::NotFound

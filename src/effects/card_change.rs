@@ -17,11 +17,7 @@ pub fn change_card(obligation: Obligation, card: &RemoteId, description: Option<
     let description = description.cloned().unwrap_or_else(|| json!(""));
     let mark = json!(obligation.source_id.mark());
     let body = json!({"description": description, "reference": mark});
-    let asked = if description == json!("") {
-        Value::Null
-    } else {
-        description
-    };
+    let asked = if description == json!("") { Value::Null } else { description };
     obligation
         .effect::<PatchCard>(ROW.name, &[card.as_str()], body)
         .on(card)
@@ -50,11 +46,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "card.change",
-    doubt: Doubt::Search(Search {
-        queries: read_card,
-        judge,
-        absent: Absent::Again,
-    }),
+    doubt: Doubt::Search(Search { queries: read_card, judge, absent: Absent::Again }),
     baseline: None,
     learn: card_save::learn,
     duplicate: never,

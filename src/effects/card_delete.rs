@@ -15,9 +15,7 @@ use crate::model::intent::Intent;
 
 /// Removes a saved card.
 pub fn delete_card(obligation: Obligation, card: &RemoteId) -> Effect {
-    obligation
-        .effect::<DeleteCard>(ROW.name, &[card.as_str()], Value::Null)
-        .on(card)
+    obligation.effect::<DeleteCard>(ROW.name, &[card.as_str()], Value::Null).on(card)
 }
 
 #[expect(
@@ -25,11 +23,7 @@ pub fn delete_card(obligation: Obligation, card: &RemoteId) -> Effect {
     reason = "every effect's answer may be none; this one's cannot"
 )]
 fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
-    Ok(Learned {
-        exists: false,
-        facts: json!({}),
-        ..Learned::default()
-    })
+    Ok(Learned { exists: false, facts: json!({}), ..Learned::default() })
 }
 
 fn judge(_: &Intent, answers: &[Answer]) -> Finding {
@@ -47,19 +41,12 @@ fn judge(_: &Intent, answers: &[Answer]) -> Finding {
 /// A refusal because the card is not there means that it is gone.
 fn gone(problem: &Problem) -> bool {
     problem.code() == "resource_not_found"
-        && problem
-            .messages
-            .iter()
-            .any(|message| message.context.is_some())
+        && problem.messages.iter().any(|message| message.context.is_some())
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "card.delete",
-    doubt: Doubt::Search(Search {
-        queries: read_card,
-        judge,
-        absent: Absent::Again,
-    }),
+    doubt: Doubt::Search(Search { queries: read_card, judge, absent: Absent::Again }),
     baseline: None,
     learn,
     duplicate: gone,

@@ -25,11 +25,7 @@ pub struct CardSource<'a> {
 /// Saves the card of a spec.
 pub fn save_card(obligation: Obligation, source: CardSource<'_>) -> Effect {
     let mut body = source.card.clone();
-    put(
-        &mut body,
-        "number",
-        json!({"$secret": source.card.get("number")}),
-    );
+    put(&mut body, "number", json!({"$secret": source.card.get("number")}));
     put(&mut body, "type", json!("card"));
     put(&mut body, "reference", json!(obligation.source_id.mark()));
     if let Some(description) = source.description {
@@ -48,14 +44,8 @@ pub fn save_card(obligation: Obligation, source: CardSource<'_>) -> Effect {
 
 /// The masked number's last four digits and the brand are all that is kept.
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let number = reply
-        .get("number")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let last4: String = number
-        .chars()
-        .skip(number.chars().count().saturating_sub(4))
-        .collect();
+    let number = reply.get("number").and_then(Value::as_str).unwrap_or_default();
+    let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
     let facts = json!({
         "last4": last4,
         "card_type": reply.get("card_type"),
@@ -63,18 +53,11 @@ pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
         "exp_year": reply.get("exp_year"),
         "fingerprint": reply.get("fingerprint"),
     });
-    Ok(Learned {
-        remote_id: Some(expect::id(reply)?),
-        exists: true,
-        facts,
-        secrets: Vec::new(),
-    })
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
 fn queries(intent: &Intent) -> Vec<Query> {
-    vec![Query::list(
-        Call::to::<ListCards>(&[]).query("reference", &intent.mark),
-    )]
+    vec![Query::list(Call::to::<ListCards>(&[]).query("reference", &intent.mark))]
 }
 
 fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
@@ -85,21 +68,13 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     match found.as_slice() {
         [] => Finding::Absent,
         [card] => Finding::Happened((*card).clone()),
-        more => Finding::Unknown(format!(
-            "{} cards carry the mark {}",
-            more.len(),
-            intent.mark
-        )),
+        more => Finding::Unknown(format!("{} cards carry the mark {}", more.len(), intent.mark)),
     }
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "card.save",
-    doubt: Doubt::Search(Search {
-        queries,
-        judge,
-        absent: Absent::Again,
-    }),
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
     baseline: None,
     learn,
     duplicate: never,

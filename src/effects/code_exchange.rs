@@ -22,36 +22,22 @@ pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
         "redirect_uri": {"$partner": "redirect_uri"},
         "code": {"$secret": code},
     });
-    obligation
-        .effect::<ExchangeToken>(ROW.name, &[], body)
-        .sealed()
-        .expecting("scope", "payments")
+    obligation.effect::<ExchangeToken>(ROW.name, &[], body).sealed().expecting("scope", "payments")
 }
 
 /// The token is the only thing learnt; the credentials are read with it.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let token = reply
-        .get("access_token")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let token = reply.get("access_token").and_then(Value::as_str).unwrap_or_default();
     if token.is_empty() {
         return Err("the answer holds no access token".to_owned());
     }
     let secrets = vec![("token", Secret::from(token.to_owned()))];
-    Ok(Learned {
-        exists: true,
-        facts: json!({}),
-        secrets,
-        remote_id: None,
-    })
+    Ok(Learned { exists: true, facts: json!({}), secrets, remote_id: None })
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "code.exchange",
-    doubt: Doubt::Resend {
-        most: 2,
-        refusal_settles: false,
-    },
+    doubt: Doubt::Resend { most: 2, refusal_settles: false },
     baseline: None,
     learn,
     duplicate: never,

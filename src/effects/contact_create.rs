@@ -20,11 +20,7 @@ pub fn create_contact(obligation: Obligation, spec: &Value) -> Effect {
     let test = obligation.mode == Mode::Test;
     let mut body = json!({"type": "person", "test_mode": test});
     for field in ["first_name", "last_name", "email_addresses"] {
-        put(
-            &mut body,
-            field,
-            spec.get(field).cloned().unwrap_or_default(),
-        );
+        put(&mut body, field, spec.get(field).cloned().unwrap_or_default());
     }
     obligation
         .effect::<CreateContact>(ROW.name, &[], body)
@@ -35,12 +31,7 @@ pub fn create_contact(obligation: Obligation, spec: &Value) -> Effect {
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let facts = json!({"test_mode": reply.get("test_mode")});
-    Ok(Learned {
-        remote_id: Some(expect::id(reply)?),
-        exists: true,
-        facts,
-        secrets: Vec::new(),
-    })
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
 pub(super) const ROW: EffectRow = EffectRow {

@@ -23,8 +23,7 @@ pub(super) fn id(reply: &Value) -> Result<RemoteId, String> {
 
 /// The value at a dotted path, null where there is none.
 fn at<'a>(reply: &'a Value, path: &str) -> &'a Value {
-    path.split('.')
-        .fold(reply, |value, key| value.get(key).unwrap_or(&Value::Null))
+    path.split('.').fold(reply, |value, key| value.get(key).unwrap_or(&Value::Null))
 }
 
 /// Equality of meaning: `12`, `12.0` and `"12"` are one number; a sequence may hold either form.
@@ -33,9 +32,9 @@ fn same(asked: &Value, answered: &Value) -> bool {
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
         }
-        (Value::Object(a), Value::Object(b)) => a
-            .iter()
-            .all(|(key, value)| same(value, b.get(key).unwrap_or(&Value::Null))),
+        (Value::Object(a), Value::Object(b)) => {
+            a.iter().all(|(key, value)| same(value, b.get(key).unwrap_or(&Value::Null)))
+        }
         (Value::Number(_), _) | (_, Value::Number(_)) => {
             whole(asked).is_some() && whole(asked) == whole(answered)
         }

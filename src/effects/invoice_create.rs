@@ -21,16 +21,8 @@ const SENDS_MAX: u32 = 50;
 pub fn create_invoice(obligation: Obligation, mut body: Value, total: i64) -> Effect {
     put(&mut body, "source_id", json!(obligation.source_id.as_str()));
     let asked = body.clone();
-    let mut effect = obligation
-        .effect::<CreateInvoice>(ROW.name, &[], body)
-        .sealed();
-    for field in [
-        "contact_id",
-        "bank_account_id",
-        "currency",
-        "test_mode",
-        "source_id",
-    ] {
+    let mut effect = obligation.effect::<CreateInvoice>(ROW.name, &[], body).sealed();
+    for field in ["contact_id", "bank_account_id", "currency", "test_mode", "source_id"] {
         effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
     }
     effect.expecting("total_amount", total)
@@ -38,25 +30,10 @@ pub fn create_invoice(obligation: Obligation, mut body: Value, total: i64) -> Ef
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = json!({});
-    for field in [
-        "status",
-        "presentment_status",
-        "invoice_number",
-        "total_amount",
-        "currency",
-    ] {
-        put(
-            &mut facts,
-            field,
-            reply.get(field).cloned().unwrap_or_default(),
-        );
+    for field in ["status", "presentment_status", "invoice_number", "total_amount", "currency"] {
+        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
     }
-    Ok(Learned {
-        remote_id: Some(expect::id(reply)?),
-        exists: true,
-        facts,
-        secrets: Vec::new(),
-    })
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
 /// Whether a refusal says that the `source_id` is taken: then the invoice exists, id unknown.
@@ -65,23 +42,15 @@ fn duplicate(problem: &Problem) -> bool {
     let taken = |text: &Option<String>| {
         text.as_deref().is_some_and(|text| {
             let text = text.to_lowercase();
-            ["already", "duplicate", "unique", "taken"]
-                .iter()
-                .any(|word| text.contains(word))
+            ["already", "duplicate", "unique", "taken"].iter().any(|word| text.contains(word))
         })
     };
-    problem
-        .messages
-        .iter()
-        .any(|message| about_source(&message.context) && taken(&message.message))
+    problem.messages.iter().any(|message| about_source(&message.context) && taken(&message.message))
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "invoice.create",
-    doubt: Doubt::Resend {
-        most: SENDS_MAX,
-        refusal_settles: true,
-    },
+    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
     learn,
     duplicate,

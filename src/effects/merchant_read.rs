@@ -19,17 +19,11 @@ pub const CREDENTIALS: &str = "merchant.credentials";
 /// The reading of a merchant that has keys alone.
 pub const KEYS: &str = "merchant.keys";
 
-pub(super) const CREDENTIALS_ROW: ReadingRow = ReadingRow {
-    name: CREDENTIALS,
-    queries: credential_queries,
-    learn: learn_credentials,
-};
+pub(super) const CREDENTIALS_ROW: ReadingRow =
+    ReadingRow { name: CREDENTIALS, queries: credential_queries, learn: learn_credentials };
 
-pub(super) const KEYS_ROW: ReadingRow = ReadingRow {
-    name: KEYS,
-    queries: key_queries,
-    learn: learn_keys,
-};
+pub(super) const KEYS_ROW: ReadingRow =
+    ReadingRow { name: KEYS, queries: key_queries, learn: learn_keys };
 
 fn credential_queries() -> Vec<Query> {
     let credentials = Query::one(Call::to::<GetCredentials>(&[]));
@@ -50,13 +44,9 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
         Mode::Live => ("live", "live_accounts"),
     };
     let accounts = list(credentials.get(field));
-    let first = accounts
-        .iter()
-        .find(|account| text(account, "type") == "MerchantAccount");
+    let first = accounts.iter().find(|account| text(account, "type") == "MerchantAccount");
     let Some(first) = first.or(accounts.first()) else {
-        return Err(Trouble::Later(format!(
-            "the merchant has no {mode} accounts"
-        )));
+        return Err(Trouble::Later(format!("the merchant has no {mode} accounts")));
     };
     bound(cx, text(first, "public_key"))?;
     let facts = json!({
@@ -68,41 +58,23 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
         "merchant_name": credentials.pointer("/merchant/name"),
     });
     let key = Secret::from(text(first, "secret_key").to_owned());
-    Ok(Learned {
-        exists: true,
-        facts,
-        secrets: vec![("secret_key", key)],
-        remote_id: None,
-    })
+    Ok(Learned { exists: true, facts, secrets: vec![("secret_key", key)], remote_id: None })
 }
 
 /// The bank accounts of this mode. No field of a bank account names its mode, but it names the
 /// accounts that pay into it: one that names only accounts of the other mode is left out.
 fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     let ids = |field: &str| -> BTreeSet<String> {
-        list(credentials.get(field))
-            .iter()
-            .map(|one| text(one, "id").to_owned())
-            .collect()
+        list(credentials.get(field)).iter().map(|one| text(one, "id").to_owned()).collect()
     };
-    let other = if field == "test_accounts" {
-        "live_accounts"
-    } else {
-        "test_accounts"
-    };
+    let other = if field == "test_accounts" { "live_accounts" } else { "test_accounts" };
     let (own, other) = (ids(field), ids(other));
     let serves = |bank: &&Value| {
-        let fed = list(bank.get("processing_accounts"))
-            .iter()
-            .map(|one| text(one, "id"));
+        let fed = list(bank.get("processing_accounts")).iter().map(|one| text(one, "id"));
         let fed: Vec<&str> = fed.collect();
         fed.iter().any(|id| own.contains(*id)) || !fed.iter().any(|id| other.contains(*id))
     };
-    list(Some(banks))
-        .iter()
-        .filter(serves)
-        .map(bank_account)
-        .collect()
+    list(Some(banks)).iter().filter(serves).map(bank_account).collect()
 }
 
 /// A merchant's first credentials bind its public key; another one later is another merchant.
@@ -123,34 +95,16 @@ fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
         bound(cx, text(merchant, "public_key"))?;
         let cards = list(merchant.get("merchant_accounts")).iter();
         let accounts = cards.chain(list(merchant.get("ach_accounts"))).map(account);
-        put(
-            &mut facts,
-            "public_key",
-            json!(text(merchant, "public_key")),
-        );
+        put(&mut facts, "public_key", json!(text(merchant, "public_key")));
         put(&mut facts, "timezone", json!(merchant.get("timezone")));
         put(&mut facts, "accounts", accounts.collect::<Vec<_>>());
     }
-    Ok(Learned {
-        exists: true,
-        facts,
-        ..Learned::default()
-    })
+    Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
 /// What is kept of an account: nothing secret.
 fn account(account: &Value) -> Value {
-    pick(
-        account,
-        &[
-            "id",
-            "name",
-            "type",
-            "currency",
-            "recurring_charges_enabled",
-            "trust_account",
-        ],
-    )
+    pick(account, &["id", "name", "type", "currency", "recurring_charges_enabled", "trust_account"])
 }
 
 /// What is kept of a bank account: nothing secret.
@@ -160,11 +114,9 @@ fn bank_account(account: &Value) -> Value {
 
 /// These fields of an object, those that are there.
 fn pick(object: &Value, fields: &[&str]) -> Value {
-    let present = fields.iter().filter_map(|field| {
-        object
-            .get(*field)
-            .map(|value| ((*field).to_owned(), value.clone()))
-    });
+    let present = fields
+        .iter()
+        .filter_map(|field| object.get(*field).map(|value| ((*field).to_owned(), value.clone())));
     Value::Object(present.collect())
 }
 
@@ -175,8 +127,5 @@ fn list(value: Option<&Value>) -> &[Value] {
 
 /// A text field, empty where there is none.
 fn text<'a>(object: &'a Value, field: &str) -> &'a str {
-    object
-        .get(field)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }

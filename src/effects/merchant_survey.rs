@@ -14,24 +14,15 @@ use crate::base::hash::Mark;
 /// The reading that looks for marks of ours.
 pub const SURVEY: &str = "merchant.survey";
 
-pub(super) const ROW: ReadingRow = ReadingRow {
-    name: SURVEY,
-    queries,
-    learn,
-};
+pub(super) const ROW: ReadingRow = ReadingRow { name: SURVEY, queries, learn };
 
 fn queries() -> Vec<Query> {
-    vec![
-        Query::list(Call::to::<ListCards>(&[])),
-        Query::list(Call::to::<ListRecurring>(&[])),
-    ]
+    vec![Query::list(Call::to::<ListCards>(&[])), Query::list(Call::to::<ListRecurring>(&[]))]
 }
 
 fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let marks = answers.iter().flat_map(Answer::items).filter_map(mark_of);
-    let unknown: Vec<Mark> = marks
-        .filter(|mark| !(cx.knows_mark)(mark.as_str()))
-        .collect();
+    let unknown: Vec<Mark> = marks.filter(|mark| !(cx.knows_mark)(mark.as_str())).collect();
     if let Some(first) = unknown.first() {
         return Err(Trouble::Hold(format!(
             "the service holds {} objects with marks of ours that this state does not know \
@@ -39,11 +30,7 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
             unknown.len()
         )));
     }
-    Ok(Learned {
-        exists: true,
-        facts: json!({"surveyed": true}),
-        ..Learned::default()
-    })
+    Ok(Learned { exists: true, facts: json!({"surveyed": true}), ..Learned::default() })
 }
 
 /// The mark that an object carries, in its reference or its description.

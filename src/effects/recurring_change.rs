@@ -23,18 +23,12 @@ pub fn change_recurring(
     text: Option<&str>,
 ) -> Effect {
     if let Some(text) = text {
-        put(
-            &mut body,
-            "description",
-            json!(obligation.source_id.mark().tag(text)),
-        );
+        put(&mut body, "description", json!(obligation.source_id.mark().tag(text)));
     }
     let asked = body.as_object().cloned().unwrap_or_default();
     let effect = obligation.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
     let effect = effect.on(charge).expecting("id", charge.as_str());
-    asked.into_iter().fold(effect, |effect, (field, value)| {
-        effect.expecting(&field, value)
-    })
+    asked.into_iter().fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
 fn queries(intent: &Intent) -> Vec<Query> {
@@ -57,11 +51,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.change",
-    doubt: Doubt::Search(Search {
-        queries,
-        judge,
-        absent: Absent::Again,
-    }),
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
     baseline: None,
     learn: recurring_create::learn,
     duplicate: never,

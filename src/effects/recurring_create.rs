@@ -28,84 +28,48 @@ pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> 
     put(&mut body, "reference", json!(mark));
     let asked = body.clone();
     let mut effect = obligation.effect::<CreateRecurring>(ROW.name, &[], body);
-    for field in [
-        "amount",
-        "currency",
-        "account_id",
-        "max_occurrences",
-        "max_amount",
-        "description",
-    ] {
+    for field in
+        ["amount", "currency", "account_id", "max_occurrences", "max_amount", "description"]
+    {
         effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
     }
-    effect.expecting(
-        "schedule",
-        asked.get("schedule").cloned().unwrap_or_default(),
-    )
+    effect.expecting("schedule", asked.get("schedule").cloned().unwrap_or_default())
 }
 
 /// What is kept of a recurring charge.
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = json!({});
     for field in ["status", "next_payment", "currency", "account_id", "amount"] {
-        put(
-            &mut facts,
-            field,
-            reply.get(field).cloned().unwrap_or_default(),
-        );
+        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
     }
-    Ok(Learned {
-        remote_id: Some(expect::id(reply)?),
-        exists: true,
-        facts,
-        secrets: Vec::new(),
-    })
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
 /// The newest event before sending: what comes after it is news.
 fn baseline(_: &Effect) -> Query {
-    Query::one(
-        Call::to::<ListEvents>(&[])
-            .query("page", 1)
-            .query("page_size", 1),
-    )
+    Query::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1))
 }
 
 fn queries(intent: &Intent) -> Vec<Query> {
-    let newest = intent
-        .baseline
-        .get("results")
-        .and_then(|results| results.get(0));
-    let since = newest
-        .and_then(|event| event.get("created"))
-        .and_then(Value::as_str);
+    let newest = intent.baseline.get("results").and_then(|results| results.get(0));
+    let since = newest.and_then(|event| event.get("created")).and_then(Value::as_str);
     let events = Call::to::<ListEvents>(&[]);
     let events = match since {
         Some(since) => events.query("start_date", since),
         None => events,
     };
-    vec![
-        Query::list(Call::to::<ListRecurring>(&[])),
-        Query::list(events),
-    ]
+    vec![Query::list(Call::to::<ListRecurring>(&[])), Query::list(events)]
 }
 
 fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     let (Some(list), Some(events)) = (answers.first(), answers.get(1)) else {
         return Finding::Unknown("the service was not asked".to_owned());
     };
-    let listed = list
-        .items()
-        .iter()
-        .filter(|item| carries(item, &intent.mark));
-    let created = events
-        .items()
-        .iter()
-        .filter(|event| type_of(event) == CREATED);
+    let listed = list.items().iter().filter(|item| carries(item, &intent.mark));
+    let created = events.items().iter().filter(|event| type_of(event) == CREATED);
     let reported = created.filter_map(|event| event.get("data"));
-    let mut found: Vec<&Value> = listed
-        .chain(reported.filter(|data| carries(data, &intent.mark)))
-        .collect();
+    let mut found: Vec<&Value> =
+        listed.chain(reported.filter(|data| carries(data, &intent.mark))).collect();
     found.dedup_by_key(|item| item.get("id"));
     match (found.as_slice(), list) {
         ([one], _) => Finding::Happened((*one).clone()),
@@ -113,11 +77,9 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
         ([], Answer::Missing(_) | Answer::Body(_)) => Finding::Unknown(
             "this service lists no recurring charges and reports none of their events".to_owned(),
         ),
-        (more, _) => Finding::Unknown(format!(
-            "{} recurring charges carry {}",
-            more.len(),
-            intent.mark
-        )),
+        (more, _) => {
+            Finding::Unknown(format!("{} recurring charges carry {}", more.len(), intent.mark))
+        }
     }
 }
 
@@ -129,19 +91,12 @@ pub(super) fn carries(item: &Value, mark: &Mark) -> bool {
 
 /// An event's type.
 fn type_of(event: &Value) -> &str {
-    event
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    event.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.create",
-    doubt: Doubt::Search(Search {
-        queries,
-        judge,
-        absent: Absent::Again,
-    }),
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
     baseline: Some(baseline),
     learn,
     duplicate: never,

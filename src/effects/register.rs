@@ -67,10 +67,9 @@ impl Answer {
     /// (service-facts 25).
     pub fn unknown_path(&self) -> bool {
         match self {
-            Self::Missing(problem) => problem
-                .messages
-                .iter()
-                .all(|message| message.context.is_none()),
+            Self::Missing(problem) => {
+                problem.messages.iter().all(|message| message.context.is_none())
+            }
             Self::Body(_) | Self::Items(_) => false,
         }
     }

@@ -42,10 +42,7 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
         Auth::SecretKey => ("secret_key", "/keys/secret_key"),
         Auth::PublicKey => ("public_key", "/keys/public_key"),
     };
-    let known = shared
-        .facts
-        .observed(&wallet.merchant)
-        .map_err(EngineError::from)?;
+    let known = shared.facts.observed(&wallet.merchant).map_err(EngineError::from)?;
     let secret = match sealed(shared, known.as_ref(), fact)? {
         Some(secret) => secret,
         None => from_spec(shared, wallet, field).map_err(NoAccess::Secret)?,
@@ -73,19 +70,14 @@ fn sealed(
         .parse()
         .map_err(|error| EngineError::Bug(format!("{fact} names no blob: {error}")))?;
     let bytes = shared.vault.open_blob(&reference)?;
-    Ok(Some(Secret::from(
-        String::from_utf8_lossy(&bytes).into_owned(),
-    )))
+    Ok(Some(Secret::from(String::from_utf8_lossy(&bytes).into_owned())))
 }
 
 /// A credential that the merchant's document names itself.
 fn from_spec(shared: &Shared, wallet: &Wallet, field: &str) -> Result<Secret, SecretError> {
     let source = wallet.spec.as_ref().and_then(|spec| spec.pointer(field));
     let source = source.ok_or_else(|| SecretError {
-        message: format!(
-            "{} has no credential for this call yet",
-            wallet.merchant.short()
-        ),
+        message: format!("{} has no credential for this call yet", wallet.merchant.short()),
     })?;
     if let Some(open) = source.as_str() {
         return Ok(Secret::from(open.to_owned()));

@@ -15,9 +15,8 @@ pub(super) fn bytes(shared: &Shared, effect: &Effect) -> Result<Option<Vec<u8>>,
         return Ok(None);
     }
     let filled = fill(shared, effect, &effect.request.body)?;
-    let bytes = serde_json::to_vec(&filled).map_err(|error| SecretError {
-        message: format!("write the request's body: {error}"),
-    })?;
+    let bytes = serde_json::to_vec(&filled)
+        .map_err(|error| SecretError { message: format!("write the request's body: {error}") })?;
     Ok(Some(bytes))
 }
 
@@ -53,9 +52,7 @@ fn partner(shared: &Shared, name: &str) -> Result<Value, SecretError> {
         "client_id" => Ok(Value::from(partner.client_id.expose())),
         "client_secret" => Ok(Value::from(partner.client_secret.expose())),
         "redirect_uri" => Ok(Value::from(partner.redirect_uri.as_str())),
-        other => Err(SecretError {
-            message: format!("the partner has no value {other}"),
-        }),
+        other => Err(SecretError { message: format!("the partner has no value {other}") }),
     }
 }
 
@@ -67,10 +64,9 @@ pub(super) fn store(
 ) -> Result<(StoredRequest, Vec<Sealed>), EngineError> {
     let (body, blobs) = match bytes {
         None => (StoredBody::None, Vec::new()),
-        Some(bytes) if !effect.sealed => (
-            StoredBody::Plain(String::from_utf8_lossy(bytes).into_owned()),
-            Vec::new(),
-        ),
+        Some(bytes) if !effect.sealed => {
+            (StoredBody::Plain(String::from_utf8_lossy(bytes).into_owned()), Vec::new())
+        }
         Some(bytes) => {
             let subject = effect.key.to_string();
             let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
@@ -96,10 +92,7 @@ pub(super) fn call(shared: &Shared, intent: &Intent) -> Result<Call, EngineError
     let body = match &intent.request.body {
         StoredBody::None => None,
         StoredBody::Plain(text) => Some(text.clone().into_bytes()),
-        StoredBody::Sealed {
-            reference,
-            digest: _,
-        } => {
+        StoredBody::Sealed { reference, digest: _ } => {
             let reference = reference.parse().map_err(|error| {
                 EngineError::Bug(format!("{} names no blob: {error}", intent.id))
             })?;

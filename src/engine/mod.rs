@@ -77,12 +77,7 @@ pub struct Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Engine({} busy, {} queued)",
-            self.busy.len(),
-            self.queue.len()
-        )
+        write!(f, "Engine({} busy, {} queued)", self.busy.len(), self.queue.len())
     }
 }
 
@@ -214,14 +209,8 @@ impl Engine {
     /// Queues every resource of these whose step can be done now.
     fn enqueue(&mut self, keys: BTreeSet<Key>) {
         for key in keys {
-            let work = self
-                .planner
-                .step(&key)
-                .is_some_and(|step| step.work.is_some());
-            let chosen = self
-                .chosen
-                .as_ref()
-                .is_none_or(|chosen| chosen.contains(&key));
+            let work = self.planner.step(&key).is_some_and(|step| step.work.is_some());
+            let chosen = self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&key));
             if work && chosen && !self.busy.contains(&key) && !self.backoff.holds(&key) {
                 self.queue.insert(key);
             } else {

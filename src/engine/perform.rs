@@ -56,9 +56,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         cause: job.cause,
         at: shared.now(),
     };
-    shared
-        .write(blobs, vec![Record::Intent(Box::new(intent.clone()))])
-        .await?;
+    shared.write(blobs, vec![Record::Intent(Box::new(intent.clone()))]).await?;
     let outcome = send(shared, &intent, &wallet).await?;
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
 }
@@ -81,9 +79,7 @@ async fn baseline(
     let access = access(shared, &job.wallet, query.call.auth)?;
     let _permit = shared.permits().acquire().await;
     let read = shared.client.read(&query.call, &access).await;
-    Ok(read
-        .map(|body| newest(&body))
-        .map_err(|error| Unable::Unreachable(error.to_string())))
+    Ok(read.map(|body| newest(&body)).map_err(|error| Unable::Unreachable(error.to_string())))
 }
 
 /// Of the events list, only the newest one's id and time are kept.
@@ -104,10 +100,7 @@ pub(super) async fn send(
         Ok(access) => access,
         Err(NoAccess::Engine(error)) => return Err(error),
         Err(NoAccess::Secret(error)) => {
-            return Ok(Outcome::NotSent {
-                reason: error.message,
-                retry_after_s: None,
-            });
+            return Ok(Outcome::NotSent { reason: error.message, retry_after_s: None });
         }
     };
     let _permit = shared.permits().acquire().await;
@@ -137,24 +130,10 @@ async fn conclude(
     match outcome {
         Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await,
         Outcome::Refused { status, problem } => refused(shared, row, intent, status, problem).await,
-        Outcome::NotSent {
-            reason,
-            retry_after_s,
-        } => {
+        Outcome::NotSent { reason, retry_after_s } => {
             let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
-            write(
-                shared,
-                intent,
-                Progress::NotSent {
-                    reason: reason.clone(),
-                },
-            )
-            .await?;
-            Ok(Finished::Again(
-                intent.key.clone(),
-                Unable::Unreachable(reason),
-                wait,
-            ))
+            write(shared, intent, Progress::NotSent { reason: reason.clone() }).await?;
+            Ok(Finished::Again(intent.key.clone(), Unable::Unreachable(reason), wait))
         }
         Outcome::InDoubt { reason } => {
             write(shared, intent, Progress::Doubt { reason }).await?;
@@ -182,31 +161,10 @@ pub(super) async fn answered(
         Ok(learned) => {
             let (observation, _) = observation(shared, intent, learned)?;
             let reason = format!("the answer is not what was asked: {}", differing.join("; "));
-            let observation = Some(Box::new(Observation {
-                applied: None,
-                ..observation
-            }));
-            moved(
-                shared,
-                intent,
-                Progress::Held {
-                    reason,
-                    observation,
-                },
-            )
-            .await
+            let observation = Some(Box::new(Observation { applied: None, ..observation }));
+            moved(shared, intent, Progress::Held { reason, observation }).await
         }
-        Err(reason) => {
-            moved(
-                shared,
-                intent,
-                Progress::Held {
-                    reason,
-                    observation: None,
-                },
-            )
-            .await
-        }
+        Err(reason) => moved(shared, intent, Progress::Held { reason, observation: None }).await,
     }
 }
 
@@ -224,15 +182,8 @@ async fn done(
 ) -> Result<Finished, EngineError> {
     let (observation, blobs) = observation(shared, intent, learned)?;
     let gone = observation.exists == Some(false);
-    let progress = Progress::Done {
-        observation: Box::new(observation),
-        proof,
-    };
-    let record = Record::Progress {
-        intent: intent.id,
-        at: shared.now(),
-        progress,
-    };
+    let progress = Progress::Done { observation: Box::new(observation), proof };
+    let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
     shared.write(blobs, vec![record]).await?;
     if gone {
         shared.vault.erase(&intent.key.to_string())?;
@@ -272,11 +223,7 @@ pub(super) async fn refused(
 ) -> Result<Finished, EngineError> {
     if (row.duplicate)(&problem) {
         let exists = intent.effect != "card.delete";
-        let learned = Learned {
-            exists,
-            facts: json!({}),
-            ..Learned::default()
-        };
+        let learned = Learned { exists, facts: json!({}), ..Learned::default() };
         return done(shared, intent, learned, Proof::Duplicate).await;
     }
     tracing::warn!(key = %intent.key, effect = %intent.effect, status, code = problem.code(), "refused");
@@ -299,10 +246,6 @@ pub(super) async fn write(
     intent: &Intent,
     progress: Progress,
 ) -> Result<(), EngineError> {
-    let record = Record::Progress {
-        intent: intent.id,
-        at: shared.now(),
-        progress,
-    };
+    let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
     shared.write(Vec::new(), vec![record]).await
 }

@@ -216,10 +216,7 @@ pub struct MoneyView {
     pub amount: i64,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
@@ -261,15 +258,12 @@ impl Engine {
     pub fn plan_view(&self) -> PlanView {
         let head = self.shared.writer.head();
         let plan = self.planner.plan();
-        let totals = plan
-            .totals
-            .iter()
-            .map(|((currency, mode, meaning), amount)| MoneyView {
-                currency: currency.clone(),
-                mode: *mode,
-                meaning: (*meaning).to_owned(),
-                amount: *amount,
-            });
+        let totals = plan.totals.iter().map(|((currency, mode, meaning), amount)| MoneyView {
+            currency: currency.clone(),
+            mode: *mode,
+            meaning: (*meaning).to_owned(),
+            amount: *amount,
+        });
         PlanView {
             version: 1,
             coverage: self.world.desired().coverage,
@@ -278,12 +272,7 @@ impl Engine {
             commit: self.shared.settings.commit.clone(),
             totals: totals.collect(),
             resources: plan.steps.len(),
-            steps: plan
-                .steps
-                .iter()
-                .filter(|step| !settled(step))
-                .map(step_view)
-                .collect(),
+            steps: plan.steps.iter().filter(|step| !settled(step)).map(step_view).collect(),
             problems: self.world.problems(),
         }
     }
@@ -294,9 +283,7 @@ impl Engine {
         if let Some(observed) = self.world.observed(key) {
             let facts = observed.facts.as_object().into_iter().flatten();
             let open = facts.filter(|(_, value)| value.get("sealed").is_none());
-            view.facts = open
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect();
+            view.facts = open.map(|(name, value)| (name.clone(), value.clone())).collect();
         }
         Some(view)
     }
@@ -331,10 +318,8 @@ impl Engine {
         let mut open: Vec<&OpenIntent> = self.world.open_intents().map(|open| &**open).collect();
         open.sort_by_key(|open| open.intent.id);
         let orphans = self.shared.facts.possible_orphans()?.into_iter();
-        let remade = orphans.map(|orphan| RemadeView {
-            intent: orphan.intent.to_string(),
-            key: orphan.key,
-        });
+        let remade =
+            orphans.map(|orphan| RemadeView { intent: orphan.intent.to_string(), key: orphan.key });
         Ok(IntentsView {
             items: open.into_iter().map(intent_view).collect(),
             remade: remade.collect(),

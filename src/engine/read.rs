@@ -55,19 +55,13 @@ async fn tried(shared: &Shared, reading: &Reading, wallet: &Wallet) -> Result<Fi
     match judged(shared, row, reading, &answers)? {
         Ok(learned) => learnt(shared, reading, wallet, learned).await,
         Err(Trouble::Hold(reason)) => {
-            let hold = Record::Hold {
-                key: reading.key.clone(),
-                reason,
-                at: shared.now(),
-            };
+            let hold = Record::Hold { key: reading.key.clone(), reason, at: shared.now() };
             shared.write(Vec::new(), vec![hold]).await?;
             Ok(Finished::Moved(reading.key.clone()))
         }
-        Err(Trouble::Later(reason)) => Ok(Finished::Again(
-            reading.key.clone(),
-            Unable::Blocked(reason),
-            Duration::ZERO,
-        )),
+        Err(Trouble::Later(reason)) => {
+            Ok(Finished::Again(reading.key.clone(), Unable::Blocked(reason), Duration::ZERO))
+        }
     }
 }
 
@@ -97,15 +91,9 @@ async fn learnt(
     wallet: &Wallet,
     mut learned: Learned,
 ) -> Result<Finished, Unread> {
-    let token = wallet
-        .spec
-        .as_ref()
-        .and_then(|spec| spec.get("access_token"));
+    let token = wallet.spec.as_ref().and_then(|spec| spec.get("access_token"));
     if let Some(token) = token.filter(|_| !learned.secrets.is_empty()) {
-        let token = shared
-            .secrets
-            .resolve(token, &reading.key)
-            .map_err(NoAccess::Secret)?;
+        let token = shared.secrets.resolve(token, &reading.key).map_err(NoAccess::Secret)?;
         learned.secrets.push(("token", token));
     }
     let (facts, blobs) = sealed_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
@@ -119,9 +107,7 @@ async fn learnt(
         applied: Some(reading.applied.clone()),
         facts,
     };
-    shared
-        .write(blobs, vec![Record::Observation(Box::new(observation))])
-        .await?;
+    shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
     tracing::info!(key = %reading.key, reading = reading.name, "read");
     Ok(Finished::Moved(reading.key.clone()))
 }
@@ -139,10 +125,7 @@ pub(super) fn sealed_facts(
         let bytes = secret.expose().as_bytes();
         let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
         if let Some(facts) = facts.as_object_mut() {
-            facts.insert(
-                (*name).to_owned(),
-                json!({"sealed": sealed.reference().to_string()}),
-            );
+            facts.insert((*name).to_owned(), json!({"sealed": sealed.reference().to_string()}));
         }
         blobs.push(sealed);
     }
@@ -160,17 +143,9 @@ pub(super) async fn answers(
         let access = access(shared, wallet, query.call.auth)?;
         let _permit = shared.permits().acquire().await;
         let answer = if query.pages {
-            shared
-                .client
-                .pages(&query.call, &access)
-                .await
-                .map(Answer::Items)
+            shared.client.pages(&query.call, &access).await.map(Answer::Items)
         } else {
-            shared
-                .client
-                .read(&query.call, &access)
-                .await
-                .map(Answer::Body)
+            shared.client.read(&query.call, &access).await.map(Answer::Body)
         };
         answers.push(match answer {
             Err(ReadError::NotFound(problem)) => Answer::Missing(problem),

@@ -31,10 +31,7 @@ pub struct Backoff {
 impl Backoff {
     /// Notes a failure: the next try is due after a growing, random wait, and not before `least`.
     pub(super) fn fail(&mut self, key: &Key, least: Duration, rng: &mut dyn Rng) -> u32 {
-        let waiting = self.waiting.entry(key.clone()).or_insert(Waiting {
-            failures: 0,
-            due: None,
-        });
+        let waiting = self.waiting.entry(key.clone()).or_insert(Waiting { failures: 0, due: None });
         waiting.failures = waiting.failures.saturating_add(1);
         waiting.due = Instant::now().checked_add(least.max(delay(waiting.failures, rng)));
         waiting.failures
@@ -68,22 +65,15 @@ impl Backoff {
 
     /// When the next try is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.waiting
-            .values()
-            .filter_map(|waiting| waiting.due)
-            .min()
+        self.waiting.values().filter_map(|waiting| waiting.due).min()
     }
 
     /// Everyone whose wait is over; their failures stay counted until they succeed.
     pub(super) fn take_due(&mut self) -> BTreeSet<Key> {
         let now = Instant::now();
         let due = |waiting: &Waiting| waiting.due.is_some_and(|due| due <= now);
-        let keys: BTreeSet<Key> = self
-            .waiting
-            .iter()
-            .filter(|(_, one)| due(one))
-            .map(|(key, _)| key.clone())
-            .collect();
+        let keys: BTreeSet<Key> =
+            self.waiting.iter().filter(|(_, one)| due(one)).map(|(key, _)| key.clone()).collect();
         for key in &keys {
             if let Some(waiting) = self.waiting.get_mut(key) {
                 waiting.due = Some(now);
@@ -103,12 +93,8 @@ impl Backoff {
 /// A random wait between nothing and a ceiling that doubles with each failure.
 pub(super) fn delay(failures: u32, rng: &mut dyn Rng) -> Duration {
     let doublings = failures.saturating_sub(1).min(DOUBLINGS_MAX);
-    let ceiling = FIRST
-        .saturating_mul(2_u32.saturating_pow(doublings))
-        .min(MOST);
-    let millis = u64::try_from(ceiling.as_millis())
-        .unwrap_or(u64::MAX)
-        .max(1);
+    let ceiling = FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(MOST);
+    let millis = u64::try_from(ceiling.as_millis()).unwrap_or(u64::MAX).max(1);
     Duration::from_millis(rng.next_u64().checked_rem(millis).unwrap_or(0))
 }
 

@@ -41,15 +41,8 @@ pub(super) async fn settle(
     attempt: u32,
 ) -> Result<Finished, EngineError> {
     match row.doubt {
-        Doubt::Resend {
-            most,
-            refusal_settles,
-        } => {
-            let again = Again {
-                attempt,
-                most,
-                refusal_settles,
-            };
+        Doubt::Resend { most, refusal_settles } => {
+            let again = Again { attempt, most, refusal_settles };
             resend(shared, row, intent, wallet, again).await
         }
         Doubt::Search(search) => look(shared, row, intent, wallet, search).await,
@@ -101,12 +94,7 @@ async fn resend(
             return Ok(Finished::Stopped(intent.key.clone()));
         }
     }
-    held(
-        shared,
-        intent,
-        format!("sent {attempt} times and never answered"),
-    )
-    .await
+    held(shared, intent, format!("sent {attempt} times and never answered")).await
 }
 
 /// Sends the same bytes once more.
@@ -119,24 +107,14 @@ async fn once_more(
 ) -> Result<Tried, EngineError> {
     let settled = match send(shared, intent, wallet).await? {
         Outcome::InDoubt { reason } => return Ok(Tried::Lost(reason)),
-        Outcome::NotSent {
-            reason,
-            retry_after_s,
-        } => {
+        Outcome::NotSent { reason, retry_after_s } => {
             let wait = Duration::from_secs(retry_after_s.unwrap_or(1));
             return Ok(Tried::NotSent(reason, wait));
         }
         Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await?,
-        Outcome::Refused {
-            status: status @ (401 | 403),
-            problem: _,
-        } => {
-            held(
-                shared,
-                intent,
-                format!("the service refused our credentials (HTTP {status})"),
-            )
-            .await?
+        Outcome::Refused { status: status @ (401 | 403), problem: _ } => {
+            held(shared, intent, format!("the service refused our credentials (HTTP {status})"))
+                .await?
         }
         Outcome::Refused { status, problem }
             if again.refusal_settles || (row.duplicate)(&problem) =>
@@ -153,15 +131,7 @@ async fn once_more(
 
 /// A person has to look.
 async fn held(shared: &Shared, intent: &Intent, reason: String) -> Result<Finished, EngineError> {
-    moved(
-        shared,
-        intent,
-        Progress::Held {
-            reason,
-            observation: None,
-        },
-    )
-    .await
+    moved(shared, intent, Progress::Held { reason, observation: None }).await
 }
 
 /// Asks the service until it shows the effect, or its absence is proved.
@@ -174,9 +144,7 @@ async fn look(
 ) -> Result<Finished, EngineError> {
     let settings = &shared.settings;
     let now = Instant::now();
-    let after = now
-        .checked_add(settings.timeout.saturating_add(settings.grace))
-        .unwrap_or(now);
+    let after = now.checked_add(settings.timeout.saturating_add(settings.grace)).unwrap_or(now);
     let mut absences: u32 = 0;
     let mut failures: u32 = 0;
     loop {
@@ -190,28 +158,16 @@ async fn look(
             }
             Ok(Finding::Absent) => {
                 absences = absences.saturating_add(1);
-                after
-                    .saturating_duration_since(Instant::now())
-                    .max(Duration::from_millis(1))
+                after.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
             }
             Ok(Finding::Unknown(reason)) if late => {
-                return moved(
-                    shared,
-                    intent,
-                    Progress::Held {
-                        reason,
-                        observation: None,
-                    },
-                )
-                .await;
+                return moved(shared, intent, Progress::Held { reason, observation: None }).await;
             }
             Ok(Finding::Unknown(_)) => after.saturating_duration_since(Instant::now()),
             Err(reason) => {
                 failures = failures.saturating_add(1);
                 tracing::warn!(intent = %intent.id, reason, "cannot look yet");
-                shared
-                    .random(|rng| delay(failures, rng))
-                    .max(Duration::from_millis(100))
+                shared.random(|rng| delay(failures, rng)).max(Duration::from_millis(100))
             }
         };
         if !shared.rest(wait).await {
@@ -244,13 +200,8 @@ async fn find(
 async fn absent(shared: &Shared, intent: &Intent, absent: Absent) -> Result<Finished, EngineError> {
     let reason = "two complete readings, the second after every call had ended, show nothing";
     let progress = match absent {
-        Absent::Again => Progress::NotSent {
-            reason: reason.to_owned(),
-        },
-        Absent::Hold => Progress::Held {
-            reason: reason.to_owned(),
-            observation: None,
-        },
+        Absent::Again => Progress::NotSent { reason: reason.to_owned() },
+        Absent::Hold => Progress::Held { reason: reason.to_owned(), observation: None },
     };
     moved(shared, intent, progress).await
 }

@@ -92,10 +92,7 @@ impl std::fmt::Debug for Shared {
 }
 
 /// The parts of [`Shared`] that the shell brings.
-#[expect(
-    missing_debug_implementations,
-    reason = "handles, some of which hold secrets"
-)]
+#[expect(missing_debug_implementations, reason = "handles, some of which hold secrets")]
 pub struct Parts {
     /// Towards the service.
     pub client: Client,

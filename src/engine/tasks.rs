@@ -77,19 +77,13 @@ impl Engine {
             let (shared, wallet) = (self.shared.clone(), self.wallet(&open.intent.merchant));
             self.busy.insert(key.clone());
             self.queue.remove(&key);
-            self.tasks
-                .spawn(async move { settle::recovered(&shared, &open, &wallet).await });
+            self.tasks.spawn(async move { settle::recovered(&shared, &open, &wallet).await });
         }
     }
 
     /// Starts as many tasks as there is room for.
     pub(super) fn start_tasks(&mut self) -> Result<(), EngineError> {
-        let room = self
-            .shared
-            .settings
-            .concurrency
-            .saturating_mul(READY_PER_PERMIT)
-            .max(1);
+        let room = self.shared.settings.concurrency.saturating_mul(READY_PER_PERMIT).max(1);
         while !self.stopping && self.tasks.len() < room {
             let Some(key) = self.queue.pop_first() else {
                 return Ok(());
@@ -127,24 +121,14 @@ impl Engine {
             commit: self.shared.settings.commit.clone(),
         };
         let wallet = self.wallet(&effect.merchant);
-        let (shared, job) = (
-            self.shared.clone(),
-            Job {
-                id,
-                effect,
-                wallet,
-                cause,
-            },
-        );
-        self.tasks
-            .spawn(async move { perform::perform(&shared, job).await });
+        let (shared, job) = (self.shared.clone(), Job { id, effect, wallet, cause });
+        self.tasks.spawn(async move { perform::perform(&shared, job).await });
     }
 
     /// Starts a reading.
     fn start_reading(&mut self, reading: Reading) {
         let (shared, wallet) = (self.shared.clone(), self.wallet(&reading.merchant));
-        self.tasks
-            .spawn(async move { read::read(&shared, reading, &wallet).await });
+        self.tasks.spawn(async move { read::read(&shared, reading, &wallet).await });
     }
 
     /// Writes down that nothing has to be sent.
@@ -175,10 +159,7 @@ impl Engine {
     fn wallet(&self, merchant: &Key) -> Wallet {
         let manifest = self.world.desired().manifests.get(merchant);
         let spec = manifest.and_then(|manifest| manifest.spec.get("credentials").cloned());
-        Wallet {
-            merchant: merchant.clone(),
-            spec,
-        }
+        Wallet { merchant: merchant.clone(), spec }
     }
 
     /// Looks again after a task ended.
@@ -205,12 +186,7 @@ impl Engine {
     fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
         let shared = self.shared.clone();
         let failures = shared.random(|rng| self.backoff.fail(&key, least, rng));
-        if self
-            .shared
-            .settings
-            .failures_max
-            .is_some_and(|most| failures >= most)
-        {
+        if self.shared.settings.failures_max.is_some_and(|most| failures >= most) {
             self.backoff.give_up(&key);
         }
         tracing::warn!(key = %key, failures, reason = unable.message(), "put off");

@@ -30,11 +30,7 @@ impl Specs for Loader {
     }
 
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
-        if paths.is_empty() {
-            self.load_all().touched
-        } else {
-            Self::reload(self, paths).touched
-        }
+        if paths.is_empty() { self.load_all().touched } else { Self::reload(self, paths).touched }
     }
 
     fn problems(&self) -> Vec<Problem> {
@@ -52,12 +48,7 @@ pub struct Standing {
 
 impl std::fmt::Debug for Standing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Standing({} known, {} open)",
-            self.observed.len(),
-            self.open.len()
-        )
+        write!(f, "Standing({} known, {} open)", self.observed.len(), self.open.len())
     }
 }
 
@@ -65,18 +56,10 @@ impl Standing {
     /// Everything that the fold knows.
     pub fn load(facts: &Facts, specs: Box<dyn Specs>) -> Result<Self, FactError> {
         let observed = facts.all_observed()?.into_iter();
-        let observed = observed
-            .map(|(key, known)| (key, Arc::new(known)))
-            .collect();
+        let observed = observed.map(|(key, known)| (key, Arc::new(known))).collect();
         let open = facts.open_intents()?.into_iter();
-        let open = open
-            .map(|open| (open.intent.key.clone(), Arc::new(open)))
-            .collect();
-        Ok(Self {
-            specs,
-            observed,
-            open,
-        })
+        let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
+        Ok(Self { specs, observed, open })
     }
 
     /// Reads one resource again, after something was written about it.
@@ -122,10 +105,6 @@ impl World for Standing {
     }
 
     fn known(&self) -> Vec<Key> {
-        self.observed
-            .keys()
-            .chain(self.open.keys())
-            .cloned()
-            .collect()
+        self.observed.keys().chain(self.open.keys()).cloned().collect()
     }
 }

@@ -78,8 +78,8 @@ fn is_loopback_host(host: &HeaderValue) -> bool {
 fn is_loopback_name(authority: &Authority) -> bool {
     let host = authority.host();
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let named = host.eq_ignore_ascii_case("localhost")
-        || address.parse::<IpAddr>().is_ok_and(is_loopback);
+    let named =
+        host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(is_loopback);
     named && !authority.as_str().contains('@')
 }
 

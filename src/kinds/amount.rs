@@ -69,12 +69,7 @@ impl Amount {
             let money = self.money(cx.currency);
             (money.minor() <= 0).then(|| {
                 let message = format!("{money} is not more than zero");
-                Issue::error(
-                    "reckon::amount::not_positive",
-                    path,
-                    message,
-                    "write more than zero",
-                )
+                Issue::error("reckon::amount::not_positive", path, message, "write more than zero")
             })
         })
     }
@@ -90,21 +85,13 @@ impl Amount {
 
     fn from_minor(minor: Option<i64>) -> Self {
         match minor.filter(|minor| (-AMOUNT_MAX..=AMOUNT_MAX).contains(minor)) {
-            Some(minor) => Self {
-                minor,
-                currency: None,
-                written: Written::Minor,
-            },
+            Some(minor) => Self { minor, currency: None, written: Written::Minor },
             None => Self::wrong(MoneyError::OutOfRange),
         }
     }
 
     fn wrong(error: MoneyError) -> Self {
-        Self {
-            minor: 0,
-            currency: None,
-            written: Written::Wrong(error),
-        }
+        Self { minor: 0, currency: None, written: Written::Wrong(error) }
     }
 }
 
@@ -118,10 +105,9 @@ pub fn money_issue(path: &str, error: &MoneyError) -> Issue {
         MoneyError::NotANumber { .. } => ("reckon::amount::not_an_amount", ""),
         MoneyError::UnknownCurrency { .. } => ("reckon::amount::unknown_currency", ""),
         MoneyError::OutOfRange => ("reckon::amount::out_of_range", "write a smaller amount"),
-        MoneyError::Mixed { .. } => (
-            "reckon::amount::mixed_currencies",
-            "write one currency everywhere",
-        ),
+        MoneyError::Mixed { .. } => {
+            ("reckon::amount::mixed_currencies", "write one currency everywhere")
+        }
     };
     let text = error.to_string();
     let (message, help) = text.rsplit_once("; ").unwrap_or((&text, otherwise));
@@ -130,11 +116,7 @@ pub fn money_issue(path: &str, error: &MoneyError) -> Issue {
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self {
-            minor,
-            currency,
-            written: _,
-        } = self;
+        let Self { minor, currency, written: _ } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("minor", minor)?;
         if let Some(currency) = currency {
@@ -189,9 +171,6 @@ impl<'de> Visitor<'de> for AmountVisitor {
     fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Amount, A::Error> {
         let Canonical { minor, currency } =
             Deserialize::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Amount {
-            currency,
-            ..Amount::from_minor(Some(minor))
-        })
+        Ok(Amount { currency, ..Amount::from_minor(Some(minor)) })
     }
 }

@@ -18,9 +18,7 @@ pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<F
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     flatten("", before.unwrap_or(&Value::Null), &mut old);
     flatten("", after, &mut new);
-    let differing = new
-        .keys()
-        .chain(old.keys().filter(|path| !new.contains_key(*path)));
+    let differing = new.keys().chain(old.keys().filter(|path| !new.contains_key(*path)));
     let mut paths: Vec<&String> = differing
         .filter(|path| old.get(*path) != new.get(*path))
         .filter(|path| change_of(fields, path) != Change::Local)
@@ -39,11 +37,7 @@ fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<String, &'a V
     match value {
         Value::Object(fields) if !is_leaf(value) => {
             for (name, value) in fields {
-                let path = if path.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{path}.{name}")
-                };
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 flatten(&path, value, leaves);
             }
         }

@@ -41,40 +41,25 @@ fn said(message: &str) -> Said<'_> {
 
 fn cut(message: &str) -> Option<Said<'_>> {
     if let Some(rest) = message.strip_prefix("unknown field `") {
-        let (name, known) = rest
-            .rsplit_once("`, expected ")
-            .or_else(|| rest.rsplit_once("`, "))?;
-        return Some(Said::Unknown {
-            name,
-            known: quoted(known),
-        });
+        let (name, known) = rest.rsplit_once("`, expected ").or_else(|| rest.rsplit_once("`, "))?;
+        return Some(Said::Unknown { name, known: quoted(known) });
     }
     if let Some(rest) = message.strip_prefix("unknown variant `") {
         let (found, known) = rest.rsplit_once("`, expected ")?;
-        return Some(Said::Word {
-            found,
-            known: quoted(known),
-        });
+        return Some(Said::Word { found, known: quoted(known) });
     }
     if let Some(rest) = message.strip_prefix("missing field `") {
         let (name, doc) = rest.split_once('`')?;
-        return Some(Said::Missing {
-            name,
-            doc: doc.trim_start_matches(": "),
-        });
+        return Some(Said::Missing { name, doc: doc.trim_start_matches(": ") });
     }
     if let Some(rest) = message.strip_prefix("duplicate field `") {
-        return Some(Said::Duplicate {
-            name: rest.split('`').next()?,
-        });
+        return Some(Said::Duplicate { name: rest.split('`').next()? });
     }
     if let Some(rest) = message.strip_prefix("invalid type: ") {
         let (found, expected) = rest.rsplit_once(", expected ")?;
         return Some(Said::Type { found, expected });
     }
-    let (found, expected) = message
-        .strip_prefix("invalid value: ")?
-        .rsplit_once(", expected ")?;
+    let (found, expected) = message.strip_prefix("invalid value: ")?.rsplit_once(", expected ")?;
     Some(Said::Value { found, expected })
 }
 
@@ -89,19 +74,15 @@ pub(crate) fn clean(fields: &[Field], path: &str, offset: Option<usize>, message
         Said::Unknown { name, known } => clean_unknown(fields, path, name, &known),
         Said::Missing { name, doc: _ } => {
             let doc = field_of(fields, &join(path, name)).map(|field| field.doc);
-            let doc = doc
-                .map(|doc| format!(": {}", doc.trim_end_matches('.')))
-                .unwrap_or_default();
+            let doc = doc.map(|doc| format!(": {}", doc.trim_end_matches('.'))).unwrap_or_default();
             (path.to_owned(), format!("missing field `{name}`{doc}"))
         }
-        Said::Type { found, expected } if private => (
-            path.to_owned(),
-            format!("invalid type: {}, expected {expected}", sort(found)),
-        ),
-        Said::Value { found, expected } if private => (
-            path.to_owned(),
-            format!("invalid value: {}, expected {expected}", sort(found)),
-        ),
+        Said::Type { found, expected } if private => {
+            (path.to_owned(), format!("invalid type: {}, expected {expected}", sort(found)))
+        }
+        Said::Value { found, expected } if private => {
+            (path.to_owned(), format!("invalid value: {}, expected {expected}", sort(found)))
+        }
         Said::Word { .. } | Said::Other if private && path != "." => {
             (path.to_owned(), HIDDEN.to_owned())
         }
@@ -111,47 +92,24 @@ pub(crate) fn clean(fields: &[Field], path: &str, offset: Option<usize>, message
         | Said::Word { .. }
         | Said::Other => (path.to_owned(), message.to_owned()),
     };
-    Misfit {
-        path: mask_digits(&path),
-        offset,
-        message: mask_digits(&message),
-    }
+    Misfit { path: mask_digits(&path), offset, message: mask_digits(&message) }
 }
 
 /// The sort of a value, without the value: `string "x"` is `string`.
 fn sort(found: &str) -> &str {
-    found
-        .split(['`', '"'])
-        .next()
-        .unwrap_or_default()
-        .trim_end()
+    found.split(['`', '"']).next().unwrap_or_default().trim_end()
 }
 
 /// The known names without those that are declared only to be refused; the guilty name only if it may
 /// be shown.
 fn clean_unknown(fields: &[Field], path: &str, name: &str, known: &[&str]) -> (String, String) {
-    let parent = path
-        .strip_suffix(name)
-        .unwrap_or(path)
-        .trim_end_matches('.');
+    let parent = path.strip_suffix(name).unwrap_or(path).trim_end_matches('.');
     let listed = names_beneath(fields, parent);
-    let known = known
-        .iter()
-        .filter(|one| listed.is_empty() || listed.contains(one));
+    let known = known.iter().filter(|one| listed.is_empty() || listed.contains(one));
     let known: Vec<String> = known.map(|one| format!("`{one}`")).collect();
     let hidden = touches_private(fields, parent) && !is_showable(name);
-    let (path, name) = if hidden {
-        (parent, HIDDEN)
-    } else {
-        (path, name)
-    };
-    (
-        path.to_owned(),
-        format!(
-            "unknown field `{name}`, expected one of {}",
-            known.join(", ")
-        ),
-    )
+    let (path, name) = if hidden { (parent, HIDDEN) } else { (path, name) };
+    (path.to_owned(), format!("unknown field `{name}`, expected one of {}", known.join(", ")))
 }
 
 fn is_showable(name: &str) -> bool {
@@ -162,21 +120,13 @@ fn is_showable(name: &str) -> bool {
 }
 
 fn join(path: &str, name: &str) -> String {
-    if path == "." {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
+    if path == "." { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 impl Misfit {
     /// The same for people: what is wrong, and what to write.
     pub fn issue(&self) -> Issue {
-        let Self {
-            path,
-            offset: _,
-            message,
-        } = self;
+        let Self { path, offset: _, message } = self;
         match said(message) {
             Said::Unknown { name, known } => unknown_issue(path, name, &known),
             Said::Missing { name, doc } => {
@@ -186,23 +136,13 @@ impl Misfit {
                     format!("add `{name}`: {doc}")
                 };
                 let message = format!("the field `{name}` is missing");
-                Issue::error(
-                    "reckon::spec::missing_field",
-                    &join(path, name),
-                    message,
-                    help,
-                )
-                .at_key()
+                Issue::error("reckon::spec::missing_field", &join(path, name), message, help)
+                    .at_key()
             }
             Said::Duplicate { name } => {
                 let message = format!("the field `{name}` stands there twice");
-                Issue::error(
-                    "reckon::spec::duplicate_field",
-                    path,
-                    message,
-                    "keep one of them",
-                )
-                .at_key()
+                Issue::error("reckon::spec::duplicate_field", path, message, "keep one of them")
+                    .at_key()
             }
             Said::Word { found, known } => {
                 let message = format!("`{found}` is not possible here");
@@ -216,11 +156,7 @@ impl Misfit {
                 Issue::error("reckon::spec::wrong_value", path, message, help)
             }
             Said::Other => {
-                let message = if message == HIDDEN {
-                    "this cannot be read"
-                } else {
-                    message
-                };
+                let message = if message == HIDDEN { "this cannot be read" } else { message };
                 let help = "look at the indentation and the quotes around it";
                 Issue::error("reckon::spec::unreadable", path, message, help)
             }
@@ -231,13 +167,8 @@ impl Misfit {
 fn unknown_issue(path: &str, name: &str, known: &[&str]) -> Issue {
     if SECURITY_CODES.contains(&name) {
         let message = format!("`{name}` is no field of any spec");
-        return Issue::error(
-            "reckon::spec::security_code",
-            path,
-            message,
-            SECURITY_CODE_HELP,
-        )
-        .at_key();
+        return Issue::error("reckon::spec::security_code", path, message, SECURITY_CODE_HELP)
+            .at_key();
     }
     let message = match name {
         HIDDEN => "there is a field here that does not exist".to_owned(),
@@ -248,18 +179,12 @@ fn unknown_issue(path: &str, name: &str, known: &[&str]) -> Issue {
 }
 
 fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
-    if let Some(number) = found
-        .strip_prefix("floating point `")
-        .filter(|_| expected == amount::EXPECTED)
+    if let Some(number) =
+        found.strip_prefix("floating point `").filter(|_| expected == amount::EXPECTED)
     {
         let number = number.trim_end_matches('`');
-        let cents = number
-            .split_once('.')
-            .is_some_and(|(_, decimals)| decimals.len() == 1);
-        let help = format!(
-            "write `\"{number}{} USD\"`, in quotes",
-            if cents { "0" } else { "" }
-        );
+        let cents = number.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 1);
+        let help = format!("write `\"{number}{} USD\"`, in quotes", if cents { "0" } else { "" });
         let message =
             format!("the number {number} has no currency, and is no whole number of minor units");
         return Issue::error("reckon::amount::float", path, message, help);
@@ -289,18 +214,13 @@ fn wanted(expected: &str) -> &str {
 
 /// What the parser found, in words; without the value where that was taken away.
 fn given(found: &str) -> String {
-    let value = found
-        .find(['`', '"'])
-        .and_then(|at| found.get(at..))
-        .map(|value| value.trim_matches('`'));
+    let value =
+        found.find(['`', '"']).and_then(|at| found.get(at..)).map(|value| value.trim_matches('`'));
     match (sort(found), value) {
         ("string", Some(text)) => format!("the text {text}"),
         ("string", None) => "a text".to_owned(),
         ("integer" | "floating point", Some(number)) => {
-            format!(
-                "the number {}",
-                number.split('`').next().unwrap_or_default()
-            )
+            format!("the number {}", number.split('`').next().unwrap_or_default())
         }
         ("integer" | "floating point", None) => "a number".to_owned(),
         ("boolean", Some(word)) => format!("`{word}`"),
@@ -329,14 +249,7 @@ fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let plain = |word: &str| word.to_lowercase().replace(['_', '-'], "");
     let found = plain(found);
     let edits = |word: &str| strsim::damerau_levenshtein(&found, &plain(word));
-    let most = |word: &str| {
-        word.len()
-            .checked_div(3)
-            .unwrap_or_default()
-            .max(SUGGESTION_EDITS_MIN)
-    };
-    let close = known
-        .iter()
-        .filter(|word| edits(word) <= most(word) && edits(word) < word.len());
+    let most = |word: &str| word.len().checked_div(3).unwrap_or_default().max(SUGGESTION_EDITS_MIN);
+    let close = known.iter().filter(|word| edits(word) <= most(word) && edits(word) < word.len());
     close.min_by_key(|word| edits(word)).copied()
 }

@@ -18,9 +18,7 @@ const MASK: &str = "•••";
 /// The field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above it.
 pub fn field_of<'a>(fields: &'a [Field], path: &str) -> Option<&'a Field> {
     let path = pattern(path)?;
-    let covers = fields
-        .iter()
-        .filter(|field| path == field.path || is_beneath(&path, field.path));
+    let covers = fields.iter().filter(|field| path == field.path || is_beneath(&path, field.path));
     covers.max_by_key(|field| field.path.len())
 }
 
@@ -31,9 +29,7 @@ pub(crate) fn touches_private(fields: &[Field], path: &str) -> bool {
     };
     let private = |field: &Field| field.privacy != Privacy::Plain;
     field_of(fields, path).is_some_and(private)
-        || fields
-            .iter()
-            .any(|field| private(field) && is_beneath(field.path, &place))
+        || fields.iter().any(|field| private(field) && is_beneath(field.path, &place))
 }
 
 /// The names of the fields directly beneath `path`; none where the table does not say.
@@ -43,16 +39,13 @@ pub(crate) fn names_beneath(fields: &[Field], path: &str) -> Vec<&'static str> {
     };
     let beneath = fields.iter().filter(|field| is_beneath(field.path, &place));
     let rests = beneath.filter_map(|field| field.path.get(place.len()..));
-    rests
-        .filter_map(|rest| rest.trim_start_matches('.').split(['.', '[']).next())
-        .collect()
+    rests.filter_map(|rest| rest.trim_start_matches('.').split(['.', '[']).next()).collect()
 }
 
 /// `spec.line_items[0].rate` as the table writes it: `line_items[].rate`. `None` outside `spec`.
 fn pattern(path: &str) -> Option<String> {
-    let rest = path
-        .strip_prefix("spec")
-        .filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
+    let rest =
+        path.strip_prefix("spec").filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
     let mut pieces = rest.trim_start_matches('.').split('[');
     let mut pattern = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -104,9 +97,7 @@ fn walk(fields: &[Field], path: &str, value: &Value, replace: Replace<'_>) -> Va
         }
         (Privacy::Plain | Privacy::Personal, Value::Array(items)) => {
             let items = items.iter().enumerate();
-            items
-                .map(|(at, item)| walk(fields, &format!("{path}[{at}]"), item, replace))
-                .collect()
+            items.map(|(at, item)| walk(fields, &format!("{path}[{at}]"), item, replace)).collect()
         }
         (_, Value::Null) => Value::Null,
         (Privacy::Personal, value) => replace(privacy, path, value),

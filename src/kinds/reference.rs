@@ -24,27 +24,17 @@ pub fn resolve(kind: &str, text: &str, namespace: &Name) -> Result<Key, NameErro
 
 /// What is wrong with the reference at `path`.
 pub fn issue(path: &str, kind: &str, text: &str) -> Option<Issue> {
-    let error = resolve(kind, text, &Name::default_namespace())
-        .err()?
-        .to_string();
+    let error = resolve(kind, text, &Name::default_namespace()).err()?.to_string();
     let (message, help) = error.rsplit_once("; ").unwrap_or((&error, "write a name"));
     let message = format!("this names no {kind}: {message}");
     let help = format!("{help} (a name, or NAMESPACE/NAME)");
-    Some(Issue::error(
-        "reckon::reference::malformed",
-        path,
-        message,
-        help,
-    ))
+    Some(Issue::error("reckon::reference::malformed", path, message, help))
 }
 
 /// The reference at `path`, if it can be read.
 pub fn read(path: &str, kind: &str, text: &str, namespace: &Name) -> Option<Reference> {
     let key = resolve(kind, text, namespace).ok()?;
-    Some(Reference {
-        path: path.to_owned(),
-        key,
-    })
+    Some(Reference { path: path.to_owned(), key })
 }
 
 /// The good manifest that the field at `path` refers to.
@@ -53,11 +43,7 @@ pub fn target(manifest: &Manifest, path: &str, find: Find<'_>) -> Option<std::sy
 }
 
 fn target_key<'a>(manifest: &'a Manifest, path: &str) -> Option<&'a Key> {
-    manifest
-        .references
-        .iter()
-        .find(|one| one.path == path)
-        .map(|one| &one.key)
+    manifest.references.iter().find(|one| one.path == path).map(|one| &one.key)
 }
 
 /// The document at `path` must belong to the merchant that this one names.
@@ -66,12 +52,8 @@ pub fn same_merchant(manifest: &Manifest, path: &str, find: Find<'_>) -> Option<
     let other = target(manifest, path, find)?;
     let theirs = target_key(&other, MERCHANT_FIELD)?;
     (ours != theirs).then(|| {
-        let message = format!(
-            "{} belongs to {}, not to {}",
-            other.key,
-            theirs.short(),
-            ours.short()
-        );
+        let message =
+            format!("{} belongs to {}, not to {}", other.key, theirs.short(), ours.short());
         let help = "write one of the same merchant; nothing is shared between merchants";
         Issue::error("reckon::reference::other_merchant", path, message, help).related(
             Some(other.key.clone()),
@@ -87,18 +69,10 @@ pub fn bearer_token(manifest: &Manifest, what: &str, find: Find<'_>) -> Option<I
     let merchant = target(manifest, MERCHANT_FIELD, find)?;
     let credentials = merchant.spec.get("credentials")?;
     credentials.get("keys").is_some().then(|| {
-        let message = format!(
-            "{what} needs an access token, and {} has gateway keys alone",
-            merchant.key
-        );
+        let message =
+            format!("{what} needs an access token, and {} has gateway keys alone", merchant.key);
         let help = "give the merchant an `authorization_code` or an `access_token`";
-        Issue::error(
-            "reckon::reference::keys_alone",
-            MERCHANT_FIELD,
-            message,
-            help,
-        )
-        .related(
+        Issue::error("reckon::reference::keys_alone", MERCHANT_FIELD, message, help).related(
             Some(merchant.key.clone()),
             "spec.credentials.keys",
             "the gateway accepts these, the partner interface does not",

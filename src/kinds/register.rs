@@ -120,9 +120,7 @@ fn broken_yaml(error: &serde_yaml::Error) -> Misfit {
 fn without_path<'a>(message: &'a str, path: &str) -> &'a str {
     let mut place = path;
     loop {
-        let rest = message
-            .strip_prefix(place)
-            .and_then(|rest| rest.strip_prefix(": "));
+        let rest = message.strip_prefix(place).and_then(|rest| rest.strip_prefix(": "));
         if let Some(rest) = rest {
             return rest;
         }
@@ -135,10 +133,7 @@ fn without_path<'a>(message: &'a str, path: &str) -> &'a str {
 
 fn check_links<K: Shape>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
     match K::Spec::deserialize(&manifest.spec) {
-        Ok(spec) => K::check_links(&spec, manifest, find)
-            .into_iter()
-            .map(masked)
-            .collect(),
+        Ok(spec) => K::check_links(&spec, manifest, find).into_iter().map(masked).collect(),
         Err(error) => {
             vec![misfit::clean(K::FIELDS, "spec", None, &error.to_string()).issue()]
         }

@@ -59,11 +59,9 @@ impl SecretSource {
     /// What is wrong with the names at `path`; says nothing about a text in the open but that it is empty.
     pub fn issue(&self, path: &str) -> Option<Issue> {
         let (code, message, help) = match self.source() {
-            None => (
-                "reckon::secret::not_one_source",
-                "a secret comes from exactly one place",
-                HELP,
-            ),
+            None => {
+                ("reckon::secret::not_one_source", "a secret comes from exactly one place", HELP)
+            }
             Some(Source::Env(name)) if !is_variable(name) => (
                 "reckon::secret::env_name",
                 "this is no name of an environment variable",
@@ -138,10 +136,7 @@ impl<'de> Visitor<'de> for SourceVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<SecretSource, E> {
-        Ok(SecretSource {
-            literal: Some(Secret::from(text)),
-            ..SecretSource::default()
-        })
+        Ok(SecretSource { literal: Some(Secret::from(text)), ..SecretSource::default() })
     }
 
     /// Card numbers are often written without quotes.

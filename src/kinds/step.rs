@@ -69,14 +69,7 @@ pub struct Draft {
 impl Draft {
     /// A draft that does nothing.
     pub fn idle(verdict: Verdict, reason: Reason) -> Self {
-        Self {
-            verdict,
-            reason,
-            changes: Vec::new(),
-            money: Vec::new(),
-            ready: false,
-            work: None,
-        }
+        Self { verdict, reason, changes: Vec::new(), money: Vec::new(), ready: false, work: None }
     }
 }
 
@@ -110,16 +103,11 @@ pub fn object(
     kind: &Object<'_>,
 ) -> Draft {
     let Some(merchant) = merchant_of(manifest) else {
-        return Draft::idle(
-            Verdict::Blocked,
-            Reason::Unfit("it names no merchant".to_owned()),
-        );
+        return Draft::idle(Verdict::Blocked, Reason::Unfit("it names no merchant".to_owned()));
     };
     let made =
         have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
-    let before = made
-        .and_then(|have| have.applied.as_ref())
-        .map(|applied| &applied.spec);
+    let before = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let after = redact(fields, &manifest.spec, cx.digest_key);
     let changes = changes(before, &after, fields);
     let obligation = || obligation(cx, manifest, &merchant, &after);
@@ -132,14 +120,7 @@ pub fn object(
             };
             let (reason, work) = attempt(obligation().and_then(|new| (kind.create)(new)), reason);
             let verdict = verdict_of(&reason, Verdict::Create);
-            Draft {
-                verdict,
-                reason,
-                changes,
-                money: kind.money.clone(),
-                ready: false,
-                work,
-            }
+            Draft { verdict, reason, changes, money: kind.money.clone(), ready: false, work }
         }
         Some(have) if changes.is_empty() => settled(have, obligation(), manifest, kind),
         Some(have) => changed(have, obligation(), changes, fields, kind),
@@ -148,11 +129,7 @@ pub fn object(
 
 /// A waiting creation is still a creation; one that cannot be is blocked.
 fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
-    if matches!(reason, Reason::Unfit(_)) {
-        Verdict::Blocked
-    } else {
-        verdict
-    }
+    if matches!(reason, Reason::Unfit(_)) { Verdict::Blocked } else { verdict }
 }
 
 /// An effect that can be done now, or why not.
@@ -174,18 +151,11 @@ fn settled(
     let known = have.applied.as_ref().is_some_and(|applied| {
         applied.digest == manifest.digest && applied.deletion == manifest.annotations.deletion
     });
-    let work = obligation
-        .ok()
-        .filter(|_| !known)
-        .map(|new| Work::Note(new.applied));
+    let work = obligation.ok().filter(|_| !known).map(|new| Work::Note(new.applied));
     let unready = (kind.unready)(have);
     let ready = unready.is_none();
     let reason = unready.unwrap_or(Reason::InSync);
-    Draft {
-        work,
-        ready,
-        ..Draft::idle(Verdict::Settled, reason)
-    }
+    Draft { work, ready, ..Draft::idle(Verdict::Settled, reason) }
 }
 
 /// Some fields differ: those that cannot change block, the others are sent together.
@@ -203,30 +173,16 @@ fn changed(
         .collect();
     if !fixed.is_empty() {
         let draft = Draft::idle(Verdict::Blocked, Reason::CannotChange(fixed));
-        return Draft {
-            changes,
-            ready: (kind.unready)(have).is_none(),
-            ..draft
-        };
+        return Draft { changes, ready: (kind.unready)(have).is_none(), ..draft };
     }
     let Some(target) = have.remote_id.clone() else {
         let why = "its id on the service is not known, so it cannot be changed".to_owned();
-        return Draft {
-            changes,
-            ..Draft::idle(Verdict::Blocked, Reason::Unfit(why))
-        };
+        return Draft { changes, ..Draft::idle(Verdict::Blocked, Reason::Unfit(why)) };
     };
     let effect = obligation.and_then(|new| (kind.change)(new, &target, &changes));
     let (reason, work) = attempt(effect, Reason::Changed);
     let verdict = verdict_of(&reason, Verdict::Update);
-    Draft {
-        verdict,
-        reason,
-        changes,
-        money: Vec::new(),
-        ready: false,
-        work,
-    }
+    Draft { verdict, reason, changes, money: Vec::new(), ready: false, work }
 }
 
 /// How a change of this path is made: the entry of the field or of its nearest ancestor.
@@ -236,9 +192,7 @@ pub fn change_of(fields: &[Field], path: &str) -> Change {
 
 /// The generation under which the object was made.
 fn generation(have: &Observed) -> u32 {
-    have.applied
-        .as_ref()
-        .map_or(0, |applied| applied.generation)
+    have.applied.as_ref().map_or(0, |applied| applied.generation)
 }
 
 /// The merchant that a manifest names in its first reference of that kind.
@@ -248,11 +202,7 @@ pub fn merchant_of(manifest: &Manifest) -> Option<Key> {
     }
     let reference =
         |reference: &&crate::model::manifest::Reference| reference.key.kind.as_str() == MERCHANT;
-    manifest
-        .references
-        .iter()
-        .find(reference)
-        .map(|reference| reference.key.clone())
+    manifest.references.iter().find(reference).map(|reference| reference.key.clone())
 }
 
 /// The kind that owns credentials and a mode.
@@ -262,10 +212,7 @@ pub const MERCHANT: &str = "Merchant";
 pub fn mode_of(view: &dyn View, merchant: &Key) -> Option<Mode> {
     let manifest = view.manifest(merchant);
     let said = manifest.and_then(|manifest| manifest.spec.get("mode").cloned());
-    let known = || {
-        view.observed(merchant)
-            .map(|observed| observed.fact("mode").clone())
-    };
+    let known = || view.observed(merchant).map(|observed| observed.fact("mode").clone());
     serde_json::from_value(said.or_else(known)?).ok()
 }
 
@@ -304,21 +251,14 @@ pub fn needed(cx: &StepCx<'_>, key: &Key) -> Result<Arc<Observed>, Reason> {
 pub fn needed_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
     let observed = needed(cx, key)?;
     observed.remote_id.clone().ok_or_else(|| {
-        Reason::Unfit(format!(
-            "the id of {} on the service is not known",
-            key.short()
-        ))
+        Reason::Unfit(format!("the id of {} on the service is not known", key.short()))
     })
 }
 
 /// The manifest's reference to this kind.
 pub fn reference(manifest: &Manifest, kind: &str) -> Option<Key> {
     let kind = Kind::new(kind);
-    manifest
-        .references
-        .iter()
-        .find(|one| one.key.kind == kind)
-        .map(|one| one.key.clone())
+    manifest.references.iter().find(|one| one.key.kind == kind).map(|one| one.key.clone())
 }
 
 /// The one item of a merchant's list that a spec names by its id or its name.
@@ -334,9 +274,7 @@ pub fn named<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a Value,
         (None, None, _) => {
             let all: Vec<&str> = items.iter().map(|item| text(item, "name")).collect();
             let all = all.join(", ");
-            Err(Reason::Unfit(format!(
-                "the merchant has no {what} {wanted:?}; it has {all}"
-            )))
+            Err(Reason::Unfit(format!("the merchant has no {what} {wanted:?}; it has {all}")))
         }
     }
 }
@@ -348,8 +286,5 @@ pub fn text<'a>(item: &'a Value, field: &str) -> &'a str {
 
 /// The resource is gone from the files and nothing is removed: what its policy says.
 pub fn orphaned() -> Draft {
-    Draft {
-        ready: true,
-        ..Draft::idle(Verdict::Orphan, Reason::Orphaned)
-    }
+    Draft { ready: true, ..Draft::idle(Verdict::Orphan, Reason::Orphaned) }
 }

@@ -44,53 +44,30 @@ pub(crate) fn lines(issues: &[Issue]) -> String {
 }
 
 fn line(issue: &Issue) -> String {
-    let Issue {
-        code,
-        severity: _,
-        path,
-        at,
-        message,
-        help,
-        related,
-    } = issue;
+    let Issue { code, severity: _, path, at, message, help, related } = issue;
     let at = match at {
         At::Key => " (key)",
         At::Value => "",
     };
     let related = related.iter().map(|related| {
-        let key = related
-            .key
-            .as_ref()
-            .map(|key| format!("{key} "))
-            .unwrap_or_default();
+        let key = related.key.as_ref().map(|key| format!("{key} ")).unwrap_or_default();
         format!("\n  {key}{}: {}", related.path, related.message)
     });
-    format!(
-        "{code} @ {path}{at}: {message} | {help}{}",
-        related.collect::<Vec<_>>().concat()
-    )
+    format!("{code} @ {path}{at}: {message} | {help}{}", related.collect::<Vec<_>>().concat())
 }
 
 /// The canonical form of a document that has no issue, compact.
 pub(crate) fn good(kind: &str, spec: &str) -> Value {
-    let read = read_in(kind, spec, &cx())
-        .map_err(|misfit| line(&misfit.issue()))
-        .unwrap();
+    let read = read_in(kind, spec, &cx()).map_err(|misfit| line(&misfit.issue())).unwrap();
     assert_eq!(lines(&read.issues), "");
     read.spec
 }
 
 /// The same as a manifest `name` in the namespace `default`.
 pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
-    let read = read_in(kind, spec, &cx())
-        .map_err(|misfit| line(&misfit.issue()))
-        .unwrap();
+    let read = read_in(kind, spec, &cx()).map_err(|misfit| line(&misfit.issue())).unwrap();
     assert_eq!(lines(&read.issues), "");
-    let key = Key::new(
-        Kind::new(kind),
-        &Name::default_namespace(),
-        &name.parse().unwrap(),
-    );
+    let key = Key::new(Kind::new(kind), &Name::default_namespace(), &name.parse().unwrap());
     Arc::new(Manifest {
         key,
         labels: BTreeMap::new(),
@@ -98,12 +75,7 @@ pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
         digest: sha256(&canonical(&read.spec)),
         spec: read.spec,
         references: read.references,
-        place: Place {
-            file: Arc::from("it.yaml"),
-            line: 1,
-            offset: 0,
-            length: 0,
-        },
+        place: Place { file: Arc::from("it.yaml"), line: 1, offset: 0, length: 0 },
     })
 }
 
@@ -111,7 +83,5 @@ pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
 pub(crate) fn link_problems(documents: &[Arc<Manifest>]) -> String {
     let first = &documents[0];
     let find = |key: &Key| documents.iter().find(|one| one.key == *key).cloned();
-    lines(&(register::find(first.key.kind.as_str())
-        .unwrap()
-        .check_links)(first, &find))
+    lines(&(register::find(first.key.kind.as_str()).unwrap().check_links)(first, &find))
 }

@@ -36,12 +36,7 @@ pub fn filled_and_short(path: &str, text: &str, example: &str, max: usize) -> Op
 pub fn email(path: &str, address: &Personal) -> Option<Issue> {
     (!is_email(address.expose())).then(|| {
         let message = "this is no e-mail address";
-        Issue::error(
-            "reckon::text::email",
-            path,
-            message,
-            "write one, such as `jane@example.com`",
-        )
+        Issue::error("reckon::text::email", path, message, "write one, such as `jane@example.com`")
     })
 }
 
@@ -61,12 +56,7 @@ pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
     let fits = !code.is_empty() && problems.into_list().is_empty();
     (!fits).then(|| {
         let help = "write 3 to 9 letters and digits, at most 10 characters with spaces and dashes";
-        Issue::error(
-            "reckon::text::postal_code",
-            path,
-            "this is no postal code",
-            help,
-        )
+        Issue::error("reckon::text::postal_code", path, "this is no postal code", help)
     })
 }
 

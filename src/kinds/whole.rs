@@ -42,8 +42,6 @@ impl Visitor<'_> for WholeVisitor {
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Whole, E> {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse().ok().filter(|_| digits);
-        number
-            .map(Whole)
-            .ok_or_else(|| E::invalid_type(Unexpected::Str(text), &self))
+        number.map(Whole).ok_or_else(|| E::invalid_type(Unexpected::Str(text), &self))
     }
 }

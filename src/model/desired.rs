@@ -32,10 +32,6 @@ pub struct Desired {
 
 impl Default for Desired {
     fn default() -> Self {
-        Self {
-            manifests: BTreeMap::new(),
-            broken: BTreeSet::new(),
-            coverage: Coverage::Partial,
-        }
+        Self { manifests: BTreeMap::new(), broken: BTreeSet::new(), coverage: Coverage::Partial }
     }
 }

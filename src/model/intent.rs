@@ -194,14 +194,8 @@ impl IntentState {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Open { attempt: _ } => "open",
-            Self::InDoubt {
-                attempt: _,
-                reason: _,
-            } => "in_doubt",
-            Self::Held {
-                attempt: _,
-                reason: _,
-            } => "held",
+            Self::InDoubt { attempt: _, reason: _ } => "in_doubt",
+            Self::Held { attempt: _, reason: _ } => "held",
             Self::Closed => "closed",
         }
     }
@@ -218,33 +212,21 @@ impl IntentState {
 
     /// The state after `progress`: the one table of an intent's life.
     pub fn next(&self, id: IntentId, progress: &Progress) -> Result<Self, IllegalTransition> {
-        let illegal = || IllegalTransition {
-            id,
-            from: self.word(),
-            by: progress.word(),
-        };
+        let illegal = || IllegalTransition { id, from: self.word(), by: progress.word() };
         let attempt = self.attempt();
         match (self, progress) {
             (Self::Closed, _) | (Self::Open { .. }, Progress::Again | Progress::GivenUp { .. }) => {
                 Err(illegal())
             }
-            (Self::InDoubt { .. } | Self::Held { .. }, Progress::Again) => Ok(Self::Open {
-                attempt: attempt.saturating_add(1),
-            }),
-            (_, Progress::Doubt { reason }) => Ok(Self::InDoubt {
-                attempt,
-                reason: reason.clone(),
-            }),
-            (
-                _,
-                Progress::Held {
-                    reason,
-                    observation: _,
-                },
-            ) => Ok(Self::Held {
-                attempt,
-                reason: reason.clone(),
-            }),
+            (Self::InDoubt { .. } | Self::Held { .. }, Progress::Again) => {
+                Ok(Self::Open { attempt: attempt.saturating_add(1) })
+            }
+            (_, Progress::Doubt { reason }) => {
+                Ok(Self::InDoubt { attempt, reason: reason.clone() })
+            }
+            (_, Progress::Held { reason, observation: _ }) => {
+                Ok(Self::Held { attempt, reason: reason.clone() })
+            }
             (
                 _,
                 Progress::Done { .. }
@@ -262,20 +244,11 @@ impl Progress {
         match self {
             Self::Again => "again",
             Self::Doubt { reason: _ } => "doubt",
-            Self::Done {
-                observation: _,
-                proof: _,
-            } => "done",
-            Self::Refused {
-                status: _,
-                problem: _,
-            } => "refused",
+            Self::Done { observation: _, proof: _ } => "done",
+            Self::Refused { status: _, problem: _ } => "refused",
             Self::NotSent { reason: _ } => "not_sent",
             Self::GivenUp { reason: _ } => "given_up",
-            Self::Held {
-                reason: _,
-                observation: _,
-            } => "held",
+            Self::Held { reason: _, observation: _ } => "held",
         }
     }
 }

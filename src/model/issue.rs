@@ -152,11 +152,7 @@ impl Issue {
     /// The same issue with a second place.
     #[must_use]
     pub fn related(mut self, key: Option<Key>, path: &str, message: impl Into<String>) -> Self {
-        self.related.push(Related {
-            key,
-            path: Path::parse(path),
-            message: message.into(),
-        });
+        self.related.push(Related { key, path: Path::parse(path), message: message.into() });
         self
     }
 }

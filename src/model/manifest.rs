@@ -81,11 +81,7 @@ pub struct Manifest {
 
 impl fmt::Debug for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Manifest({} at {}:{})",
-            self.key, self.place.file, self.place.line
-        )
+        write!(f, "Manifest({} at {}:{})", self.key, self.place.file, self.place.line)
     }
 }
 

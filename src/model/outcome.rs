@@ -46,10 +46,9 @@ impl fmt::Debug for Outcome {
         match self {
             Self::Done { reply: _ } => f.write_str("Done"),
             Self::Refused { status, problem } => write!(f, "Refused({status} {})", problem.code()),
-            Self::NotSent {
-                reason,
-                retry_after_s,
-            } => write!(f, "NotSent({reason}; wait {retry_after_s:?} s)"),
+            Self::NotSent { reason, retry_after_s } => {
+                write!(f, "NotSent({reason}; wait {retry_after_s:?} s)")
+            }
             Self::InDoubt { reason } => write!(f, "InDoubt({reason})"),
         }
     }
@@ -61,9 +60,7 @@ mod tests {
 
     #[test]
     fn an_outcome_is_stored_under_the_name_of_its_kind() {
-        let doubt = Outcome::InDoubt {
-            reason: "timeout".to_owned(),
-        };
+        let doubt = Outcome::InDoubt { reason: "timeout".to_owned() };
         let stored = serde_json::to_string(&doubt).unwrap();
         assert_eq!(stored, r#"{"in_doubt":{"reason":"timeout"}}"#);
         assert_eq!(serde_json::from_str::<Outcome>(&stored).unwrap(), doubt);
@@ -71,9 +68,7 @@ mod tests {
 
     #[test]
     fn a_reply_does_not_show() {
-        let done = Outcome::Done {
-            reply: serde_json::json!({"access_token": "canary"}),
-        };
+        let done = Outcome::Done { reply: serde_json::json!({"access_token": "canary"}) };
         assert_eq!(format!("{done:?}"), "Done");
     }
 }

@@ -256,9 +256,6 @@ pub struct Plan {
 impl Plan {
     /// How many steps change something.
     pub fn changes(&self) -> usize {
-        self.steps
-            .iter()
-            .filter(|step| step.verdict.changes())
-            .count()
+        self.steps.iter().filter(|step| step.verdict.changes()).count()
     }
 }

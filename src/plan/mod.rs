@@ -132,10 +132,7 @@ impl Planner {
         };
         let needs = step::needs(manifest);
         for needed in &needs {
-            self.users
-                .entry(needed.clone())
-                .or_default()
-                .insert(key.clone());
+            self.users.entry(needed.clone()).or_default().insert(key.clone());
         }
         self.needs.insert(key.clone(), needs);
     }
@@ -143,10 +140,7 @@ impl Planner {
     /// Makes one step again.
     fn make(&mut self, world: &dyn World, key: &Key) {
         let before = self.steps.get(key).cloned();
-        let seen = Seen {
-            world,
-            planner: self,
-        };
+        let seen = Seen { world, planner: self };
         let cx = StepCx {
             partner: &self.settings.partner,
             digest_key: &self.settings.digest_key,
@@ -184,14 +178,8 @@ impl Planner {
     /// All steps in dependency order: what is needed comes before what needs it.
     pub fn plan(&self) -> Plan {
         let keys = order::sorted(self.steps.keys().cloned(), &self.needs);
-        let steps = keys
-            .iter()
-            .filter_map(|key| self.steps.get(key))
-            .map(|step| (**step).clone());
-        Plan {
-            steps: steps.collect(),
-            totals: self.totals.money().clone(),
-        }
+        let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(|step| (**step).clone());
+        Plan { steps: steps.collect(), totals: self.totals.money().clone() }
     }
 }
 

@@ -11,12 +11,7 @@ pub(super) fn sorted(
     needs: &BTreeMap<Key, Vec<Key>>,
 ) -> Vec<Key> {
     let keys: BTreeSet<Key> = keys.into_iter().collect();
-    let mut walk = Walk {
-        keys: &keys,
-        needs,
-        seen: BTreeSet::new(),
-        order: Vec::new(),
-    };
+    let mut walk = Walk { keys: &keys, needs, seen: BTreeSet::new(), order: Vec::new() };
     for key in &keys {
         walk.visit(key);
     }
@@ -45,11 +40,7 @@ impl<'a> Walk<'a> {
             }
             path.push((key, true));
             let needs = self.needs.get(key).into_iter().flatten();
-            path.extend(
-                needs
-                    .filter_map(|need| self.keys.get(need))
-                    .map(|need| (need, false)),
-            );
+            path.extend(needs.filter_map(|need| self.keys.get(need)).map(|need| (need, false)));
         }
     }
 }

@@ -12,13 +12,8 @@ use crate::plan::World;
 
 /// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
 pub(super) fn needs(manifest: &Manifest) -> Vec<Key> {
-    let references = manifest
-        .references
-        .iter()
-        .map(|reference| reference.key.clone());
-    references
-        .chain(manifest.annotations.depends_on.iter().cloned())
-        .collect()
+    let references = manifest.references.iter().map(|reference| reference.key.clone());
+    references.chain(manifest.annotations.depends_on.iter().cloned()).collect()
 }
 
 /// The step of a resource, `None` if nothing speaks of it.
@@ -33,18 +28,10 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
     let draft = match world.open(key) {
         Some(open) => under_way(&open, observed.as_deref()),
         None if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
-        None => decide(
-            cx,
-            world,
-            key,
-            manifest.map(|manifest| &**manifest),
-            observed.as_deref(),
-        )?,
+        None => decide(cx, world, key, manifest.map(|manifest| &**manifest), observed.as_deref())?,
     };
     let place = manifest.map(|manifest| (manifest.place.file.clone(), manifest.place.line));
-    let remote_id = observed
-        .as_ref()
-        .and_then(|observed| observed.remote_id.clone());
+    let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
     Some(Step {
         key: key.clone(),
         verdict: draft.verdict,
@@ -70,16 +57,9 @@ fn under_way(open: &OpenIntent, observed: Option<&Observed>) -> Draft {
         IntentState::InDoubt { attempt: _, reason } => Reason::InDoubt(reason.clone()),
         IntentState::Held { attempt: _, reason } => Reason::Held(reason.clone()),
     };
-    let verdict = if matches!(reason, Reason::Held(_)) {
-        Verdict::Blocked
-    } else {
-        Verdict::Wait
-    };
+    let verdict = if matches!(reason, Reason::Held(_)) { Verdict::Blocked } else { Verdict::Wait };
     let ready = observed.is_some_and(|observed| observed.exists) && verdict == Verdict::Wait;
-    Draft {
-        ready,
-        ..Draft::idle(verdict, reason)
-    }
+    Draft { ready, ..Draft::idle(verdict, reason) }
 }
 
 /// A resource that nothing is on its way for.
@@ -92,10 +72,7 @@ fn decide(
 ) -> Option<Draft> {
     let row = register::find(key.kind.as_str())?;
     if let Some(held) = observed.and_then(|observed| observed.held.as_ref()) {
-        return Some(Draft::idle(
-            Verdict::Blocked,
-            Reason::Held(held.reason.clone()),
-        ));
+        return Some(Draft::idle(Verdict::Blocked, Reason::Held(held.reason.clone())));
     }
     let Some(manifest) = manifest else {
         let observed = observed.filter(|observed| observed.exists)?;
@@ -103,10 +80,7 @@ fn decide(
             Coverage::Whole => (row.gone)(cx, key, observed),
             Coverage::Partial => {
                 let unseen = Draft::idle(Verdict::Wait, Reason::AbsenceNotBelieved);
-                Draft {
-                    ready: true,
-                    ..unseen
-                }
+                Draft { ready: true, ..unseen }
             }
         });
     };
@@ -129,30 +103,19 @@ fn checked(
     }
     let refusal = observed.and_then(|observed| observed.refusal.as_ref());
     if let Some(refusal) = refusal.filter(|refusal| refusal.digest == manifest.digest) {
-        let words = refusal.problem.messages.iter().map(|message| {
-            message
-                .message
-                .clone()
-                .unwrap_or_else(|| message.code.clone())
-        });
+        let words = refusal
+            .problem
+            .messages
+            .iter()
+            .map(|message| message.message.clone().unwrap_or_else(|| message.code.clone()));
         let words: Vec<String> = words.collect();
         let why = format!("{} (HTTP {})", words.join("; "), refusal.status);
         let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
-        return Draft {
-            changes: draft.changes,
-            ..blocked
-        };
+        return Draft { changes: draft.changes, ..blocked };
     }
-    let waits: Vec<Key> = needs(manifest)
-        .into_iter()
-        .filter(|key| !cx.view.ready(key))
-        .collect();
+    let waits: Vec<Key> = needs(manifest).into_iter().filter(|key| !cx.view.ready(key)).collect();
     if waits.is_empty() {
         return draft;
     }
-    Draft {
-        reason: Reason::WaitsFor(waits),
-        work: None,
-        ..draft
-    }
+    Draft { reason: Reason::WaitsFor(waits), work: None, ..draft }
 }

@@ -28,9 +28,7 @@ impl Totals {
     /// Counts one step in, or out with a sign of -1.
     fn count(&mut self, step: &Step, sign: i64) {
         let moved = |count: &mut usize| {
-            *count = count
-                .checked_add_signed(if sign < 0 { -1 } else { 1 })
-                .unwrap_or(0);
+            *count = count.checked_add_signed(if sign < 0 { -1 } else { 1 }).unwrap_or(0);
         };
         moved(self.verdicts.entry(step.verdict).or_default());
         if !step.ready {
@@ -40,11 +38,7 @@ impl Totals {
             moved(&mut self.stuck);
         }
         for money in &step.money {
-            let name = (
-                money.amount.currency().to_string(),
-                money.mode,
-                money.meaning,
-            );
+            let name = (money.amount.currency().to_string(), money.mode, money.meaning);
             let sum = self.money.entry(name.clone()).or_default();
             *sum = sum.saturating_add(money.amount.minor().saturating_mul(sign));
             if *sum == 0 {
@@ -65,11 +59,7 @@ impl Totals {
 
     /// How many steps would change something.
     pub fn changes(&self) -> usize {
-        self.verdicts
-            .iter()
-            .filter(|(verdict, _)| verdict.changes())
-            .map(|(_, count)| count)
-            .sum()
+        self.verdicts.iter().filter(|(verdict, _)| verdict.changes()).map(|(_, count)| count).sum()
     }
 
     /// How many resources are not ready.
@@ -86,11 +76,7 @@ impl Totals {
 /// A plan's verdicts counted, in their order, without the settled ones.
 pub fn summary(plan: &Plan) -> BTreeMap<Verdict, usize> {
     let mut counts = BTreeMap::new();
-    for step in plan
-        .steps
-        .iter()
-        .filter(|step| step.verdict != Verdict::Settled)
-    {
+    for step in plan.steps.iter().filter(|step| step.verdict != Verdict::Settled) {
         let count: &mut usize = counts.entry(step.verdict).or_default();
         *count = count.saturating_add(1);
     }

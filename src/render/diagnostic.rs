@@ -63,28 +63,18 @@ fn handler(look: Look) -> GraphicalReportHandler {
         (true, false) => GraphicalTheme::unicode_nocolor(),
         (false, _) => GraphicalTheme::none(),
     };
-    GraphicalReportHandler::new_themed(theme)
-        .with_links(false)
-        .with_width(look.width)
+    GraphicalReportHandler::new_themed(theme).with_links(false).with_width(look.width)
 }
 
 fn one(handler: &GraphicalReportHandler, problem: &Problem, sources: &Sources, out: &mut String) {
     let report = Report::of(problem, sources);
     let rendered = handler.render_report(out, &report);
     if rendered.is_err() || report.snippet.is_none() {
-        let Problem {
-            file, line, column, ..
-        } = problem;
+        let Problem { file, line, column, .. } = problem;
         let place = format!("  at {file}:{line}:{column}\n");
         out.push_str(&place);
     }
-    for RelatedPlace {
-        file,
-        line,
-        column,
-        message,
-    } in report.elsewhere()
-    {
+    for RelatedPlace { file, line, column, message } in report.elsewhere() {
         let place = format!("  see {file}:{line}:{column}: {message}\n");
         out.push_str(&place);
     }
@@ -99,9 +89,7 @@ struct Report<'a> {
 
 impl<'a> Report<'a> {
     fn of(problem: &'a Problem, sources: &'a Sources) -> Self {
-        let snippet = sources
-            .get(&problem.file)
-            .and_then(|source| Snippet::of(source, problem));
+        let snippet = sources.get(&problem.file).and_then(|source| Snippet::of(source, problem));
         Self { problem, snippet }
     }
 
@@ -109,10 +97,7 @@ impl<'a> Report<'a> {
     fn elsewhere(&self) -> impl Iterator<Item = &'a RelatedPlace> {
         let shown = self.snippet.is_some();
         let file = &self.problem.file;
-        self.problem
-            .related
-            .iter()
-            .filter(move |place| !shown || place.file != *file)
+        self.problem.related.iter().filter(move |place| !shown || place.file != *file)
     }
 }
 
@@ -155,14 +140,7 @@ impl Diagnostic for Report<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let snippet = self.snippet.as_ref()?;
-        let Problem {
-            line,
-            column,
-            length,
-            file,
-            related,
-            ..
-        } = self.problem;
+        let Problem { line, column, length, file, related, .. } = self.problem;
         let span = |range: std::ops::Range<usize>| SourceSpan::from(range);
         let first = snippet.bytes(*line, *column, *length);
         let primary = LabeledSpan::new_primary_with_span(None, span(first));

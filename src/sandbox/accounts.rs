@@ -94,18 +94,8 @@ pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
     let of = |mode: Mode| {
         let keys = merchant.keys(mode);
         [
-            Deposit {
-                id: keys.operating.clone(),
-                name: "Operating",
-                mode,
-                trust: false,
-            },
-            Deposit {
-                id: keys.trust.clone(),
-                name: "Trust",
-                mode,
-                trust: true,
-            },
+            Deposit { id: keys.operating.clone(), name: "Operating", mode, trust: false },
+            Deposit { id: keys.trust.clone(), name: "Trust", mode, trust: true },
         ]
     };
     of(Mode::Test).into_iter().chain(of(Mode::Live)).collect()
@@ -115,14 +105,7 @@ pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
 pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAccount>, Refusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
-        account_id: Some(
-            if deposit.trust {
-                "*****6789"
-            } else {
-                "*****1234"
-            }
-            .to_owned(),
-        ),
+        account_id: Some(if deposit.trust { "*****6789" } else { "*****1234" }.to_owned()),
         bank_name: Some("FIRST BANK OF TESTING".to_owned()),
         currency: Some("USD".to_owned()),
         processing_accounts: vec![processing(merchant.keys(deposit.mode))],

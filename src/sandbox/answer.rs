@@ -18,11 +18,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// 200 with a JSON body.
     pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self, Refusal> {
-        Ok(Self::of(
-            StatusCode::OK,
-            "application/json",
-            serde_json::to_vec(value)?,
-        ))
+        Ok(Self::of(StatusCode::OK, "application/json", serde_json::to_vec(value)?))
     }
 
     /// 200 with one JSON object a line.
@@ -38,10 +34,7 @@ impl Answer {
     /// A redirection with an empty body.
     pub(crate) fn redirect(status: StatusCode, location: String) -> Self {
         let answer = Self::of(status, "text/plain", Vec::new());
-        Self {
-            location: Some(location),
-            ..answer
-        }
+        Self { location: Some(location), ..answer }
     }
 
     /// The answer that a refusal becomes.
@@ -51,12 +44,6 @@ impl Answer {
     }
 
     pub(crate) fn of(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
-        Self {
-            status,
-            content_type,
-            location: None,
-            retry_after: None,
-            body,
-        }
+        Self { status, content_type, location: None, retry_after: None, body }
     }
 }

@@ -43,10 +43,7 @@ impl Asked {
     /// A query parameter that is not empty.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         let values = self.query.get(name)?;
-        values
-            .first()
-            .map(String::as_str)
-            .filter(|text| !text.is_empty())
+        values.first().map(String::as_str).filter(|text| !text.is_empty())
     }
 
     /// The owner behind the caller's key.
@@ -134,7 +131,5 @@ pub(crate) fn decode(text: &str) -> String {
 }
 
 fn hex(digit: u8) -> Option<u8> {
-    char::from(digit)
-        .to_digit(16)
-        .and_then(|value| u8::try_from(value).ok())
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }

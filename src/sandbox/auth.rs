@@ -27,9 +27,7 @@ pub(crate) fn bearer_key(token: &str) -> String {
 
 /// The caller that these headers prove, if it may use an endpoint of this kind.
 pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Caller, Refusal> {
-    let header = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok());
+    let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     match auth {
         Auth::None => Ok(Caller::Anyone),
         Auth::Tenant => match bearer(cx, header)? {
@@ -59,16 +57,14 @@ pub(crate) fn by_key(cx: &Cx<'_>, key: &str) -> Result<KeyEntry, Refusal> {
     if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(Refusal::not_authorized());
     }
-    cx.get(&format!("x/key/{key}"))?
-        .ok_or_else(Refusal::not_authorized)
+    cx.get(&format!("x/key/{key}"))?.ok_or_else(Refusal::not_authorized)
 }
 
 fn bearer(cx: &Cx<'_>, header: Option<&str>) -> Result<Bearer, Refusal> {
     let token = header.and_then(|text| text.strip_prefix("Bearer "));
     let token = token.map(str::trim).filter(|token| !token.is_empty());
     let token = token.ok_or_else(Refusal::not_authorized)?;
-    cx.get(&bearer_key(token))?
-        .ok_or_else(Refusal::not_authorized)
+    cx.get(&bearer_key(token))?.ok_or_else(Refusal::not_authorized)
 }
 
 /// The key of a Basic header: the user, with an empty password.
@@ -76,9 +72,6 @@ fn basic(header: Option<&str>) -> Result<String, Refusal> {
     let encoded = header.and_then(|text| text.strip_prefix("Basic "));
     let bytes = encoded.and_then(|text| BASE64.decode(text.trim().as_bytes()).ok());
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    let key = text
-        .as_deref()
-        .and_then(|text| text.strip_suffix(':'))
-        .filter(|key| !key.is_empty());
+    let key = text.as_deref().and_then(|text| text.strip_suffix(':')).filter(|key| !key.is_empty());
     key.map(str::to_owned).ok_or_else(Refusal::not_authorized)
 }

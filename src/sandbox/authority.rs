@@ -26,9 +26,7 @@ pub(super) fn server_config(directory: &Path) -> io::Result<(PathBuf, ServerConf
     let server_key = KeyPair::generate().map_err(io::Error::other)?;
     let names = OWN_NAMES.map(str::to_owned).to_vec();
     let params = CertificateParams::new(names).map_err(io::Error::other)?;
-    let own = params
-        .signed_by(&server_key, &issuer)
-        .map_err(io::Error::other)?;
+    let own = params.signed_by(&server_key, &issuer).map_err(io::Error::other)?;
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(server_key.serialize_der()));
     let mut config = ServerConfig::builder_with_provider(ring::default_provider().into())
         .with_safe_default_protocol_versions()
@@ -68,11 +66,7 @@ fn write(path: &Path, mode: u32, text: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(&draft)?;
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&draft, path)

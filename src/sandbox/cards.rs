@@ -11,10 +11,7 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 use crate::sandbox::tokens;
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "card",
-    name: "Card",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "card", name: "Card" };
 
 type KeptCard = Kept<Card, KeptMethod>;
 
@@ -29,17 +26,8 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked, new: NewCard) -> Result<Car
     let sequence = cx.next();
     let id = cx.id();
     let now = Some(Timestamp(cx.now));
-    let card = Card {
-        created: now,
-        modified: now,
-        ..show(id, &method)
-    };
-    let kept = Kept {
-        owner: owner.clone(),
-        sequence,
-        object: card.clone(),
-        inside: method,
-    };
+    let card = Card { created: now, modified: now, ..show(id, &method) };
+    let kept = Kept { owner: owner.clone(), sequence, object: card.clone(), inside: method };
     cx.create(KIND, &owner.key(), &card.id, &kept)?;
     index(cx, &kept)?;
     Ok(card)
@@ -54,10 +42,7 @@ fn from_token(
 ) -> Result<KeptMethod, Refusal> {
     let mut method = tokens::find(cx, owner, token)?.inside;
     if !method.is_card() {
-        return Err(Refusal::rule(
-            "incorrect_payment_type",
-            "Token is not of a card",
-        ));
+        return Err(Refusal::rule("incorrect_payment_type", "Token is not of a card"));
     }
     let texts = CardChange {
         reference: new.reference.clone(),
@@ -155,10 +140,7 @@ fn reference_prefix(owner: &Owner, reference: &str) -> String {
 fn reference_key(kept: &KeptCard) -> Option<String> {
     let reference = kept.object.reference.as_deref()?;
     let newest_first = ordered(u64::MAX.saturating_sub(kept.sequence));
-    Some(format!(
-        "{}{newest_first}",
-        reference_prefix(&kept.owner, reference)
-    ))
+    Some(format!("{}{newest_first}", reference_prefix(&kept.owner, reference)))
 }
 
 fn index(cx: &mut Cx<'_>, kept: &KeptCard) -> Result<(), Refusal> {
@@ -189,20 +171,14 @@ pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Card>, Refusal
     let ids = match reference {
         Some(reference) => {
             let found = cx.scan(&reference_prefix(&owner, reference), None, usize::MAX)?;
-            found
-                .into_iter()
-                .filter_map(|(_, id)| id.as_str().map(str::to_owned))
-                .collect()
+            found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
         }
         None => cx.ids(&under, 0, u64::MAX)?,
     };
     let same = |own: Option<i64>, asked: Option<u64>| {
         asked.is_none_or(|asked| own.and_then(|own| u64::try_from(own).ok()) == Some(asked))
     };
-    let mut cards = ids
-        .iter()
-        .map(|id| show(id))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut cards = ids.iter().map(|id| show(id)).collect::<Result<Vec<_>, _>>()?;
     cards.retain(|card| same(card.exp_month, month) && same(card.exp_year, year));
     Ok(paging.of_vec(cards))
 }

@@ -19,10 +19,7 @@ use crate::sandbox::state::{Cx, ordered};
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
 use crate::sandbox::{events, outcomes, tokens};
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "transaction",
-    name: "Transaction",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "transaction", name: "Transaction" };
 
 /// Days after which a hold is voided (gateway-api, Limits).
 const HOLD_DAYS: u64 = 7;
@@ -103,10 +100,7 @@ fn refuse_recur(new: &NewCharge) -> Result<(), Refusal> {
 
 fn check_terms(new: &NewCharge, method: &KeptMethod) -> Result<(), Refusal> {
     if new.currency.as_deref().is_some_and(|code| code != "USD") {
-        return Err(Refusal::rule(
-            "unsupported_currency",
-            "Currency is not supported",
-        ));
+        return Err(Refusal::rule("unsupported_currency", "Currency is not supported"));
     }
     if new.auto_capture == Some(false) && !method.is_card() {
         let text = "Only cards can be authorized without capture";
@@ -132,9 +126,7 @@ pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
     };
     Refusal {
         status: outcomes::status(code),
-        problem: Problem {
-            messages: vec![message],
-        },
+        problem: Problem { messages: vec![message] },
         keeps_effects: true,
     }
 }
@@ -154,20 +146,12 @@ pub(crate) fn settle(
     let sequence = cx.next();
     let id = cx.id();
     let object = new_transaction(cx, id.clone(), &order);
-    let mut kept = Kept {
-        owner: order.owner,
-        sequence,
-        object,
-        inside: order.method,
-    };
+    let mut kept = Kept { owner: order.owner, sequence, object, inside: order.method };
     let under = kept.owner.key();
     cx.create(KIND, &under, &id, &kept)?;
     if let Some(reference) = &kept.object.reference {
         let newest_first = ordered(u64::MAX.saturating_sub(sequence));
-        cx.put(
-            &transactions::reference_key(&under, reference, &newest_first),
-            &id,
-        )?;
+        cx.put(&transactions::reference_key(&under, reference, &newest_first), &id)?;
     }
     emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
@@ -216,18 +200,12 @@ fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
         let time = merchant.next_at(cx.now, CAPTURE_HOUR);
         return due::schedule(cx, time, &Due::Capture { id });
     }
-    let time = cx
-        .now
-        .checked_add_days(Days::new(HOLD_DAYS))
-        .unwrap_or(cx.now);
+    let time = cx.now.checked_add_days(Days::new(HOLD_DAYS)).unwrap_or(cx.now);
     due::schedule(cx, time, &Due::HoldEnd { id })
 }
 
 /// Records an event of a transaction, its method as event data shows it.
 pub(crate) fn emit(cx: &mut Cx<'_>, kept: &KeptTransaction, kind: &str) -> Result<(), Refusal> {
-    let shown = Transaction {
-        method: Some(kept.inside.in_events()),
-        ..kept.object.clone()
-    };
+    let shown = Transaction { method: Some(kept.inside.in_events()), ..kept.object.clone() };
     events::emit(cx, &kept.owner, kind, &shown)
 }

@@ -12,10 +12,7 @@ use crate::sandbox::oauth::client_id;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "contact",
-    name: "Contact",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "contact", name: "Contact" };
 
 /// POST /contacts.
 pub(crate) fn create(
@@ -28,18 +25,11 @@ pub(crate) fn create(
         "person".clone_into(&mut new.kind);
     }
     Refusal::fields("", &contact::rules(&new))?;
-    let owner = Owner {
-        merchant: merchant.id.clone(),
-        mode: Mode::of_test(new.test_mode == Some(true)),
-    };
+    let owner =
+        Owner { merchant: merchant.id.clone(), mode: Mode::of_test(new.test_mode == Some(true)) };
     let sequence = cx.next();
     let contact = build(cx, &merchant, &owner, new);
-    let kept = Kept {
-        owner: owner.clone(),
-        sequence,
-        object: contact.clone(),
-        inside: (),
-    };
+    let kept = Kept { owner: owner.clone(), sequence, object: contact.clone(), inside: () };
     cx.create(KIND, &owner.key(), &contact.id, &kept)?;
     Ok(contact)
 }
@@ -80,10 +70,7 @@ fn build(cx: &mut Cx<'_>, merchant: &MerchantRecord, owner: &Owner, new: NewCont
 }
 
 fn organization(cx: &Cx<'_>, merchant: &MerchantRecord, test_mode: bool) -> Organization {
-    let id = format!(
-        "o_{}",
-        named(&cx.world.seed, "organization", &merchant.name)
-    );
+    let id = format!("o_{}", named(&cx.world.seed, "organization", &merchant.name));
     Organization {
         owner_id: Some(id.clone()),
         id,

@@ -14,10 +14,7 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "event",
-    name: "Event",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "event", name: "Event" };
 
 /// The two types that the interface documents name.
 const DOCUMENTED: [&str; 2] = ["transaction.created", "transaction.authorized"];
@@ -48,12 +45,7 @@ pub(crate) fn emit<T: Serialize>(
         KIND,
         &under,
         &id,
-        &Kept {
-            owner: owner.clone(),
-            sequence,
-            object: event,
-            inside: (),
-        },
+        &Kept { owner: owner.clone(), sequence, object: event, inside: () },
     )
 }
 
@@ -81,10 +73,7 @@ pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Event>, Refusa
         None => {
             let top = total.saturating_sub(paging.skip());
             let bottom = top.saturating_sub(paging.size);
-            (bottom..top)
-                .rev()
-                .map(|below| below.saturating_add(1))
-                .collect()
+            (bottom..top).rev().map(|below| below.saturating_add(1)).collect()
         }
         Some(start) => {
             let first = first_from(cx, &under, start)?.unwrap_or(total.saturating_add(1));
@@ -128,6 +117,5 @@ pub(crate) fn moment(asked: &Asked, name: &str) -> Result<Option<DateTime<Utc>>,
         return Ok(None);
     };
     let time = DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc));
-    time.map(Some)
-        .map_err(|_| Refusal::field(name, "invalid", "Date is invalid"))
+    time.map(Some).map_err(|_| Refusal::field(name, "invalid", "Date is invalid"))
 }

@@ -116,11 +116,7 @@ impl Fault {
             *slot = byte;
         }
         let digest = keyed(&key, "fault", &self.seen.to_be_bytes());
-        let bytes = digest
-            .as_bytes()
-            .first_chunk::<4>()
-            .copied()
-            .unwrap_or_default();
+        let bytes = digest.as_bytes().first_chunk::<4>().copied().unwrap_or_default();
         u32::from_be_bytes(bytes).checked_rem(MILLION).unwrap_or(0)
     }
 
@@ -138,9 +134,7 @@ impl Fault {
 
 /// The first fault that strikes this request.
 pub(crate) fn pick(faults: &mut [Fault], method: &str, path: &str) -> Option<Fault> {
-    faults
-        .iter_mut()
-        .find_map(|fault| fault.strikes(method, path).then(|| fault.clone()))
+    faults.iter_mut().find_map(|fault| fault.strikes(method, path).then(|| fault.clone()))
 }
 
 /// A number from 0 to 1, or its text, in parts of a million.

@@ -13,10 +13,7 @@ use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, Duplicate};
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "invoice",
-    name: "Invoice",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "invoice", name: "Invoice" };
 
 /// The product brand in default subjects.
 const BRAND: &str = "Sandbox Payments";
@@ -29,31 +26,15 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked, new: NewInvoice) -> Result<
         return Err(Refusal::not_authorized());
     }
     Refusal::fields("", &invoice::rules(&new))?;
-    let source = new
-        .source_id
-        .as_deref()
-        .map(|id| source_key(cx, &merchant.id, id));
-    if let Some(id) = source
-        .as_deref()
-        .map(|key| cx.get::<String>(key))
-        .transpose()?
-        .flatten()
-    {
+    let source = new.source_id.as_deref().map(|id| source_key(cx, &merchant.id, id));
+    if let Some(id) = source.as_deref().map(|key| cx.get::<String>(key)).transpose()?.flatten() {
         return again(cx, &id);
     }
     let (contact, deposit) = parties(cx, &merchant, &new)?;
-    let owner = Owner {
-        merchant: merchant.id.clone(),
-        mode: deposit.mode,
-    };
+    let owner = Owner { merchant: merchant.id.clone(), mode: deposit.mode };
     let sequence = cx.next();
     let invoice = build(cx, &merchant, contact, new)?;
-    let kept = Kept {
-        owner: owner.clone(),
-        sequence,
-        object: invoice.clone(),
-        inside: (),
-    };
+    let kept = Kept { owner: owner.clone(), sequence, object: invoice.clone(), inside: () };
     cx.create(KIND, &owner.key(), &invoice.id, &kept)?;
     if let Some(key) = source {
         cx.put(&key, &invoice.id)?;
@@ -62,20 +43,15 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked, new: NewInvoice) -> Result<
 }
 
 fn source_key(cx: &Cx<'_>, merchant: &str, source_id: &str) -> String {
-    format!(
-        "x/source/{merchant}/{}",
-        cx.digest("source", source_id.as_bytes())
-    )
+    format!("x/source/{merchant}/{}", cx.digest("source", source_id.as_bytes()))
 }
 
 /// The answer to a known `source_id`.
 fn again(cx: &Cx<'_>, id: &str) -> Result<Invoice, Refusal> {
     match cx.settings.duplicate_source_id {
-        Duplicate::Refuse => Err(Refusal::field(
-            "source_id",
-            "invalid",
-            "Source id has already been used",
-        )),
+        Duplicate::Refuse => {
+            Err(Refusal::field("source_id", "invalid", "Source id has already been used"))
+        }
         Duplicate::Same => {
             let kept: Option<Kept<Invoice, ()>> = cx.any(KIND, id)?;
             kept.map(|kept| kept.object).ok_or_else(Refusal::broken)
@@ -125,10 +101,7 @@ fn build(
     let messages = send(cx, merchant, (&id, &number), &new.invoice_messages, &audit)?;
     Ok(Invoice {
         id,
-        modified: Some(Audit {
-            user: Some("SERVER".to_owned()),
-            ..audit.clone()
-        }),
+        modified: Some(Audit { user: Some("SERVER".to_owned()), ..audit.clone() }),
         created: Some(audit),
         status: "pending".to_owned(),
         invoice_number: Some(number),
@@ -164,20 +137,12 @@ fn number(cx: &mut Cx<'_>, merchant: &MerchantRecord) -> Result<String, Refusal>
 
 /// The lines and their total, in minor units.
 fn lines(cx: &mut Cx<'_>, new: &NewInvoice) -> Result<(Vec<LineItem>, i64), Refusal> {
-    let too_much = || {
-        Refusal::field(
-            "line_items",
-            "exceeds_maximum_value",
-            "Total exceeds the maximum",
-        )
-    };
+    let too_much =
+        || Refusal::field("line_items", "exceeds_maximum_value", "Total exceeds the maximum");
     let mut total: i64 = 0;
     let mut items = Vec::new();
     for line in &new.line_items {
-        let rate = line
-            .rate_per_quantity
-            .parse::<i64>()
-            .map_err(|_| too_much())?;
+        let rate = line.rate_per_quantity.parse::<i64>().map_err(|_| too_much())?;
         total = total.checked_add(rate).ok_or_else(too_much)?;
         items.push(LineItem {
             id: cx.prefixed("li_"),
@@ -202,10 +167,8 @@ fn send(
     let link = format!("{}/invoices/{invoice_id}", cx.world.options.portal_url);
     let mut sent = Vec::new();
     for message in messages {
-        let subject = message
-            .subject
-            .clone()
-            .unwrap_or_else(|| format!("{BRAND} Invoice {number}"));
+        let subject =
+            message.subject.clone().unwrap_or_else(|| format!("{BRAND} Invoice {number}"));
         let default = || format!("{} has sent a payment request.", merchant.name);
         let text = message.message.clone().unwrap_or_else(default);
         let body = format!(

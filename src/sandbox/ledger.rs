@@ -57,10 +57,7 @@ pub(crate) fn record(
     cx.put(&format!("ledger/entry/{}", ordered(at)), &entry)?;
     let word = serde_json::to_value(kind)?;
     let word = word.as_str().unwrap_or_default().to_owned();
-    let key = format!(
-        "ledger/total/{}/{}/{word}",
-        entry.account_id, entry.currency
-    );
+    let key = format!("ledger/total/{}/{}/{word}", entry.account_id, entry.currency);
     let total = cx.get::<i64>(&key)?.unwrap_or(0).checked_add(entry.amount);
     cx.put(&key, &total.ok_or_else(Refusal::broken)?)
 }

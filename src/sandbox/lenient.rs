@@ -24,13 +24,8 @@ const INTEGERS: [&str; 10] = [
 
 const BOOLEANS: [&str; 2] = ["auto_capture", "test_mode"];
 
-const ARRAYS: [&str; 5] = [
-    "days",
-    "line_items",
-    "email_addresses",
-    "invoice_messages",
-    "attachments",
-];
+const ARRAYS: [&str; 5] =
+    ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
 
 const TEXTS: [&str; 12] = [
     "number",
@@ -66,11 +61,7 @@ pub(crate) fn object(map: Map<String, Value>) -> Map<String, Value> {
     let present = map.into_iter().filter(|(_, value)| !value.is_null());
     present
         .map(|(name, value)| {
-            let value = if FREE.contains(&name.as_str()) {
-                value
-            } else {
-                natural(&name, value)
-            };
+            let value = if FREE.contains(&name.as_str()) { value } else { natural(&name, value) };
             (name, value)
         })
         .collect()
@@ -81,11 +72,9 @@ fn natural(name: &str, value: Value) -> Value {
         Value::String(text) if INTEGERS.contains(&name) => integer(text),
         Value::String(text) if BOOLEANS.contains(&name) => boolean(text),
         Value::Number(number) if TEXTS.contains(&name) => Value::String(number.to_string()),
-        Value::Object(map) if ARRAYS.contains(&name) && is_numbered(&map) => Value::Array(
-            map.into_iter()
-                .map(|(_, item)| natural(name, item))
-                .collect(),
-        ),
+        Value::Object(map) if ARRAYS.contains(&name) && is_numbered(&map) => {
+            Value::Array(map.into_iter().map(|(_, item)| natural(name, item)).collect())
+        }
         Value::Number(number) if name == "days" => Value::String(number.to_string()),
         Value::Object(map) => Value::Object(object(map)),
         Value::Array(items) => {
@@ -96,9 +85,7 @@ fn natural(name: &str, value: Value) -> Value {
 }
 
 fn integer(text: String) -> Value {
-    text.trim()
-        .parse::<i64>()
-        .map_or(Value::String(text), Value::from)
+    text.trim().parse::<i64>().map_or(Value::String(text), Value::from)
 }
 
 fn boolean(text: String) -> Value {
@@ -111,7 +98,5 @@ fn boolean(text: String) -> Value {
 
 /// Are the keys 0, 1, 2, … in order?
 fn is_numbered(map: &Map<String, Value>) -> bool {
-    map.keys()
-        .zip(0_usize..)
-        .all(|(key, at)| *key == at.to_string())
+    map.keys().zip(0_usize..).all(|(key, at)| *key == at.to_string())
 }

@@ -111,8 +111,7 @@ impl Cx<'_> {
         id: &str,
     ) -> Result<Kept<T, X>, Refusal> {
         let kept: Option<Kept<T, X>> = self.any(kind, id)?;
-        kept.filter(|kept| kept.owner == *owner)
-            .ok_or_else(|| Refusal::missing(kind.name, id))
+        kept.filter(|kept| kept.owner == *owner).ok_or_else(|| Refusal::missing(kind.name, id))
     }
 
     /// An object, whoever owns it.
@@ -148,9 +147,7 @@ impl Cx<'_> {
         let all = skip.saturating_add(take);
         let entries = self.scan(&format!("l/{list}/"), None, to_usize(all))?;
         let ids = entries.into_iter().skip(to_usize(skip));
-        Ok(ids
-            .filter_map(|(_, id)| id.as_str().map(str::to_owned))
-            .collect())
+        Ok(ids.filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect())
     }
 }
 
@@ -197,21 +194,13 @@ impl Paging {
     /// The page of results that had to be filtered first.
     pub(crate) fn of_vec<T>(self, all: Vec<T>) -> Page<T> {
         let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        let results = all
-            .into_iter()
-            .skip(to_usize(self.skip()))
-            .take(to_usize(self.size));
+        let results = all.into_iter().skip(to_usize(self.skip())).take(to_usize(self.size));
         let results = results.collect();
         self.page_of(total, results)
     }
 
     pub(crate) fn page_of<T>(self, total_entries: u64, results: Vec<T>) -> Page<T> {
-        Page {
-            page: self.page,
-            page_size: self.size,
-            total_entries,
-            results,
-        }
+        Page { page: self.page, page_size: self.size, total_entries, results }
     }
 }
 
@@ -226,16 +215,12 @@ pub(crate) fn number(
         return Ok(None);
     };
     match text.parse::<u64>() {
-        Ok(number) if number > max => Err(Refusal::field(
-            name,
-            "exceeds_maximum_value",
-            "Value exceeds the maximum",
-        )),
-        Ok(number) if number < min => Err(Refusal::field(
-            name,
-            "below_minimum_value",
-            "Value is less than the minimum",
-        )),
+        Ok(number) if number > max => {
+            Err(Refusal::field(name, "exceeds_maximum_value", "Value exceeds the maximum"))
+        }
+        Ok(number) if number < min => {
+            Err(Refusal::field(name, "below_minimum_value", "Value is less than the minimum"))
+        }
         Ok(number) => Ok(Some(number)),
         Err(_) => Err(Refusal::field(name, "invalid", "Value is invalid")),
     }

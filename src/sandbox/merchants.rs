@@ -79,14 +79,10 @@ impl MerchantRecord {
         let hours = [hour, hour.saturating_add(1)];
         let moments = hours.into_iter().filter_map(|hour| {
             let time = NaiveTime::from_hms_opt(hour, 0, 0)?;
-            self.zone()
-                .from_local_datetime(&date.and_time(time))
-                .earliest()
+            self.zone().from_local_datetime(&date.and_time(time)).earliest()
         });
         let mut moments = moments.map(|moment| moment.with_timezone(&Utc));
-        moments
-            .next()
-            .unwrap_or_else(|| date.and_time(NaiveTime::MIN).and_utc())
+        moments.next().unwrap_or_else(|| date.and_time(NaiveTime::MIN).and_utc())
     }
 
     /// The next time the merchant's clock shows this hour, after `now`.
@@ -108,11 +104,8 @@ impl MerchantRecord {
         asked: Option<&str>,
     ) -> Result<String, Refusal> {
         let keys = self.keys(mode);
-        let fitting = if *kind == MethodKind::Bank {
-            &keys.ach_account
-        } else {
-            &keys.card_account
-        };
+        let fitting =
+            if *kind == MethodKind::Bank { &keys.ach_account } else { &keys.card_account };
         let Some(asked) = asked else {
             return Ok(fitting.clone());
         };
@@ -123,11 +116,7 @@ impl MerchantRecord {
             let text = "Payment method type does not fit the account";
             return Err(Refusal::rule("incorrect_payment_type", text));
         }
-        let other = self.keys(if mode == Mode::Test {
-            Mode::Live
-        } else {
-            Mode::Test
-        });
+        let other = self.keys(if mode == Mode::Test { Mode::Live } else { Mode::Test });
         if asked == other.card_account || asked == other.ach_account {
             let text = "Account is not available in this mode";
             return Err(Refusal::rule("unavailable_for_merchant_mode", text));
@@ -176,37 +165,24 @@ impl Cx<'_> {
         };
         self.put(&record(&merchant.id), &merchant)?;
         for mode in [Mode::Test, Mode::Live] {
-            let owner = Owner {
-                merchant: merchant.id.clone(),
-                mode,
-            };
+            let owner = Owner { merchant: merchant.id.clone(), mode };
             let keys = merchant.keys(mode);
-            for (key, kind) in [
-                (&keys.public_key, KeyKind::Public),
-                (&keys.secret_key, KeyKind::Secret),
-            ] {
-                self.put(
-                    &format!("x/key/{key}"),
-                    &KeyEntry {
-                        owner: owner.clone(),
-                        kind,
-                    },
-                )?;
+            for (key, kind) in
+                [(&keys.public_key, KeyKind::Public), (&keys.secret_key, KeyKind::Secret)]
+            {
+                self.put(&format!("x/key/{key}"), &KeyEntry { owner: owner.clone(), kind })?;
             }
         }
         Ok(merchant)
     }
 
     pub(crate) fn merchant(&self, id: &str) -> Result<MerchantRecord, Refusal> {
-        self.get(&record(id))?
-            .ok_or_else(|| Refusal::missing("Merchant", id))
+        self.get(&record(id))?.ok_or_else(|| Refusal::missing("Merchant", id))
     }
 
     pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>, Refusal> {
         let all = self.scan("o/merchant/", None, usize::MAX)?;
-        let all = all
-            .into_iter()
-            .map(|(_, value)| Ok(serde_json::from_value(value)?));
+        let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
         let mut all: Vec<MerchantRecord> = all.collect::<Result<_, Refusal>>()?;
         all.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(all)

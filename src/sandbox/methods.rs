@@ -54,10 +54,7 @@ impl KeptMethod {
         }
         let expiry = self.shown.exp_year.zip(self.shown.exp_month);
         let today = (i64::from(now.year()), i64::from(now.month()));
-        expiry
-            .filter(|_| self.is_card())
-            .filter(|expiry| *expiry < today)
-            .map(|_| "card_expired")
+        expiry.filter(|_| self.is_card()).filter(|expiry| *expiry < today).map(|_| "card_expired")
     }
 
     pub(crate) fn is_card(&self) -> bool {
@@ -66,10 +63,7 @@ impl KeptMethod {
 
     /// The method as event data shows it: `***` for a CVV that was given (service-facts, 28).
     pub(crate) fn in_events(&self) -> PaymentMethod {
-        PaymentMethod {
-            cvv: self.has_cvv.then(|| "***".to_owned()),
-            ..self.shown.clone()
-        }
+        PaymentMethod { cvv: self.has_cvv.then(|| "***".to_owned()), ..self.shown.clone() }
     }
 }
 
@@ -111,10 +105,7 @@ pub(crate) fn keep_card(cx: &Cx<'_>, card: NewCard) -> KeptMethod {
 
 /// Takes a bank account's details in.
 pub(crate) fn keep_bank(cx: &Cx<'_>, bank: NewBank) -> KeptMethod {
-    let number = bank
-        .account_number
-        .clone()
-        .unwrap_or_else(|| Secret::from(""));
+    let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
     let routing = bank.routing_number.clone().unwrap_or_default();
     let problems = bank::rules(&bank);
     let class = outcomes::of_bank(&bank);
@@ -152,11 +143,7 @@ pub(crate) fn keep_bank(cx: &Cx<'_>, bank: NewBank) -> KeptMethod {
 }
 
 fn whole_year(year: i64) -> i64 {
-    if (0..100).contains(&year) {
-        year.saturating_add(2000)
-    } else {
-        year
-    }
+    if (0..100).contains(&year) { year.saturating_add(2000) } else { year }
 }
 
 fn fingerprint(cx: &Cx<'_>, label: &str, digits: &str) -> String {
@@ -185,11 +172,7 @@ pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<R
             Err(_) => (saved(cx, owner, &id)?, None),
         },
     };
-    Ok(Resolved {
-        method,
-        token,
-        parent: "method",
-    })
+    Ok(Resolved { method, token, parent: "method" })
 }
 
 fn saved(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {

@@ -107,20 +107,9 @@ impl Sandbox {
     pub fn open(index: Arc<dyn Index>, options: Options) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
         let world = World { options, seed };
-        let live = Live {
-            meta: Meta::default(),
-            faults: Vec::new(),
-            next_due: None,
-        };
-        let inner = Inner {
-            world,
-            index,
-            routes: Routes::new(),
-            live: Mutex::new(live),
-        };
-        let sandbox = Self {
-            inner: Arc::new(inner),
-        };
+        let live = Live { meta: Meta::default(), faults: Vec::new(), next_due: None };
+        let inner = Inner { world, index, routes: Routes::new(), live: Mutex::new(live) };
+        let sandbox = Self { inner: Arc::new(inner) };
         sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {
             sandbox.start_over()?;
@@ -129,26 +118,17 @@ impl Sandbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Live> {
-        self.inner
-            .live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads into memory what is kept there.
     fn reload(&self, live: &mut Live) -> Result<(), Refusal> {
         let index = self.inner.index.as_ref();
         let faults = index.get(FAULTS.as_bytes())?;
-        let faults = faults
-            .map(|bytes| serde_json::from_slice(&bytes))
-            .transpose()?;
+        let faults = faults.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
         let meta = Meta::load(index)?;
         let next_due = first_due(index)?;
-        *live = Live {
-            meta,
-            faults: faults.unwrap_or_default(),
-            next_due,
-        };
+        *live = Live { meta, faults: faults.unwrap_or_default(), next_due };
         Ok(())
     }
 
@@ -185,12 +165,7 @@ impl Sandbox {
     }
 
     fn cx(&self, live: &Live, now: DateTime<Utc>) -> Cx<'_> {
-        Cx::open(
-            &self.inner.world,
-            self.inner.index.as_ref(),
-            &live.meta,
-            now,
-        )
+        Cx::open(&self.inner.world, self.inner.index.as_ref(), &live.meta, now)
     }
 
     /// Applies a unit of change as a whole.

@@ -35,15 +35,9 @@ pub(crate) fn issue_code(cx: &mut Cx<'_>, merchant: &str) -> Result<String, Refu
 /// POST /oauth/token: JSON or a form, credentials in the body, no `Authorization` header.
 pub(crate) fn exchange(cx: &mut Cx<'_>, asked: &Asked) -> Result<AccessToken, Refusal> {
     if asked.headers.contains_key(header::AUTHORIZATION) {
-        return Err(Refusal::invalid(
-            "The token endpoint takes no Authorization header",
-        ));
+        return Err(Refusal::invalid("The token endpoint takes no Authorization header"));
     }
-    let body: Value = if asked.is_form() {
-        asked.form()
-    } else {
-        asked.json()?
-    };
+    let body: Value = if asked.is_form() { asked.form() } else { asked.json()? };
     let request: TokenRequest = lenient::read(body)?;
     let known = request.client_id == client_id(cx.world)
         && request.client_secret == Some(client_secret(cx.world));

@@ -23,10 +23,7 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::KeptTransaction;
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "occurrence",
-    name: "Occurrence",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "occurrence", name: "Occurrence" };
 
 /// The hour of the merchant's day at which an occurrence is paid.
 const DUE_HOUR: u32 = 12;
@@ -86,20 +83,10 @@ pub(crate) fn open(
         ..Occurrence::default()
     };
     let owner = charge.owner.clone();
-    let kept = Kept {
-        owner,
-        sequence,
-        object: object.clone(),
-        inside: Inside::default(),
-    };
+    let kept = Kept { owner, sequence, object: object.clone(), inside: Inside::default() };
     cx.create(KIND, &charge.object.id, &object.id, &kept)?;
     plan(cx, charge, &object)?;
-    events::emit(
-        cx,
-        &charge.owner,
-        "recurring_charge.occurrence.created",
-        &object,
-    )?;
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
     Ok(Some(object))
 }
 
@@ -108,25 +95,15 @@ fn plan(cx: &mut Cx<'_>, charge: &mut KeptRecurring, object: &Occurrence) -> Res
     charge.object.next_payment = object.due_date;
     let merchant = cx.merchant(&charge.owner.merchant)?;
     let date = object.due_date.ok_or_else(Refusal::broken)?;
-    due::schedule(
-        cx,
-        merchant.at(date, DUE_HOUR),
-        &Due::Occurrence {
-            id: object.id.clone(),
-        },
-    )
+    due::schedule(cx, merchant.at(date, DUE_HOUR), &Due::Occurrence { id: object.id.clone() })
 }
 
 /// The next date and what is collected on it; nothing when a limit is reached or no date is left.
 fn next(charge: &KeptRecurring, today: NaiveDate) -> Result<Option<(NaiveDate, i64)>, Refusal> {
     let object = &charge.object;
-    let left = object
-        .max_amount
-        .map(|most| most.saturating_sub(object.total_amount));
+    let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
     let amount = left.map_or(object.amount, |left| left.min(object.amount));
-    let counted = object
-        .max_occurrences
-        .is_some_and(|most| object.total_occurrences >= most);
+    let counted = object.max_occurrences.is_some_and(|most| object.total_occurrences >= most);
     if counted || amount <= 0 {
         return Ok(None);
     }
@@ -146,12 +123,7 @@ fn complete(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> 
     charge.object.next_payment = None;
     charge.inside.pending = None;
     charge.object.modified = Some(Timestamp(cx.now));
-    events::emit(
-        cx,
-        &charge.owner,
-        "recurring_charge.completed",
-        &charge.object,
-    )
+    events::emit(cx, &charge.owner, "recurring_charge.completed", &charge.object)
 }
 
 /// Puts the pending occurrence where a changed charge wants it; false when it wants none.
@@ -175,18 +147,12 @@ pub(crate) fn replan(
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(KIND, &pending, &kept)?;
     plan(cx, charge, &kept.object)?;
-    events::emit(
-        cx,
-        &kept.owner,
-        "recurring_charge.occurrence.updated",
-        &kept.object,
-    )?;
+    events::emit(cx, &kept.owner, "recurring_charge.occurrence.updated", &kept.object)?;
     Ok(true)
 }
 
 fn any(cx: &Cx<'_>, id: &str) -> Result<KeptOccurrence, Refusal> {
-    cx.any(KIND, id)?
-        .ok_or_else(|| Refusal::missing(KIND.name, id))
+    cx.any(KIND, id)?.ok_or_else(|| Refusal::missing(KIND.name, id))
 }
 
 /// The due time of an occurrence has come: it is paid, if it still waits for this date.
@@ -217,14 +183,10 @@ fn attempt(
     kept.object.last_attempt = Some(Timestamp(cx.now));
     kept.inside.transactions.push(transaction.object.id.clone());
     let totals = &mut charge.object;
-    totals.total_occurrences = totals
-        .total_occurrences
-        .saturating_add(i64::from(first_try));
+    totals.total_occurrences = totals.total_occurrences.saturating_add(i64::from(first_try));
     if paid {
-        totals.total_amount = totals
-            .total_amount
-            .checked_add(kept.object.amount)
-            .ok_or_else(Refusal::broken)?;
+        totals.total_amount =
+            totals.total_amount.checked_add(kept.object.amount).ok_or_else(Refusal::broken)?;
     }
     close(cx, charge, &mut kept, outcome)?;
     Ok(transaction)
@@ -292,12 +254,7 @@ fn after_late_payment(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(),
         let mut kept = any(cx, &pending)?;
         kept.object.status = step(&kept.object.status, Change::Ignore).ok_or_else(unavailable)?;
         cx.update(KIND, &pending, &kept)?;
-        events::emit(
-            cx,
-            &kept.owner,
-            "recurring_charge.occurrence.ignored",
-            &kept.object,
-        )?;
+        events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)?;
     }
     complete(cx, charge)
 }
@@ -321,10 +278,7 @@ fn show(cx: &Cx<'_>, id: &str) -> Result<Occurrence, Refusal> {
         let transaction: Option<KeptTransaction> = cx.any(charges::KIND, id)?;
         transactions.extend(transaction.map(|kept| kept.object));
     }
-    Ok(Occurrence {
-        transactions: Some(transactions),
-        ..kept.object
-    })
+    Ok(Occurrence { transactions: Some(transactions), ..kept.object })
 }
 
 /// GET …/occurrences/{id}.

@@ -26,10 +26,7 @@ pub(crate) struct Class {
 /// The class of a card, by its number and what of the address is given.
 pub(crate) fn of_card(card: &NewCard) -> Class {
     let number = card.number.as_ref().map_or("", Secret::expose);
-    let has_cvv = card
-        .cvv
-        .as_ref()
-        .is_some_and(|cvv| !cvv.expose().is_empty());
+    let has_cvv = card.cvv.as_ref().is_some_and(|cvv| !cvv.expose().is_empty());
     let failure = match number {
         "4000000000000002" => Some("card_declined"),
         "4000000000000044" => Some("card_declined_insufficient_funds"),
@@ -85,10 +82,7 @@ pub(crate) fn of_bank(bank: &NewBank) -> Class {
         (Some("000000013"), "1000000010") => Some("ach_processing_error"),
         _ => None,
     };
-    Class {
-        failure: failure.map(str::to_owned),
-        ..Class::default()
-    }
+    Class { failure: failure.map(str::to_owned), ..Class::default() }
 }
 
 /// The bank behind a routing number.

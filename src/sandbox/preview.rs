@@ -42,9 +42,7 @@ pub(crate) fn show(
     let dates = calendar.dates_from(first).take(REMAINING_MAX);
     let all = payments(dates, amount, new.max_occurrences, new.max_amount);
     let ends = all.len() < REMAINING_MAX;
-    let sum = all
-        .iter()
-        .try_fold(0_i64, |sum, (_, amount)| sum.checked_add(*amount));
+    let sum = all.iter().try_fold(0_i64, |sum, (_, amount)| sum.checked_add(*amount));
     let remaining = i64::try_from(all.len()).ok().filter(|_| ends);
     let list = all.iter().take(shown);
     Ok(Preview {
@@ -57,10 +55,7 @@ pub(crate) fn show(
         remaining_amount: sum.filter(|_| ends),
         next_payment: all.first().map(|(date, _)| *date),
         occurrences: list
-            .map(|(date, amount)| PreviewOccurrence {
-                amount: *amount,
-                due_date: Some(*date),
-            })
+            .map(|(date, amount)| PreviewOccurrence { amount: *amount, due_date: Some(*date) })
             .collect(),
         schedule: Some(schedule),
     })
@@ -73,9 +68,7 @@ fn payments(
     most: Option<i64>,
     mut left: Option<i64>,
 ) -> Vec<(NaiveDate, i64)> {
-    let most = most
-        .and_then(|most| usize::try_from(most).ok())
-        .unwrap_or(usize::MAX);
+    let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
     let mut all = Vec::new();
     for date in dates.take(most) {
         let due = left.map_or(amount, |left| left.min(amount));

@@ -17,10 +17,7 @@ use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::compare;
 use crate::sandbox::{events, occurrences, tokens};
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "recurring",
-    name: "RecurringCharge",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "recurring", name: "RecurringCharge" };
 
 /// What a recurring charge knows besides what it shows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -68,23 +65,12 @@ pub(crate) fn create(
     let kind = &method.shown.kind;
     let account = merchant.account(owner.mode, kind, new.account_id.as_deref())?;
     if new.currency.as_deref().is_some_and(|code| code != "USD") {
-        return Err(Refusal::rule(
-            "unsupported_currency",
-            "Currency is not supported",
-        ));
+        return Err(Refusal::rule("unsupported_currency", "Currency is not supported"));
     }
     let object = build(cx, new, account, &method);
     let sequence = cx.next();
-    let inside = Inside {
-        method,
-        ..Inside::default()
-    };
-    let mut kept = Kept {
-        owner: owner.clone(),
-        sequence,
-        object,
-        inside,
-    };
+    let inside = Inside { method, ..Inside::default() };
+    let mut kept = Kept { owner: owner.clone(), sequence, object, inside };
     let id = kept.object.id.clone();
     cx.create(KIND, &owner.key(), &id, &kept)?;
     events::emit(cx, &owner, "recurring_charge.created", &kept.object)?;
@@ -94,10 +80,7 @@ pub(crate) fn create(
         return Err(Refusal::rule("no_occurrences_for_schedule", text));
     };
     cx.update(KIND, &id, &kept)?;
-    Ok(RecurringCharge {
-        occurrences: Some(vec![first]),
-        ..kept.object
-    })
+    Ok(RecurringCharge { occurrences: Some(vec![first]), ..kept.object })
 }
 
 fn build(
@@ -167,9 +150,7 @@ pub(crate) fn calendar(schedule: &Schedule) -> Result<Calendar, Refusal> {
     let mut days = days.collect::<Result<Vec<_>, _>>().map_err(|_| wrong())?;
     days.sort_unstable();
     days.dedup();
-    let delay = schedule
-        .interval_delay
-        .and_then(|delay| u32::try_from(delay).ok());
+    let delay = schedule.interval_delay.and_then(|delay| u32::try_from(delay).ok());
     Ok(Calendar {
         start: schedule.start.ok_or_else(wrong)?,
         interval_unit: unit,
@@ -196,10 +177,8 @@ pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<RecurringCharg
     let under = format!("{}/{}", KIND.word, owner.key());
     let show = |id: &str| find(cx, &owner, id).map(|kept| kept.object);
     let filters = ["account_id", "status", "reference"];
-    let filters: Vec<_> = filters
-        .iter()
-        .filter_map(|name| asked.query(name).map(|text| (*name, text)))
-        .collect();
+    let filters: Vec<_> =
+        filters.iter().filter_map(|name| asked.query(name).map(|text| (*name, text))).collect();
     let order = asked.query("order_by");
     if filters.is_empty() && order.is_none() {
         return paging.of_list(cx, &under, show);

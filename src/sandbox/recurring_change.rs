@@ -34,11 +34,7 @@ pub(crate) fn put(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Ref
     problems.retain(|problem| problem.context != "method");
     Refusal::fields("", &problems)?;
     let object = &mut kept.object;
-    (
-        object.description,
-        object.max_occurrences,
-        object.max_amount,
-    ) = (None, None, None);
+    (object.description, object.max_occurrences, object.max_amount) = (None, None, None);
     object.schedule = None;
     let change = RecurringChange {
         description: whole.description,
@@ -63,10 +59,7 @@ fn open(cx: &Cx<'_>, asked: &Asked) -> Result<KeptRecurring, Refusal> {
 
 /// 422 for a status that does not allow it.
 pub(crate) fn unavailable() -> Refusal {
-    Refusal::rule(
-        "unavailable_for_current_status",
-        "Not available for the current status",
-    )
+    Refusal::rule("unavailable_for_current_status", "Not available for the current status")
 }
 
 fn update(
@@ -85,19 +78,13 @@ fn update(
         change_method(cx, &owner, &mut kept, method)?;
     }
     let kind = &kept.inside.method.shown.kind;
-    let account = change
-        .account_id
-        .as_deref()
-        .unwrap_or(&kept.object.account_id);
+    let account = change.account_id.as_deref().unwrap_or(&kept.object.account_id);
     kept.object.account_id = merchant.account(kept.owner.mode, kind, Some(account))?;
     let public = cx.world.options.surface == Surface::Public;
     let object = &mut kept.object;
     object.amount = change.amount.unwrap_or(object.amount);
     object.description = change.description.or(object.description.take());
-    object.reference = change
-        .reference
-        .filter(|_| public)
-        .or(object.reference.take());
+    object.reference = change.reference.filter(|_| public).or(object.reference.take());
     object.max_occurrences = change.max_occurrences.or(object.max_occurrences);
     object.max_amount = change.max_amount.or(object.max_amount);
     if object.max_amount.is_some_and(|most| most < object.amount) {
@@ -163,10 +150,7 @@ fn change_method(
             same_kind(&own_kind, &MethodKind::Card)?;
             let sensitive = [("method.number", &new.number), ("method.cvv", &new.cvv)];
             by_token_only(
-                sensitive
-                    .iter()
-                    .find(|(_, value)| value.is_some())
-                    .map(|(name, _)| *name),
+                sensitive.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name),
             )?;
             Refusal::fields("method", &only_wrong(card::rules(&new)))?;
             let fields = serde_json::to_value(&*new)?;
@@ -189,21 +173,15 @@ fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<(), Refusal> {
     if own == asked {
         return Ok(());
     }
-    Err(Refusal::field(
-        "method.type",
-        "invalid",
-        "Payment method type is changed by a token only",
-    ))
+    Err(Refusal::field("method.type", "invalid", "Payment method type is changed by a token only"))
 }
 
 fn by_token_only(field: Option<&str>) -> Result<(), Refusal> {
     match field {
         None => Ok(()),
-        Some(name) => Err(Refusal::field(
-            name,
-            "invalid",
-            "Sensitive data is changed by a token only",
-        )),
+        Some(name) => {
+            Err(Refusal::field(name, "invalid", "Sensitive data is changed by a token only"))
+        }
     }
 }
 
@@ -221,8 +199,6 @@ fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, Refusa
     }
     let mut method: PaymentMethod = serde_json::from_value(value)?;
     let short = method.exp_year.filter(|year| (0..100).contains(year));
-    method.exp_year = short
-        .map(|year| year.saturating_add(2000))
-        .or(method.exp_year);
+    method.exp_year = short.map(|year| year.saturating_add(2000)).or(method.exp_year);
     Ok(method)
 }

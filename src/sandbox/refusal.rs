@@ -18,11 +18,7 @@ pub(crate) struct Refusal {
 impl Refusal {
     /// A refusal of one code and text.
     pub(crate) fn new(status: StatusCode, code: &str, message: &str) -> Self {
-        Self {
-            status,
-            problem: Problem::new(code, message),
-            keeps_effects: false,
-        }
+        Self { status, problem: Problem::new(code, message), keeps_effects: false }
     }
 
     /// 422 with a code of its own.
@@ -44,14 +40,10 @@ impl Refusal {
 
     /// 422 `invalid_data` about one field.
     pub(crate) fn field(context: &str, sub_code: &str, message: &str) -> Self {
-        let message = Message::new("invalid_data", message)
-            .about(context)
-            .sub_code(sub_code);
+        let message = Message::new("invalid_data", message).about(context).sub_code(sub_code);
         Self {
             status: StatusCode::UNPROCESSABLE_ENTITY,
-            problem: Problem {
-                messages: vec![message],
-            },
+            problem: Problem { messages: vec![message] },
             keeps_effects: false,
         }
     }
@@ -61,20 +53,14 @@ impl Refusal {
         let message = Message::new("resource_not_found", "Resource not found");
         Self {
             status: StatusCode::NOT_FOUND,
-            problem: Problem {
-                messages: vec![message.about(&format!("{kind}[{id}]"))],
-            },
+            problem: Problem { messages: vec![message.about(&format!("{kind}[{id}]"))] },
             keeps_effects: false,
         }
     }
 
     /// 404 of a path that does not exist.
     pub(crate) fn no_path() -> Self {
-        Self::new(
-            StatusCode::NOT_FOUND,
-            "resource_not_found",
-            "Resource not found",
-        )
+        Self::new(StatusCode::NOT_FOUND, "resource_not_found", "Resource not found")
     }
 
     /// 401, whatever the reason.
@@ -94,11 +80,7 @@ impl Refusal {
 
     /// 500, and nothing of the reason: it goes to the log.
     pub(crate) fn broken() -> Self {
-        Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "server_error",
-            "Server error",
-        )
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", "Server error")
     }
 }
 

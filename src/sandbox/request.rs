@@ -42,11 +42,7 @@ impl Sandbox {
     async fn handle(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
         let is_control = control::is_control(parts.uri.path());
-        let most = if is_control {
-            CONTROL_BYTES_MAX
-        } else {
-            BODY_BYTES_MAX
-        };
+        let most = if is_control { CONTROL_BYTES_MAX } else { BODY_BYTES_MAX };
         let Ok(body) = Limited::new(body, most).collect().await else {
             return response(Answer::refused(&Refusal::malformed("Body cannot be read")));
         };
@@ -55,12 +51,7 @@ impl Sandbox {
             return response(control::serve(self, &parts, &body));
         }
         let fault = self.fault_for(&parts);
-        if let Some(Fault {
-            trouble: Trouble::Delay,
-            delay_ms,
-            ..
-        }) = &fault
-        {
+        if let Some(Fault { trouble: Trouble::Delay, delay_ms, .. }) = &fault {
             tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
         }
         let answer = self.answer(&parts, body, fault.as_ref());
@@ -126,22 +117,11 @@ impl Sandbox {
     fn route(&self, cx: &mut Cx<'_>, parts: &Parts, body: Vec<u8>) -> Result<Answer, Refusal> {
         let surface = self.inner.world.options.surface;
         let (route, parameters) =
-            self.inner
-                .routes
-                .find(surface, &parts.method, parts.uri.path())?;
+            self.inner.routes.find(surface, &parts.method, parts.uri.path())?;
         let caller = auth::admit(cx, route.auth, &parts.headers)?;
         let query = pairs(parts.uri.query().unwrap_or_default());
         let headers = parts.headers.clone();
-        (route.handler)(
-            cx,
-            &Asked {
-                caller,
-                parameters,
-                query,
-                headers,
-                body,
-            },
-        )
+        (route.handler)(cx, &Asked { caller, parameters, query, headers, body })
     }
 }
 
@@ -154,10 +134,7 @@ fn refusal_before(fault: &Fault) -> Option<Answer> {
             let status = StatusCode::TOO_MANY_REQUESTS;
             let refusal = Refusal::new(status, "too_many_requests", "Too many requests");
             let retry_after = Some(RETRY_AFTER_SECONDS);
-            Some(Answer {
-                retry_after,
-                ..Answer::refused(&refusal)
-            })
+            Some(Answer { retry_after, ..Answer::refused(&refusal) })
         }
         Trouble::DropAfter | Trouble::ErrorAfter | Trouble::Delay => None,
     }
@@ -169,14 +146,9 @@ fn refusal_after(fault: &Fault) -> Option<Answer> {
 }
 
 fn error(fault: &Fault) -> Answer {
-    let status = fault
-        .status
-        .and_then(|status| StatusCode::from_u16(status).ok());
+    let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::refused(&Refusal {
-        status,
-        ..Refusal::broken()
-    })
+    Answer::refused(&Refusal { status, ..Refusal::broken() })
 }
 
 fn write_log(
@@ -204,17 +176,11 @@ pub(super) fn response(answer: Answer) -> Response {
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static(answer.content_type),
-    );
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
     if let Some(seconds) = answer.retry_after {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if let Some(value) = answer
-        .location
-        .and_then(|url| HeaderValue::from_str(&url).ok())
-    {
+    if let Some(value) = answer.location.and_then(|url| HeaderValue::from_str(&url).ok()) {
         headers.insert(header::LOCATION, value);
     }
     response

@@ -70,11 +70,7 @@ impl Routes {
     }
 
     fn payment(&mut self) {
-        let token = Self::route(
-            CreateToken::METHOD,
-            CreateToken::PATH,
-            Box::new(tokens::create),
-        );
+        let token = Self::route(CreateToken::METHOD, CreateToken::PATH, Box::new(tokens::create));
         self.0.push(token);
         self.read::<GetToken>(tokens::get);
         self.write::<CreateCard>(cards::create);
@@ -91,11 +87,7 @@ impl Routes {
         self.write::<PatchRecurring>(recurring_change::patch);
         let put: Handler = Box::new(|cx, asked| Answer::json(&recurring_change::put(cx, asked)?));
         let put = Self::route(Method::Put, PatchRecurring::PATH, put);
-        self.0.push(Route {
-            auth: Auth::SecretKey,
-            surface: Surface::Public,
-            ..put
-        });
+        self.0.push(Route { auth: Auth::SecretKey, surface: Surface::Public, ..put });
         self.read::<GetRecurring>(recurring::get).surface = Surface::Public;
         self.read::<ListRecurring>(recurring::list).surface = Surface::Public;
         self.read::<ListOccurrences>(occurrences::list);
@@ -106,29 +98,19 @@ impl Routes {
 
     fn records(&mut self) {
         self.read::<GetTransaction>(transactions::get).surface = Surface::Public;
-        self.read::<SearchTransactions>(transactions::search)
-            .surface = Surface::Public;
+        self.read::<SearchTransactions>(transactions::search).surface = Surface::Public;
         self.read::<ListEvents>(events::list);
         self.read::<GetEvent>(events::get);
         self.read::<GetMerchant>(accounts::merchant).surface = Surface::Public;
         let status: Handler = Box::new(|_, _| Answer::json(&json!({"status": "NORMAL"})));
         let status = Self::route(Method::Get, "/status", status);
-        self.0.push(Route {
-            surface: Surface::Public,
-            ..status
-        });
+        self.0.push(Route { surface: Surface::Public, ..status });
     }
 
     fn route(method: Method, path: &'static str, handler: Handler) -> Route {
         let pattern = path.split('/').filter(|part| !part.is_empty()).collect();
         let surface = Surface::Documented;
-        Route {
-            method: method.as_str(),
-            pattern,
-            auth: Auth::None,
-            surface,
-            handler,
-        }
+        Route { method: method.as_str(), pattern, auth: Auth::None, surface, handler }
     }
 
     /// An endpoint whose handler needs no typed body.
@@ -142,10 +124,7 @@ impl Routes {
     {
         let handler: Handler = Box::new(move |cx, asked| Answer::json(&handler(cx, asked)?));
         let at = self.0.len();
-        self.0.push(Route {
-            auth: E::AUTH,
-            ..Self::route(E::METHOD, E::PATH, handler)
-        });
+        self.0.push(Route { auth: E::AUTH, ..Self::route(E::METHOD, E::PATH, handler) });
         &mut self.0[at]
     }
 
@@ -194,13 +173,7 @@ impl Route {
     }
 
     fn parameters(&self, parts: &[&str]) -> Vec<String> {
-        let pairs = self
-            .pattern
-            .iter()
-            .zip(parts)
-            .filter(|(own, _)| own.starts_with('{'));
-        pairs
-            .map(|(_, part)| decode(&part.replace('+', "%2B")))
-            .collect()
+        let pairs = self.pattern.iter().zip(parts).filter(|(own, _)| own.starts_with('{'));
+        pairs.map(|(_, part)| decode(&part.replace('+', "%2B"))).collect()
     }
 }

@@ -81,10 +81,7 @@ pub fn serve(
     if plain_http && !listen.ip().is_loopback() {
         return Err(ServeError::PlainNotLoopback(listen));
     }
-    let failed = |source| ServeError::Listen {
-        address: listen,
-        source,
-    };
+    let failed = |source| ServeError::Listen { address: listen, source };
     let listener = TcpListener::bind(listen).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
@@ -92,31 +89,18 @@ pub fn serve(
     let stop = handle.clone();
     let router = sandbox.router();
     let (scheme, ca, work) = if plain_http {
-        let mut server = axum_server::from_tcp(listener)
-            .map_err(failed)?
-            .handle(handle)
-            .http1_only();
+        let mut server =
+            axum_server::from_tcp(listener).map_err(failed)?.handle(handle).http1_only();
         set_timeout(server.http_builder());
-        (
-            "http",
-            None,
-            tokio::spawn(server.serve(connections(router))),
-        )
+        ("http", None, tokio::spawn(server.serve(connections(router))))
     } else {
-        let authority = |source| ServeError::Authority {
-            directory: state_dir.to_owned(),
-            source,
-        };
+        let authority = |source| ServeError::Authority { directory: state_dir.to_owned(), source };
         let (ca, config) = server_config(state_dir).map_err(authority)?;
         let config = RustlsConfig::from_config(Arc::new(config));
         let server = axum_server::tls_rustls::from_tcp_rustls(listener, config).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
         set_timeout(server.http_builder());
-        (
-            "https",
-            Some(ca),
-            tokio::spawn(server.serve(connections(router))),
-        )
+        ("https", Some(ca), tokio::spawn(server.serve(connections(router))))
     };
     let done = tokio::spawn(async move {
         tokio::pin!(work);
@@ -126,21 +110,13 @@ pub fn serve(
         }
         work.await.map_err(io::Error::other)?
     });
-    Ok(Running {
-        url: format!("{scheme}://{address}"),
-        address,
-        ca,
-        done,
-    })
+    Ok(Running { url: format!("{scheme}://{address}"), address, ca, done })
 }
 
 type Builder = hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>;
 
 fn set_timeout(builder: &mut Builder) {
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
 }
 
 /// Why a connection is closed without an answer.

@@ -64,16 +64,9 @@ impl Meta {
     /// As stored; the defaults in an empty index.
     pub(crate) fn load(index: &dyn Index) -> Result<Self, Refusal> {
         let stored = |key: &str| index.get(key.as_bytes());
-        let sequence = stored(SEQUENCE)?
-            .map(|bytes| serde_json::from_slice(&bytes))
-            .transpose()?;
-        let settings = stored(SETTINGS)?
-            .map(|bytes| serde_json::from_slice(&bytes))
-            .transpose()?;
-        Ok(Self {
-            sequence: sequence.unwrap_or(0),
-            settings: settings.unwrap_or_default(),
-        })
+        let sequence = stored(SEQUENCE)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
+        let settings = stored(SETTINGS)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
+        Ok(Self { sequence: sequence.unwrap_or(0), settings: settings.unwrap_or_default() })
     }
 }
 
@@ -118,14 +111,7 @@ impl<'a> Cx<'a> {
         now: DateTime<Utc>,
     ) -> Self {
         let Meta { sequence, settings } = meta.clone();
-        Self {
-            world,
-            now,
-            settings,
-            index,
-            batch: Batch::new(),
-            sequence,
-        }
+        Self { world, now, settings, index, batch: Batch::new(), sequence }
     }
 
     /// The changes, to be applied at once, and what follows from them once they are.
@@ -134,13 +120,7 @@ impl<'a> Cx<'a> {
             let sequence = self.sequence;
             self.put(SEQUENCE, &sequence)?;
         }
-        Ok((
-            self.batch,
-            Meta {
-                sequence: self.sequence,
-                settings: self.settings,
-            },
-        ))
+        Ok((self.batch, Meta { sequence: self.sequence, settings: self.settings }))
     }
 
     /// Has anything changed?
@@ -163,9 +143,7 @@ impl<'a> Cx<'a> {
     /// Reads a value.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Refusal> {
         let bytes = self.batch.get(self.index, key.as_bytes())?;
-        bytes
-            .map(|bytes| Ok(serde_json::from_slice(&bytes)?))
-            .transpose()
+        bytes.map(|bytes| Ok(serde_json::from_slice(&bytes)?)).transpose()
     }
 
     /// Stores a value.
@@ -225,8 +203,5 @@ impl<'a> Cx<'a> {
 }
 
 fn read_entry((key, value): Entry) -> Result<(String, Value), Refusal> {
-    Ok((
-        String::from_utf8_lossy(&key).into_owned(),
-        serde_json::from_slice(&value)?,
-    ))
+    Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
 }

@@ -19,10 +19,7 @@ use crate::sandbox::methods::{KeptMethod, keep_bank, keep_card};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-pub(crate) const KIND: KindOf = KindOf {
-    word: "token",
-    name: "Token",
-};
+pub(crate) const KIND: KindOf = KindOf { word: "token", name: "Token" };
 
 /// The fields that are a method's own; anything else in a form comes back under `form_data`.
 const OWN: [&str; 27] = [
@@ -68,19 +65,12 @@ const CUTS: [(&str, usize); 7] = [
 
 /// POST /v1/tokens: JSON or a form.
 pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
-    let body = if asked.is_form() {
-        asked.form()
-    } else {
-        asked.json()?
-    };
+    let body = if asked.is_form() { asked.form() } else { asked.json()? };
     let Value::Object(body) = body else {
         return Err(Refusal::malformed("Body is not an object"));
     };
     let owner = caller(cx, asked, &body)?;
-    let redirect = body
-        .get("redirect_url")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
+    let redirect = body.get("redirect_url").and_then(Value::as_str).map(str::to_owned);
     let form_data = form_data(&body, asked.is_form());
     let method: MethodRef = read_method(body)?;
     let token = store(cx, &owner, method, form_data)?;
@@ -96,10 +86,7 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
 
 /// The key stands in the header, or in a form's `public_key` (service-facts, 38).
 fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner, Refusal> {
-    let in_form = body
-        .get("public_key")
-        .and_then(Value::as_str)
-        .filter(|_| asked.is_form());
+    let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
         (Ok(Caller::Key(owner)), _) => Ok(owner),
         (Ok(_) | Err(_), Some(key)) => Ok(auth::by_key(cx, key)?.owner),
@@ -110,17 +97,10 @@ fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner
 
 fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
     if !form {
-        return body
-            .get("form_data")
-            .filter(|data| !data.is_null())
-            .cloned();
+        return body.get("form_data").filter(|data| !data.is_null()).cloned();
     }
-    let extra = body
-        .iter()
-        .filter(|(name, _)| !OWN.contains(&name.as_str()));
-    let extra: Map<_, _> = extra
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let extra = body.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
+    let extra: Map<_, _> = extra.map(|(name, value)| (name.clone(), value.clone())).collect();
     (!extra.is_empty()).then_some(Value::Object(extra))
 }
 
@@ -155,23 +135,11 @@ fn store(
         MethodRef::Id(_) => return Err(Refusal::malformed("Body is not an object")),
     };
     let sequence = cx.next();
-    let token = OneTimeToken {
-        form_data,
-        ..show(cx.id(), &method)
-    };
-    let until = cx
-        .now
-        .checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
-    let end = Due::TokenExpiry {
-        id: token.id.clone(),
-    };
+    let token = OneTimeToken { form_data, ..show(cx.id(), &method) };
+    let until = cx.now.checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
+    let end = Due::TokenExpiry { id: token.id.clone() };
     due::schedule(cx, until.unwrap_or(cx.now), &end)?;
-    let kept = Kept {
-        owner: owner.clone(),
-        sequence,
-        object: token.clone(),
-        inside: method,
-    };
+    let kept = Kept { owner: owner.clone(), sequence, object: token.clone(), inside: method };
     cx.create(KIND, &owner.key(), &token.id, &kept)?;
     Ok(token)
 }

@@ -100,11 +100,7 @@ fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal
 /// Where transactions are found by reference; `rest` empty: the prefix of all that begin so.
 pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String {
     let start = format!("x/transaction-reference/{under}/{reference}");
-    if rest.is_empty() {
-        start
-    } else {
-        format!("{start}\u{0}{rest}")
-    }
+    if rest.is_empty() { start } else { format!("{start}\u{0}{rest}") }
 }
 
 /// GET /v1/transactions: newest first unless `order_by` says otherwise.
@@ -121,10 +117,7 @@ pub(crate) fn search(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>
         Some(reference) => {
             let prefix = reference_key(&owner.key(), reference, "");
             let found = cx.scan(&prefix, None, usize::MAX)?;
-            found
-                .into_iter()
-                .filter_map(|(_, id)| id.as_str().map(str::to_owned))
-                .collect()
+            found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
         }
         None => cx.ids(&under, 0, u64::MAX)?,
     };
@@ -140,12 +133,7 @@ pub(crate) fn search(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>
     for key in asked.query("order_by").unwrap_or_default().rsplit(',') {
         found.sort_by(|one, other| compare(key, &one.0, &other.0));
     }
-    Ok(paging.of_vec(
-        found
-            .into_iter()
-            .map(|(_, transaction)| transaction)
-            .collect(),
-    ))
+    Ok(paging.of_vec(found.into_iter().map(|(_, transaction)| transaction).collect()))
 }
 
 /// What a search asks for (service-facts, 44).
@@ -175,13 +163,7 @@ impl Filter {
     }
 
     fn is_open(&self) -> bool {
-        let Self {
-            text,
-            fields,
-            account,
-            from,
-            until,
-        } = self;
+        let Self { text, fields, account, from, until } = self;
         text.is_none()
             && fields.is_empty()
             && account.is_none()
@@ -195,18 +177,10 @@ impl Filter {
     }
 
     fn fits(&self, transaction: &Transaction, value: &Value) -> bool {
-        let Self {
-            text,
-            fields,
-            account,
-            from,
-            until,
-        } = self;
+        let Self { text, fields, account, from, until } = self;
         let created = transaction.created;
         fields.iter().all(|(name, text)| begins(value, name, text))
-            && account
-                .as_ref()
-                .is_none_or(|id| *id == transaction.account_id)
+            && account.as_ref().is_none_or(|id| *id == transaction.account_id)
             && from.is_none_or(|from| created >= Some(from))
             && until.is_none_or(|until| created <= Some(until))
             && text.as_ref().is_none_or(|text| holds(value, text))
@@ -215,9 +189,7 @@ impl Filter {
 
 /// Does the property (dots for nesting) begin with the text?
 fn begins(value: &Value, name: &str, text: &str) -> bool {
-    let property = name
-        .split('.')
-        .try_fold(value, |value, part| value.get(part));
+    let property = name.split('.').try_fold(value, |value, part| value.get(part));
     match property {
         Some(Value::String(own)) => own.to_lowercase().starts_with(&text.to_lowercase()),
         Some(other) => other.to_string().starts_with(text),
@@ -239,18 +211,10 @@ fn holds(value: &Value, text: &str) -> bool {
 pub(crate) fn compare(key: &str, one: &Value, other: &Value) -> Ordering {
     let name = key.trim().trim_start_matches(['-', '+']);
     let (left, right) = (one.get(name), other.get(name));
-    let numbers = left
-        .and_then(Value::as_i64)
-        .zip(right.and_then(Value::as_i64));
+    let numbers = left.and_then(Value::as_i64).zip(right.and_then(Value::as_i64));
     let order = match numbers {
         Some((left, right)) => left.cmp(&right),
-        None => left
-            .and_then(Value::as_str)
-            .cmp(&right.and_then(Value::as_str)),
+        None => left.and_then(Value::as_str).cmp(&right.and_then(Value::as_str)),
     };
-    if key.trim().starts_with('-') {
-        order.reverse()
-    } else {
-        order
-    }
+    if key.trim().starts_with('-') { order.reverse() } else { order }
 }

@@ -30,20 +30,14 @@ pub struct Decoded {
 impl Decoded {
     /// Whether the text may be parsed.
     pub fn is_good(&self) -> bool {
-        self.findings
-            .iter()
-            .all(|finding| finding.severity != Severity::Error)
+        self.findings.iter().all(|finding| finding.severity != Severity::Error)
     }
 }
 
 /// Takes a file's bytes as text.
 pub fn decode(bytes: Vec<u8>) -> Decoded {
     if let Some(finding) = not_text(&bytes) {
-        return Decoded {
-            text: String::new(),
-            bom: false,
-            findings: vec![finding],
-        };
+        return Decoded { text: String::new(), bom: false, findings: vec![finding] };
     }
     let (mut text, mut findings) = match String::from_utf8(bytes) {
         Ok(text) => (text, Vec::new()),
@@ -64,11 +58,7 @@ pub fn decode(bytes: Vec<u8>) -> Decoded {
         findings.push(bom_warning());
     }
     findings.extend(control_character(&text));
-    Decoded {
-        text,
-        bom,
-        findings,
-    }
+    Decoded { text, bom, findings }
 }
 
 /// A file that is too large to be read.
@@ -113,15 +103,9 @@ fn is_utf16(bytes: &[u8]) -> bool {
     }
     let sample = bytes.get(..bytes.len().min(64)).unwrap_or_default();
     let zeros = |odd: bool| {
-        let places = sample
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| (at % 2 == 1) == odd);
+        let places = sample.iter().enumerate().filter(|(at, _)| (at % 2 == 1) == odd);
         let (all, zero) = places.fold((0_usize, 0_usize), |(all, zero), (_, byte)| {
-            (
-                all.saturating_add(1),
-                zero.saturating_add(usize::from(*byte == 0)),
-            )
+            (all.saturating_add(1), zero.saturating_add(usize::from(*byte == 0)))
         });
         (all, zero)
     };
@@ -131,9 +115,7 @@ fn is_utf16(bytes: &[u8]) -> bool {
 }
 
 fn is_binary(bytes: &[u8]) -> bool {
-    let sample = bytes
-        .get(..bytes.len().min(SAMPLE_BYTES))
-        .unwrap_or_default();
+    let sample = bytes.get(..bytes.len().min(SAMPLE_BYTES)).unwrap_or_default();
     let control = sample.iter().filter(|byte| is_control(**byte)).count();
     let many = control.saturating_mul(1000) > sample.len().saturating_mul(CONTROL_PERMILLE_MAX);
     sample.contains(&0) && (many && sample.len() > 16 || std::str::from_utf8(bytes).is_err())
@@ -165,9 +147,7 @@ fn bom_warning() -> Finding {
 
 /// The first character that YAML does not know.
 fn control_character(text: &str) -> Option<Finding> {
-    let (at, found) = text
-        .char_indices()
-        .find(|(_, found)| !is_printable(*found))?;
+    let (at, found) = text.char_indices().find(|(_, found)| !is_printable(*found))?;
     let span = at..at.saturating_add(found.len_utf8());
     Some(match found {
         '\0' => Finding::error(
@@ -185,10 +165,7 @@ fn control_character(text: &str) -> Option<Finding> {
         _ => Finding::error(
             "reckon::yaml::control_character",
             span,
-            format!(
-                "the control character U+{:04X} stands here",
-                u32::from(found)
-            ),
+            format!("the control character U+{:04X} stands here", u32::from(found)),
             "remove it, or write it escaped inside double quotes",
         ),
     })

@@ -54,10 +54,7 @@ pub struct Document {
 impl Document {
     /// Whether it may be used, as far as it goes by itself.
     pub fn is_good(&self) -> bool {
-        let errors = self
-            .problems
-            .iter()
-            .any(|problem| problem.severity == Severity::Error);
+        let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
         self.key.is_some() && self.manifest.is_some() && !errors
     }
 }
@@ -76,12 +73,7 @@ pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -
         return read_clean(cx, source, slice, header, place);
     }
     let problems = findings_with_places(cx, source, slice, &linted, &header);
-    Document {
-        place,
-        key: header.key,
-        manifest: None,
-        problems,
-    }
+    Document { place, key: header.key, manifest: None, problems }
 }
 
 /// A text whose lines are counted only when something is wrong.
@@ -107,44 +99,22 @@ fn read_clean(
     header: Header,
     place: Place,
 ) -> Document {
-    let Header {
-        row,
-        key,
-        namespace,
-        labels,
-        annotations,
-        mut issues,
-        foreign,
-    } = header;
+    let Header { row, key, namespace, labels, annotations, mut issues, foreign } = header;
     let text = source.text.get(slice.range.clone()).unwrap_or_default();
     let namespace = namespace.unwrap_or_else(Name::default_namespace);
     // The kind's reader stops at a foreign field, of which the header has told.
-    let read = row
-        .filter(|_| !foreign)
-        .map(|row| (row.read)(text, &namespace, &cx.check));
+    let read = row.filter(|_| !foreign).map(|row| (row.read)(text, &namespace, &cx.check));
     let mut misfit = None;
     let mut manifest = None;
     match read {
         None => {}
         Some(Err(error)) => misfit = Some(error),
-        Some(Ok(Read {
-            spec,
-            references,
-            issues: own,
-        })) => {
+        Some(Ok(Read { spec, references, issues: own })) => {
             issues.extend(own);
             let digest = digest(&spec, &annotations);
             manifest = key.clone().map(|key| {
                 let place = place.clone();
-                Arc::new(Manifest {
-                    key,
-                    labels,
-                    annotations,
-                    spec,
-                    references,
-                    digest,
-                    place,
-                })
+                Arc::new(Manifest { key, labels, annotations, spec, references, digest, place })
             });
         }
     }
@@ -153,18 +123,11 @@ fn read_clean(
     } else {
         Placed::new(cx, &source.source(), slice).all(&issues, misfit.as_ref())
     };
-    Document {
-        place,
-        key,
-        manifest,
-        problems,
-    }
+    Document { place, key, manifest, problems }
 }
 
 fn digest(spec: &serde_json::Value, annotations: &Annotations) -> Digest {
-    sha256(&canonical(
-        &json!({ "spec": spec, "annotations": annotations }),
-    ))
+    sha256(&canonical(&json!({ "spec": spec, "annotations": annotations })))
 }
 
 /// A document with an issue: its tree, and what must not be told of it.
@@ -178,12 +141,7 @@ pub(crate) struct Placed<'a> {
 impl<'a> Placed<'a> {
     pub(crate) fn new(cx: &ReadCx, source: &'a Source, slice: &'a Slice) -> Self {
         let root = lint(&source.text, slice, Keep::All).root;
-        Self {
-            source,
-            slice,
-            root,
-            kinds: cx.kinds,
-        }
+        Self { source, slice, root, kinds: cx.kinds }
     }
 
     fn all(&self, issues: &[Issue], misfit: Option<&Misfit>) -> Vec<Problem> {
@@ -228,17 +186,8 @@ impl<'a> Placed<'a> {
         let mut finding = self.finding(&issue);
         let offset = misfit.offset.filter(|_| issue.path.0.is_empty());
         if let Some(offset) = offset {
-            let at = self
-                .slice
-                .range
-                .start
-                .saturating_add(offset)
-                .min(self.slice.range.end);
-            let rest = self
-                .source
-                .text
-                .get(at..self.slice.range.end)
-                .unwrap_or_default();
+            let at = self.slice.range.start.saturating_add(offset).min(self.slice.range.end);
+            let rest = self.source.text.get(at..self.slice.range.end).unwrap_or_default();
             let length = rest.find([' ', '\n', '\r', ',', ':']).unwrap_or(rest.len());
             finding.span = at..at.saturating_add(length);
         }
@@ -261,11 +210,8 @@ fn findings_with_places(
     header: &Header,
 ) -> Vec<Problem> {
     let source = source.source();
-    let mut problems: Vec<_> = linted
-        .findings
-        .iter()
-        .map(|finding| cleaned(source.problem(finding), &[]))
-        .collect();
+    let mut problems: Vec<_> =
+        linted.findings.iter().map(|finding| cleaned(source.problem(finding), &[])).collect();
     if linted.complete {
         problems.extend(Placed::new(cx, &source, slice).all(&header.issues, None));
     }
@@ -285,10 +231,7 @@ pub(crate) fn cleaned(mut problem: Problem, words: &[&str]) -> Problem {
 fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> Rules<'static> {
     let kind = root.and_then(|root| root.get("kind")).and_then(Node::text);
     let row = kinds.iter().find(|row| Some(row.name) == kind);
-    Rules::manifest(
-        row.map(|row| row.fields),
-        kinds.iter().map(|row| row.fields),
-    )
+    Rules::manifest(row.map(|row| row.fields), kinds.iter().map(|row| row.fields))
 }
 
 /// The bytes of one document that must not be shown.
@@ -296,11 +239,9 @@ pub fn private(kinds: &'static [KindRow], text: &str, slice: &Slice) -> Vec<Rang
     let linted = lint(text, slice, Keep::All);
     let rules = rules(kinds, linted.root.as_ref());
     match &linted.root {
-        Some(root) if linted.complete => rules
-            .private(root)
-            .into_iter()
-            .map(|(range, _)| range)
-            .collect(),
+        Some(root) if linted.complete => {
+            rules.private(root).into_iter().map(|(range, _)| range).collect()
+        }
         root => {
             let metadata = root.as_ref().and_then(|root| root.get("metadata"));
             let open = metadata.map_or(0..0, |node| node.span.clone());

@@ -51,19 +51,13 @@ impl Source {
         let start = self.start(line);
         let rest = self.text.get(start..).unwrap_or_default();
         let skip = column.saturating_sub(1);
-        let within = rest
-            .char_indices()
-            .nth(skip)
-            .map_or(rest.len(), |(at, _)| at);
+        let within = rest.char_indices().nth(skip).map_or(rest.len(), |(at, _)| at);
         start.saturating_add(within)
     }
 
     /// The byte at which a line (from 1) starts; the end of the text for lines beyond it.
     pub fn start(&self, line: usize) -> usize {
-        self.starts
-            .get(line.saturating_sub(1))
-            .copied()
-            .unwrap_or(self.text.len())
+        self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
     }
 
     /// How many lines there are, at least 1.
@@ -76,12 +70,7 @@ impl Source {
         let (line, column) = self.position(finding.span.start);
         let related = finding.related.iter().map(|(span, message)| {
             let (line, column) = self.position(span.start);
-            RelatedPlace {
-                file: self.file.to_string(),
-                line,
-                column,
-                message: message.clone(),
-            }
+            RelatedPlace { file: self.file.to_string(), line, column, message: message.clone() }
         });
         Problem {
             file: self.file.to_string(),
@@ -112,13 +101,7 @@ mod tests {
     fn places_count_lines_and_characters_from_one_and_back() {
         let source = Source::new("f".into(), "aé\r\n\rb".into());
         assert_eq!(source.count(), 3);
-        for (byte, place) in [
-            (0, (1, 1)),
-            (1, (1, 2)),
-            (3, (1, 3)),
-            (5, (2, 1)),
-            (6, (3, 1)),
-        ] {
+        for (byte, place) in [(0, (1, 1)), (1, (1, 2)), (3, (1, 3)), (5, (2, 1)), (6, (3, 1))] {
             assert_eq!(source.position(byte), place);
             assert_eq!(source.byte(place.0, place.1), byte);
         }

@@ -20,15 +20,16 @@ pub struct Link {
 
 /// The references of a manifest and its `depends-on`, in this order.
 pub fn links(manifest: &Manifest) -> Vec<Link> {
-    let references = manifest.references.iter().map(|found| Link {
-        path: Path::parse(&found.path),
-        target: found.key.clone(),
-    });
+    let references = manifest
+        .references
+        .iter()
+        .map(|found| Link { path: Path::parse(&found.path), target: found.key.clone() });
     let annotation = || Path::parse("metadata.annotations").key("reckon.dev/depends-on");
-    let depends_on = manifest.annotations.depends_on.iter().map(|target| Link {
-        path: annotation(),
-        target: target.clone(),
-    });
+    let depends_on = manifest
+        .annotations
+        .depends_on
+        .iter()
+        .map(|target| Link { path: annotation(), target: target.clone() });
     references.chain(depends_on).collect()
 }
 
@@ -52,10 +53,7 @@ impl Graph {
             }
         }
         for new in targets.difference(&before) {
-            self.dependants
-                .entry(new.clone())
-                .or_default()
-                .insert(key.clone());
+            self.dependants.entry(new.clone()).or_default().insert(key.clone());
         }
         if !targets.is_empty() {
             self.targets.insert(key.clone(), targets);
@@ -80,10 +78,7 @@ impl Graph {
     /// Whether the group that `affected` gave is a cycle.
     pub fn is_cycle(&self, group: &[Key]) -> bool {
         match group {
-            [only] => self
-                .targets
-                .get(only)
-                .is_some_and(|targets| targets.contains(only)),
+            [only] => self.targets.get(only).is_some_and(|targets| targets.contains(only)),
             _ => group.len() > 1,
         }
     }
@@ -159,9 +154,7 @@ impl<'a> Tarjan<'a> {
         self.open.push(key);
         self.is_open.insert(key);
         let targets = self.graph.targets.get(key).into_iter().flatten();
-        let rest = targets
-            .filter(|target| self.reached.contains(target))
-            .collect();
+        let rest = targets.filter(|target| self.reached.contains(target)).collect();
         Visit { key, rest }
     }
 
@@ -192,15 +185,10 @@ impl<'a> Tarjan<'a> {
 /// A document refers to what no document defines.
 pub fn missing(link: &Link) -> Issue {
     let target = &link.target;
-    let help = format!(
-        "add a document of kind {} with this name, or correct the name",
-        target.kind
-    );
+    let help =
+        format!("add a document of kind {} with this name, or correct the name", target.kind);
     let message = format!("there is no {} `{}`", target.kind, shown(target));
-    Issue {
-        path: link.path.clone(),
-        ..Issue::error("reckon::link::missing", "", message, help)
-    }
+    Issue { path: link.path.clone(), ..Issue::error("reckon::link::missing", "", message, help) }
 }
 
 /// `NAME`, or `NAMESPACE/NAME` outside the default namespace.
@@ -220,10 +208,7 @@ pub fn cycle(link: &Link, group: &[Key]) -> Issue {
         _ => format!("these documents need each other: {}", members.join(", ")),
     };
     let help = "take one of the references away";
-    Issue {
-        path: link.path.clone(),
-        ..Issue::error("reckon::link::cycle", "", message, help)
-    }
+    Issue { path: link.path.clone(), ..Issue::error("reckon::link::cycle", "", message, help) }
 }
 
 /// Two documents have the same name; `other` is where the first one stands.
@@ -254,23 +239,14 @@ mod tests {
     fn affected(graph: &Graph, touched: &[&str]) -> Vec<String> {
         let touched = touched.iter().map(|name| key(name)).collect();
         let text = |group: Vec<Key>| {
-            group
-                .iter()
-                .map(|key| key.name.to_string())
-                .collect::<Vec<_>>()
-                .join("+")
+            group.iter().map(|key| key.name.to_string()).collect::<Vec<_>>().join("+")
         };
         graph.affected(&touched).into_iter().map(text).collect()
     }
 
     #[test]
     fn dependants_come_after_what_they_need_and_others_do_not_come_at_all() {
-        let graph = graph(&[
-            ("c", &["b"]),
-            ("b", &["a"]),
-            ("d", &["a", "c"]),
-            ("x", &["y"]),
-        ]);
+        let graph = graph(&[("c", &["b"]), ("b", &["a"]), ("d", &["a", "c"]), ("x", &["y"])]);
         assert_eq!(affected(&graph, &["a"]), ["a", "b", "c", "d"]);
         assert_eq!(affected(&graph, &["c"]), ["c", "d"]);
     }

@@ -119,11 +119,7 @@ impl<'a> Lint<'a> {
             Event::SequenceStart(anchor, tag) => {
                 self.refuse(anchor, tag.is_some(), &span);
                 let keep = self.keeps();
-                self.open(Frame::Seq(SeqFrame {
-                    start: span.start,
-                    items: Vec::new(),
-                    keep,
-                }))?;
+                self.open(Frame::Seq(SeqFrame { start: span.start, items: Vec::new(), keep }))?;
             }
             Event::MappingStart(anchor, tag) => {
                 self.refuse(anchor, tag.is_some(), &span);
@@ -203,10 +199,7 @@ impl<'a> Lint<'a> {
             return Ok(());
         }
         let value = if self.keeps() {
-            NodeValue::Scalar {
-                text: value.into_owned(),
-                plain,
-            }
+            NodeValue::Scalar { text: value.into_owned(), plain }
         } else {
             NodeValue::Skipped
         };
@@ -318,16 +311,9 @@ impl<'a> Lint<'a> {
             && let Some(Frame::Map(map)) = self.frames.drain(..).next()
         {
             let span = map.start..self.last_end;
-            self.root = Some(Node {
-                span,
-                value: NodeValue::Map(map.entries),
-            });
+            self.root = Some(Node { span, value: NodeValue::Map(map.entries) });
         }
-        Linted {
-            root: self.root,
-            findings: self.findings,
-            complete: self.complete,
-        }
+        Linted { root: self.root, findings: self.findings, complete: self.complete }
     }
 }
 

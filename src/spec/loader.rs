@@ -103,10 +103,7 @@ impl Loader {
 
     /// Everything that is wrong, sorted by file and line.
     pub fn problems(&self) -> Vec<Problem> {
-        let troubles = self
-            .troubles
-            .values()
-            .map(|trouble| self.trouble_problem(trouble));
+        let troubles = self.troubles.values().map(|trouble| self.trouble_problem(trouble));
         let files = self.files.values().flat_map(SpecFile::problems).cloned();
         let mut problems: Vec<_> = troubles.chain(files).chain(self.link_problems()).collect();
         problems.sort();
@@ -137,29 +134,22 @@ impl Loader {
     pub fn index(&self, read_at_ns: i64) -> SpecIndex {
         let entry = |(path, file): (&'_ Arc<str>, &SpecFile)| (path.clone(), file.stat, file.hash);
         let entries: Vec<_> = self.files.iter().map(entry).collect();
-        let packed = entries.iter().map(|(path, stat, hash)| IndexEntry {
-            path,
-            stat: *stat,
-            hash: *hash,
-        });
+        let packed =
+            entries.iter().map(|(path, stat, hash)| IndexEntry { path, stat: *stat, hash: *hash });
         SpecIndex::pack(packed, read_at_ns)
     }
 
     fn look(&mut self, below: &[String]) -> Change {
         let mut touched = BTreeSet::new();
-        let mut before: Vec<Listing> = below
-            .iter()
-            .map(|path| Listing::of(&self.root, path))
-            .collect();
+        let mut before: Vec<Listing> =
+            below.iter().map(|path| Listing::of(&self.root, path)).collect();
         let mut settled = false;
         for _ in 0..ROUNDS_MAX {
             for (path, listing) in below.iter().zip(&before) {
                 self.update(path, listing, &mut touched);
             }
-            let after: Vec<Listing> = below
-                .iter()
-                .map(|path| Listing::of(&self.root, path))
-                .collect();
+            let after: Vec<Listing> =
+                below.iter().map(|path| Listing::of(&self.root, path)).collect();
             settled = after == before;
             if settled {
                 break;
@@ -177,10 +167,7 @@ impl Loader {
         self.troubles.retain(|path, _| !is_below(path, below));
         self.troubles.extend(listing.troubles.clone());
         let known: Vec<Arc<str>> = self.known(below);
-        for path in known
-            .iter()
-            .filter(|path| !listing.files.contains_key(&***path))
-        {
+        for path in known.iter().filter(|path| !listing.files.contains_key(&***path)) {
             self.replace(path, None, touched);
         }
         for (path, stat) in &listing.files {
@@ -192,14 +179,9 @@ impl Loader {
     }
 
     fn known(&self, below: &str) -> Vec<Arc<str>> {
-        let from = self
-            .files
-            .range::<str, _>((Bound::Included(below), Bound::Unbounded));
+        let from = self.files.range::<str, _>((Bound::Included(below), Bound::Unbounded));
         let starts = from.take_while(|(path, _)| path.starts_with(below));
-        starts
-            .map(|(path, _)| path.clone())
-            .filter(|path| is_below(path, below))
-            .collect()
+        starts.map(|(path, _)| path.clone()).filter(|path| is_below(path, below)).collect()
     }
 
     fn read_file(&mut self, path: &str, stat: Stat, touched: &mut BTreeSet<Key>) {
@@ -207,8 +189,7 @@ impl Loader {
             Ok(bytes) => bytes,
             Err(error) => {
                 let message = format!("it cannot be read: {error}");
-                self.troubles
-                    .insert(path.to_owned(), unreadable(path, message));
+                self.troubles.insert(path.to_owned(), unreadable(path, message));
                 return self.replace(&Arc::from(path), None, touched);
             }
         };
@@ -223,10 +204,7 @@ impl Loader {
 
     /// Puts a file in the place of what was known under its path.
     fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
-        let spot = |index| Spot {
-            path: path.clone(),
-            index,
-        };
+        let spot = |index| Spot { path: path.clone(), index };
         for (index, key) in self.files.remove(path).iter().flat_map(SpecFile::keys) {
             if let Some(spots) = self.by_key.get_mut(key) {
                 spots.remove(&spot(index));
@@ -238,10 +216,7 @@ impl Loader {
             return;
         };
         for (index, key) in file.keys() {
-            self.by_key
-                .entry(key.clone())
-                .or_default()
-                .insert(spot(index));
+            self.by_key.entry(key.clone()).or_default().insert(spot(index));
             touched.insert(key.clone());
         }
         if file.is_bad() {
@@ -290,9 +265,7 @@ impl Loader {
             | std::path::Component::CurDir
             | std::path::Component::ParentDir => None,
         });
-        parts
-            .collect::<Option<Vec<_>>>()
-            .map(|parts| parts.join("/"))
+        parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
     }
 
     /// The text of a file as it was loaded, with its lines; `None` when it changed since.
@@ -302,32 +275,19 @@ impl Loader {
         if *blake3::hash(&bytes).as_bytes() != file.hash {
             return None;
         }
-        Some(
-            LazySource {
-                file: self.name_of(path),
-                text: &decode(bytes).text,
-            }
-            .source(),
-        )
+        Some(LazySource { file: self.name_of(path), text: &decode(bytes).text }.source())
     }
 
     fn masked(&self, path: &str) -> Option<MaskedSource> {
         let source = self.source(path)?;
         let (slices, _) = split(&source.text);
-        let hidden: Vec<_> = slices
-            .iter()
-            .flat_map(|slice| private(self.cx.kinds, &source.text, slice))
-            .collect();
+        let hidden: Vec<_> =
+            slices.iter().flat_map(|slice| private(self.cx.kinds, &source.text, slice)).collect();
         Some(MaskedSource::new(&source, &hidden))
     }
 
     fn trouble_problem(&self, trouble: &Trouble) -> Problem {
-        let Trouble {
-            path,
-            code,
-            message,
-            help,
-        } = trouble;
+        let Trouble { path, code, message, help } = trouble;
         file::problem_at(&self.name_of(path), 1, code, message, help)
     }
 }

@@ -47,9 +47,7 @@ impl MaskedSource {
 fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> String {
     let line = text.get(range.clone()).unwrap_or_default();
     let card = mask_digits(line) != line;
-    let indent = line
-        .len()
-        .saturating_sub(line.trim_start_matches(' ').len());
+    let indent = line.len().saturating_sub(line.trim_start_matches(' ').len());
     let hide = |at: usize, found: char| match found {
         '\n' | '\r' | '\t' => false,
         _ if found.is_control() => true,
@@ -59,9 +57,7 @@ fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> Strin
             at >= indent && private.iter().any(|hidden| hidden.contains(&byte))
         }
     };
-    line.char_indices()
-        .map(|(at, found)| if hide(at, found) { HIDDEN } else { found })
-        .collect()
+    line.char_indices().map(|(at, found)| if hide(at, found) { HIDDEN } else { found }).collect()
 }
 
 /// What is private in the documents of one kind.
@@ -85,22 +81,12 @@ impl<'a> Rules<'a> {
             None => others.flat_map(private_names).collect(),
         };
         let fields = fields.unwrap_or_default();
-        Self {
-            fields,
-            names,
-            root: "spec",
-            open: &["apiVersion", "kind", "metadata"],
-        }
+        Self { fields, names, root: "spec", open: &["apiVersion", "kind", "metadata"] }
     }
 
     /// The rules of a document whose fields stand at its top.
     pub fn flat(fields: &'a [Field]) -> Self {
-        Self {
-            fields,
-            names: private_names(fields).collect(),
-            root: "",
-            open: &[],
-        }
+        Self { fields, names: private_names(fields).collect(), root: "", open: &[] }
     }
 
     /// The names of private fields.
@@ -114,17 +100,10 @@ impl<'a> Rules<'a> {
         for entry in document.entries() {
             let open = self.open.contains(&entry.key.as_str());
             if !open {
-                let pattern = if entry.key == self.root {
-                    ""
-                } else {
-                    &entry.key
-                };
+                let pattern = if entry.key == self.root { "" } else { &entry.key };
                 let known = entry.key == self.root || self.root.is_empty();
-                let at = At {
-                    pattern: pattern.to_owned(),
-                    known,
-                    named: self.is_private(&entry.key),
-                };
+                let at =
+                    At { pattern: pattern.to_owned(), known, named: self.is_private(&entry.key) };
                 self.walk(&entry.value, &at, &mut leaves);
             }
         }
@@ -144,24 +123,12 @@ impl<'a> Rules<'a> {
                     let named = at.named || self.is_private(&entry.key);
                     let dot = if at.pattern.is_empty() { "" } else { "." };
                     let pattern = format!("{}{dot}{}", at.pattern, entry.key);
-                    self.walk(
-                        &entry.value,
-                        &At {
-                            pattern,
-                            known: at.known,
-                            named,
-                        },
-                        leaves,
-                    );
+                    self.walk(&entry.value, &At { pattern, known: at.known, named }, leaves);
                 }
             }
             NodeValue::Seq(items) => {
                 let pattern = format!("{}[]", at.pattern);
-                let at = At {
-                    pattern,
-                    known: at.known,
-                    named: at.named,
-                };
+                let at = At { pattern, known: at.known, named: at.named };
                 for item in items {
                     self.walk(item, &at, leaves);
                 }
@@ -196,9 +163,7 @@ struct At {
 }
 
 fn covers(field: &str, pattern: &str) -> bool {
-    pattern
-        .strip_prefix(field)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    pattern.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// `{env: NAME}` and its like name a secret and hold none.
@@ -210,16 +175,10 @@ fn is_reference(node: &Node) -> bool {
 }
 
 fn private_names(fields: &[Field]) -> impl Iterator<Item = &str> {
-    fields
-        .iter()
-        .filter(|field| field.privacy != Privacy::Plain)
-        .filter_map(|field| {
-            let path: &str = field.path;
-            path.trim_end_matches("[]")
-                .rsplit('.')
-                .next()
-                .map(|name| name.trim_end_matches("[]"))
-        })
+    fields.iter().filter(|field| field.privacy != Privacy::Plain).filter_map(|field| {
+        let path: &str = field.path;
+        path.trim_end_matches("[]").rsplit('.').next().map(|name| name.trim_end_matches("[]"))
+    })
 }
 
 /// A message without private words, card numbers and control characters.
@@ -229,9 +188,7 @@ pub fn clean(message: &str, words: &[&str]) -> String {
         text = without_word(&text, word.trim());
     }
     let text = mask_digits(&text);
-    text.chars()
-        .map(|found| if found.is_control() { HIDDEN } else { found })
-        .collect()
+    text.chars().map(|found| if found.is_control() { HIDDEN } else { found }).collect()
 }
 
 /// Long words go wherever they stand, short ones where they stand alone.

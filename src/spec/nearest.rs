@@ -3,12 +3,7 @@
 /// The candidate that looks most like `word`; none where nothing does.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
-    let allowed = word
-        .chars()
-        .count()
-        .checked_div(3)
-        .unwrap_or_default()
-        .max(1);
+    let allowed = word.chars().count().checked_div(3).unwrap_or_default().max(1);
     candidates
         .into_iter()
         .map(|candidate| {
@@ -25,10 +20,7 @@ pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clon
     if let Some(meant) = nearest(word, candidates.clone()) {
         return format!("did you mean `{meant}`?");
     }
-    let all: Vec<_> = candidates
-        .into_iter()
-        .map(|candidate| format!("`{candidate}`"))
-        .collect();
+    let all: Vec<_> = candidates.into_iter().map(|candidate| format!("`{candidate}`")).collect();
     match all.split_last() {
         None => "remove it".to_owned(),
         Some((only, [])) => format!("write {only}"),
@@ -46,10 +38,7 @@ mod tests {
         assert_eq!(nearest("Invocie", kinds), Some("Invoice"));
         assert_eq!(nearest("savedmethod", kinds), Some("SavedMethod"));
         assert_eq!(nearest("Deployment", kinds), None);
-        assert_eq!(
-            help("x", kinds),
-            "write one of `Invoice`, `Contact` or `SavedMethod`"
-        );
+        assert_eq!(help("x", kinds), "write one of `Invoice`, `Contact` or `SavedMethod`");
         assert_eq!(help("contcat", kinds), "did you mean `Contact`?");
     }
 }

@@ -96,11 +96,7 @@ fn is_null(text: &str, plain: bool) -> bool {
 /// The bytes that an issue at `path` underlines. What does not exist, is left out or fills several
 /// lines points at its own key or that of its nearest ancestor.
 pub fn locate(root: &Node, text: &str, path: &Path, at: At) -> Range<usize> {
-    let mut found = Found {
-        key: root.span.clone(),
-        value: root.span.clone(),
-        whole: true,
-    };
+    let mut found = Found { key: root.span.clone(), value: root.span.clone(), whole: true };
     let mut node = root;
     for segment in &path.0 {
         let Some(next) = step(node, segment, &found.key) else {
@@ -123,9 +119,7 @@ struct Found {
 impl Found {
     fn is_one_line(&self, text: &str) -> bool {
         let block = self.whole
-            && text
-                .get(self.value.clone())
-                .is_some_and(|value| value.contains(['\n', '\r']));
+            && text.get(self.value.clone()).is_some_and(|value| value.contains(['\n', '\r']));
         !self.value.is_empty() && !block
     }
 }
@@ -136,31 +130,13 @@ fn step<'a>(node: &'a Node, segment: &Segment, key: &Range<usize>) -> Option<(&'
             let entry = node.entry(name)?;
             let value = entry.value.span.clone();
             let whole = matches!(entry.value.value, NodeValue::Map(_) | NodeValue::Seq(_));
-            Some((
-                &entry.value,
-                Found {
-                    key: entry.key_span.clone(),
-                    value,
-                    whole,
-                },
-            ))
+            Some((&entry.value, Found { key: entry.key_span.clone(), value, whole }))
         }
         Segment::Index(index) => {
             let item = node.items().get(*index)?;
             let span = item.span.clone();
-            let key = if span.is_empty() {
-                key.clone()
-            } else {
-                span.clone()
-            };
-            Some((
-                item,
-                Found {
-                    key,
-                    value: span,
-                    whole: false,
-                },
-            ))
+            let key = if span.is_empty() { key.clone() } else { span.clone() };
+            Some((item, Found { key, value: span, whole: false }))
         }
     }
 }

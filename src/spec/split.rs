@@ -18,11 +18,7 @@ pub struct Slice {
 
 /// The documents of a text in order; empty ones are left out.
 pub fn split(text: &str) -> (Vec<Slice>, Vec<Finding>) {
-    let mut cut = Cut {
-        slices: Vec::new(),
-        findings: Vec::new(),
-        open: None,
-    };
+    let mut cut = Cut { slices: Vec::new(), findings: Vec::new(), open: None };
     let mut line = 1_usize;
     let mut start = 0_usize;
     while start < text.len() {
@@ -58,10 +54,7 @@ impl Cut {
         if let Some(rest) = marker(content, "---") {
             self.close(range.start);
             if says_something(rest) {
-                self.open = Some(Slice {
-                    range: range.start..range.end,
-                    line,
-                });
+                self.open = Some(Slice { range: range.start..range.end, line });
             }
         } else if let Some(rest) = marker(content, "...") {
             self.close(range.start);
@@ -123,10 +116,7 @@ mod tests {
 
     fn slices(text: &str) -> Vec<(&str, usize)> {
         let (slices, _) = split(text);
-        slices
-            .iter()
-            .map(|slice| (&text[slice.range.clone()], slice.line))
-            .collect()
+        slices.iter().map(|slice| (&text[slice.range.clone()], slice.line)).collect()
     }
 
     #[test]
@@ -135,10 +125,7 @@ mod tests {
             slices("a: 1\n---\n# x\n\nb: 2\n...\n---\n---\nc: 3"),
             [("a: 1\n", 1), ("b: 2\n", 5), ("c: 3", 9),]
         );
-        assert_eq!(
-            slices("--- {a: 1}\r\n--- # x\rb: 1"),
-            [("--- {a: 1}\r\n", 1), ("b: 1", 3)]
-        );
+        assert_eq!(slices("--- {a: 1}\r\n--- # x\rb: 1"), [("--- {a: 1}\r\n", 1), ("b: 1", 3)]);
         assert_eq!(slices("a: |\n  ---\n----\n"), [("a: |\n  ---\n----\n", 1)]);
         assert_eq!(slices("# nothing\n\n"), []);
     }

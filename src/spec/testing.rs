@@ -26,10 +26,7 @@ struct Spec {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(
-    dead_code,
-    reason = "the shape of a whole document, of which the spec is read"
-)]
+#[expect(dead_code, reason = "the shape of a whole document, of which the spec is read")]
 struct Whole {
     #[serde(rename = "apiVersion")]
     version: serde::de::IgnoredAny,
@@ -39,12 +36,7 @@ struct Whole {
 }
 
 const fn field(path: &'static str, privacy: Privacy) -> Field {
-    Field {
-        path,
-        privacy,
-        change: Change::Local,
-        doc: "",
-    }
+    Field { path, privacy, change: Change::Local, doc: "" }
 }
 
 const FIELDS: &[Field] = &[
@@ -56,22 +48,10 @@ const FIELDS: &[Field] = &[
 ];
 
 const fn row(name: &'static str) -> KindRow {
-    KindRow {
-        name,
-        fields: FIELDS,
-        read,
-        check_links,
-        step: Contact::step,
-        gone: Contact::gone,
-    }
+    KindRow { name, fields: FIELDS, read, check_links, step: Contact::step, gone: Contact::gone }
 }
 
-static KINDS: &[KindRow] = &[
-    row("Merchant"),
-    row("Contact"),
-    row("Invoice"),
-    row("SavedMethod"),
-];
+static KINDS: &[KindRow] = &[row("Merchant"), row("Contact"), row("Invoice"), row("SavedMethod")];
 
 fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
     let parser = serde_yaml::Deserializer::from_str(yaml);
@@ -82,10 +62,7 @@ fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
     })?;
     let reference = |kind: &str, path: &str, name: &Option<String>| {
         let key = Key::new(Kind::new(kind), namespace, &name.as_ref()?.parse().ok()?);
-        Some(Reference {
-            path: path.to_owned(),
-            key,
-        })
+        Some(Reference { path: path.to_owned(), key })
     };
     let references = [
         reference("Merchant", "spec.merchant", &spec.merchant),
@@ -94,12 +71,7 @@ fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
     let zero = (spec.total == Some(0)).then(|| {
         let name = spec.first_name.clone().unwrap_or_default();
         let message = format!("the total of `{name}` is 0");
-        Issue::error(
-            "reckon::invoice::total_zero",
-            "spec.total",
-            message,
-            "write an amount",
-        )
+        Issue::error("reckon::invoice::total_zero", "spec.total", message, "write an amount")
     });
     Ok(Read {
         spec: serde_json::to_value(&spec).unwrap(),
@@ -110,20 +82,12 @@ fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
 
 /// An invoice's contact has the invoice's merchant.
 fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-    let contact = manifest
-        .references
-        .iter()
-        .find(|found| found.path == "spec.contact");
+    let contact = manifest.references.iter().find(|found| found.path == "spec.contact");
     let contact = contact.and_then(|found| find(&found.key));
     let other = contact.filter(|contact| contact.spec["merchant"] != manifest.spec["merchant"]);
     let issue = other.map(|contact| {
-        Issue::error(
-            "reckon::invoice::merchants",
-            "spec.contact",
-            "another merchant",
-            "write one",
-        )
-        .related(Some(contact.key.clone()), "spec.merchant", "here")
+        Issue::error("reckon::invoice::merchants", "spec.contact", "another merchant", "write one")
+            .related(Some(contact.key.clone()), "spec.merchant", "here")
     });
     issue.into_iter().collect()
 }
@@ -131,15 +95,8 @@ fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
 /// What it takes to read documents of the test's kinds.
 pub(crate) fn cx() -> ReadCx {
     let currency = Currency::USD;
-    let check = CheckCx {
-        decimal_amounts_only: false,
-        web_urls: Vec::new(),
-        currency,
-    };
-    ReadCx {
-        kinds: KINDS,
-        check,
-    }
+    let check = CheckCx { decimal_amounts_only: false, web_urls: Vec::new(), currency };
+    ReadCx { kinds: KINDS, check }
 }
 
 /// A document of one line, and its line break.

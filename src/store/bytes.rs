@@ -61,9 +61,7 @@ pub(crate) fn to_usize(offset: u64) -> usize {
 /// Whether every byte is zero, a page at a time.
 pub(crate) fn is_zero(bytes: &[u8]) -> bool {
     const ZEROS: [u8; 4096] = [0; 4096];
-    bytes
-        .chunks(ZEROS.len())
-        .all(|page| ZEROS.starts_with(page))
+    bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
 }
 
 /// The bytes from `offset` on; nothing if the offset lies behind the end.

@@ -63,9 +63,7 @@ impl MemoryDisk {
     /// A disk with the same files that shares nothing with this one.
     #[must_use]
     pub fn copy(&self) -> Self {
-        Self {
-            files: Arc::new(Mutex::new(self.files().clone())),
-        }
+        Self { files: Arc::new(Mutex::new(self.files().clone())) }
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
@@ -73,10 +71,7 @@ impl MemoryDisk {
     }
 
     fn with<T>(&self, name: &str, act: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
-        self.files()
-            .get_mut(name)
-            .map(act)
-            .ok_or_else(|| missing(name))
+        self.files().get_mut(name).map(act).ok_or_else(|| missing(name))
     }
 }
 
@@ -120,10 +115,7 @@ impl Disk for MemoryDisk {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.files()
-            .remove(name)
-            .map(drop)
-            .ok_or_else(|| missing(name))
+        self.files().remove(name).map(drop).ok_or_else(|| missing(name))
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

@@ -82,10 +82,7 @@ impl Facts {
     pub fn all_observed(&self) -> Result<Vec<(Key, Observed)>, FactError> {
         let entries = self.index.scan(OBSERVED)?;
         let decoded = entries.into_iter().map(|(key, value)| {
-            Ok((
-                parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?,
-                decode(&key, &value)?,
-            ))
+            Ok((parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?, decode(&key, &value)?))
         });
         decoded.collect()
     }
@@ -93,9 +90,7 @@ impl Facts {
     /// The intent of a resource that is not closed.
     pub fn open(&self, key: &Key) -> Result<Option<OpenIntent>, FactError> {
         let id: Option<IntentId> = read(&*self.index, &Batch::new(), &open_key(key))?;
-        id.map_or(Ok(None), |id| {
-            read(&*self.index, &Batch::new(), &intent_key(id))
-        })
+        id.map_or(Ok(None), |id| read(&*self.index, &Batch::new(), &intent_key(id)))
     }
 
     /// Every intent that is not closed, oldest first.
@@ -137,16 +132,9 @@ impl Facts {
     /// SHA-256 over the sorted entries of the fold: two states with one digest know the same.
     pub fn digest(&self) -> Result<crate::base::hash::Digest, FactError> {
         let mut all = Vec::new();
-        for prefix in [
-            BINDING,
-            EMPTY_REMOTE,
-            NEXT_INTENT,
-            INTENTS,
-            OPEN_BY_KEY,
-            MARKS,
-            OBSERVED,
-            ORPHANS,
-        ] {
+        for prefix in
+            [BINDING, EMPTY_REMOTE, NEXT_INTENT, INTENTS, OPEN_BY_KEY, MARKS, OBSERVED, ORPHANS]
+        {
             for (key, value) in self.index.scan(prefix)? {
                 for part in [key, value] {
                     all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
@@ -160,10 +148,7 @@ impl Facts {
     /// Every entry beneath a prefix.
     fn list<T: DeserializeOwned>(&self, prefix: &[u8]) -> Result<Vec<T>, FactError> {
         let entries = self.index.scan(prefix)?;
-        entries
-            .iter()
-            .map(|(key, value)| decode(key, value))
-            .collect()
+        entries.iter().map(|(key, value)| decode(key, value)).collect()
     }
 }
 

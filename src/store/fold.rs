@@ -46,11 +46,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
     match record {
         Record::Bound(binding) => Ok(write(fold.batch, BINDING, binding)?),
         Record::Intent(intent) => fold.intent(intent),
-        Record::Progress {
-            intent,
-            at,
-            progress,
-        } => fold.progress(*intent, *at, progress),
+        Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
         Record::Observation(fact) => fold.observation(fact),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
         Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
@@ -76,11 +72,7 @@ impl Fold<Record> for IndexFold {
         for (_, record) in batch {
             fold(&*self.index, &mut changes, record)?;
         }
-        let mark = AppliedMark {
-            version: FOLD_VERSION,
-            sequence: head.sequence,
-            hash: head.hash,
-        };
+        let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
         write(&mut changes, APPLIED, &mark).map_err(FoldError::from)?;
         Ok(self.index.apply(changes)?)
     }
@@ -100,10 +92,7 @@ impl Folding<'_> {
             let detail = format!("{} for {} while {older} is open", intent.id, intent.key);
             return Err(FoldError::Law { law: 5, detail });
         }
-        let open = OpenIntent {
-            intent: intent.clone(),
-            state: IntentState::Open { attempt: 1 },
-        };
+        let open = OpenIntent { intent: intent.clone(), state: IntentState::Open { attempt: 1 } };
         write(self.batch, &intent_key(intent.id), &open)?;
         write(self.batch, &open_key(&intent.key), &intent.id)?;
         write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
@@ -131,14 +120,7 @@ impl Folding<'_> {
             state @ (IntentState::Open { .. }
             | IntentState::InDoubt { .. }
             | IntentState::Held { .. }) => {
-                write(
-                    self.batch,
-                    &intent_key(id),
-                    &OpenIntent {
-                        intent: intent.clone(),
-                        state,
-                    },
-                )?;
+                write(self.batch, &intent_key(id), &OpenIntent { intent: intent.clone(), state })?;
             }
         }
         self.consequence(&intent, at, progress)
@@ -153,10 +135,7 @@ impl Folding<'_> {
     ) -> Result<(), FoldError> {
         match progress {
             Progress::Again | Progress::Doubt { .. } | Progress::NotSent { .. } => Ok(()),
-            Progress::Done {
-                observation,
-                proof: _,
-            } => self.change(intent, at, |known| {
+            Progress::Done { observation, proof: _ } => self.change(intent, at, |known| {
                 known.refusal = None;
                 known.learn(observation);
             }),
@@ -170,19 +149,11 @@ impl Folding<'_> {
                 });
             }),
             Progress::GivenUp { reason: _ } => {
-                let orphan = PossibleOrphan {
-                    intent: intent.id,
-                    key: intent.key.clone(),
-                };
+                let orphan = PossibleOrphan { intent: intent.id, key: intent.key.clone() };
                 write(self.batch, &orphan_key(intent.id), &orphan)?;
-                self.change(intent, at, |known| {
-                    known.remade = known.remade.saturating_add(1)
-                })
+                self.change(intent, at, |known| known.remade = known.remade.saturating_add(1))
             }
-            Progress::Held {
-                reason: _,
-                observation,
-            } => self.change(intent, at, |known| {
+            Progress::Held { reason: _, observation } => self.change(intent, at, |known| {
                 if let Some(observation) = observation {
                     known.learn(observation);
                 }
@@ -221,21 +192,14 @@ impl Folding<'_> {
     ) -> Result<(), FoldError> {
         let known: Option<Observed> = self.read(&observed_key(key))?;
         let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), at));
-        known.held = Some(Held {
-            intent,
-            reason: reason.to_owned(),
-            at,
-        });
+        known.held = Some(Held { intent, reason: reason.to_owned(), at });
         Ok(write(self.batch, &observed_key(key), &known)?)
     }
 
     /// An operator vouches for the remote side: holds of surveys end, and surveys need no marks.
     fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
         write(self.batch, EMPTY_REMOTE, &at)?;
-        let entries = self
-            .batch
-            .scan(self.index, OBSERVED)
-            .map_err(FactError::from)?;
+        let entries = self.batch.scan(self.index, OBSERVED).map_err(FactError::from)?;
         for (key, _) in entries {
             let known: Option<Observed> = self.read(&key)?;
             let Some(mut known) = known.filter(|known| known.held.is_some()) else {

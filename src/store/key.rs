@@ -45,11 +45,7 @@ impl MasterKey {
 
     /// A key as base64 text; white space around it is ignored.
     pub fn from_base64(text: &str) -> Result<Self, KeyError> {
-        let bytes = Zeroizing::new(
-            STANDARD
-                .decode(text.trim())
-                .map_err(|_| KeyError::Malformed)?,
-        );
+        let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| KeyError::Malformed)?);
         let mut key = Zeroizing::new([0; 32]);
         if bytes.len() != key.len() {
             return Err(KeyError::Malformed);
@@ -101,11 +97,8 @@ impl MasterKey {
             Some(_) | None => Path::new("."),
         };
         let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&temporary)?;
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         let text = self.to_base64();
         let linked = file
             .write_all(text.as_bytes())
@@ -141,9 +134,7 @@ fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, KeyError> 
     let place = |source| KeyError::io(path, source);
     let meta = file.metadata().map_err(place)?;
     if meta.permissions().mode() & 0o077 != 0 {
-        return Err(KeyError::Exposed {
-            path: path.to_owned(),
-        });
+        return Err(KeyError::Exposed { path: path.to_owned() });
     }
     let mut text = Zeroizing::new(String::new());
     io::Read::read_to_string(&mut io::Read::take(file, FILE_BYTES_MAX), &mut text)
@@ -176,10 +167,7 @@ pub enum KeyError {
 
 impl KeyError {
     fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Io { path: path.to_owned(), source }
     }
 }
 
@@ -192,13 +180,7 @@ mod tests {
     fn a_key_is_never_shown() {
         let key = MasterKey::new([7; 32]);
         assert_eq!(format!("{key:?}"), "MasterKey(…)");
-        assert!(
-            MasterKey::from_base64("c2VjcmV0")
-                .unwrap_err()
-                .to_string()
-                .find("c2V")
-                .is_none()
-        );
+        assert!(MasterKey::from_base64("c2VjcmV0").unwrap_err().to_string().find("c2V").is_none());
     }
 
     #[test]
@@ -206,10 +188,7 @@ mod tests {
         let key = MasterKey::generate(&mut seeded(1));
         let again = MasterKey::from_base64(&format!(" {}\n", key.to_base64().as_str())).unwrap();
         assert_eq!(key.fingerprint(), again.fingerprint());
-        assert_ne!(
-            key.fingerprint(),
-            MasterKey::generate(&mut seeded(2)).fingerprint()
-        );
+        assert_ne!(key.fingerprint(), MasterKey::generate(&mut seeded(2)).fingerprint());
         assert_eq!(key.fingerprint().len(), 16);
     }
 
@@ -221,10 +200,7 @@ mod tests {
         let made = MasterKey::read_or_make_file(&path, &mut seeded(1)).unwrap();
         let again = MasterKey::read_or_make_file(&path, &mut seeded(2)).unwrap();
         assert_eq!(made.fingerprint(), again.fingerprint());
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
@@ -234,9 +210,6 @@ mod tests {
         let path = dir.path().join(KEY_FILE);
         MasterKey::read_or_make_file(&path, &mut seeded(1)).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(
-            MasterKey::read_file(&path),
-            Err(KeyError::Exposed { .. })
-        ));
+        assert!(matches!(MasterKey::read_file(&path), Err(KeyError::Exposed { .. })));
     }
 }

@@ -37,10 +37,7 @@ impl StateLock {
     /// Takes the lock on this directory, which must exist, or fails at once.
     pub fn acquire(dir: &Path, who: &Owner) -> Result<Self, LockError> {
         let path = dir.join(LOCK_FILE);
-        let io = |source| LockError::Io {
-            path: path.clone(),
-            source,
-        };
+        let io = |source| LockError::Io { path: path.clone(), source };
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -69,16 +66,8 @@ fn introduce(file: &mut File, who: &Owner) -> io::Result<()> {
 fn held(file: File, path: PathBuf) -> LockError {
     let mut text = String::new();
     let read = file.take(TEXT_BYTES_MAX).read_to_string(&mut text);
-    match read
-        .ok()
-        .and_then(|_| serde_json::from_str::<Owner>(&text).ok())
-    {
-        Some(Owner { pid, host, started }) => LockError::Held {
-            path,
-            pid,
-            host,
-            since: started,
-        },
+    match read.ok().and_then(|_| serde_json::from_str::<Owner>(&text).ok()) {
+        Some(Owner { pid, host, started }) => LockError::Held { path, pid, host, since: started },
         None => LockError::HeldByUnknown { path },
     }
 }
@@ -120,11 +109,7 @@ mod tests {
     use super::*;
 
     fn owner(pid: u32) -> Owner {
-        Owner {
-            pid,
-            host: "here".to_owned(),
-            started: "2026-01-02T03:04:05Z".to_owned(),
-        }
+        Owner { pid, host: "here".to_owned(), started: "2026-01-02T03:04:05Z".to_owned() }
     }
 
     #[test]

@@ -116,10 +116,7 @@ pub enum OpenError {
 impl State {
     /// Opens a state directory, or makes it.
     pub fn open(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
-        let io = |source| OpenError::Io {
-            dir: opening.dir.clone(),
-            source,
-        };
+        let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
         let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
         let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
         let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
@@ -152,10 +149,7 @@ impl State {
         for record in self.reader.records(1, durable.sequence) {
             let record = record?;
             decode(record.sequence, &record.body)?;
-            head = Head {
-                sequence: record.sequence,
-                hash: record.hash,
-            };
+            head = Head { sequence: record.sequence, hash: record.hash };
         }
         Ok(head)
     }
@@ -261,10 +255,8 @@ fn open_index(path: &Path, found: &mut Found) -> Result<Arc<dyn Index>, OpenErro
         Ok(index) => Ok(Arc::new(index)),
         Err(error @ IndexError::Corrupt { .. }) => {
             let aside = free_name(path);
-            std::fs::rename(path, &aside).map_err(|source| OpenError::Io {
-                dir: path.to_owned(),
-                source,
-            })?;
+            std::fs::rename(path, &aside)
+                .map_err(|source| OpenError::Io { dir: path.to_owned(), source })?;
             found.rebuilt = Some(error.to_string());
             found.moved_aside = Some(aside);
             Ok(Arc::new(SledIndex::open(path)?))
@@ -276,10 +268,7 @@ fn open_index(path: &Path, found: &mut Found) -> Result<Arc<dyn Index>, OpenErro
 /// A name beside a folder that nothing has yet.
 fn free_name(path: &Path) -> PathBuf {
     let name = |number: u32| path.with_extension(format!("damaged-{number}"));
-    (1..u32::MAX)
-        .map(name)
-        .find(|path| !path.exists())
-        .unwrap_or_else(|| name(0))
+    (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))
 }
 
 /// Decides how much of the index is believed, and empties it if none of it is.
@@ -300,10 +289,7 @@ fn trust(
             Some("the machine went down while it was open".to_owned())
         }
         Some(mark) => {
-            return Ok(Trust {
-                applied: Some(mark),
-                clean,
-            });
+            return Ok(Trust { applied: Some(mark), clean });
         }
     };
     empty(index)?;
@@ -328,10 +314,7 @@ fn catch_up(
     segment_bytes: u64,
     found: &mut Found,
 ) -> Result<(Journal, IndexFold), OpenError> {
-    let known = trust.applied.map(|mark| Head {
-        sequence: mark.sequence,
-        hash: mark.hash,
-    });
+    let known = trust.applied.map(|mark| Head { sequence: mark.sequence, hash: mark.hash });
     let known = known.filter(|head| head.sequence > 0);
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
     let (journal, opened) = Journal::open(disk, Options { segment_bytes, trusted, known })?;
@@ -342,10 +325,7 @@ fn catch_up(
     let mut head = known.unwrap_or(Head::EMPTY);
     for record in journal.read_from(from) {
         let record = record?;
-        head = Head {
-            sequence: record.sequence,
-            hash: record.hash,
-        };
+        head = Head { sequence: record.sequence, hash: record.hash };
         batch.push((record.sequence, decode(record.sequence, &record.body)?));
         found.folded = found.folded.saturating_add(1);
         if batch.len() >= BATCH_RECORDS_MAX {
@@ -360,10 +340,8 @@ fn catch_up(
 
 /// One record of the journal.
 pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
-    ciborium::from_reader(body).map_err(|error| StoreError::Decode {
-        sequence,
-        why: error.to_string(),
-    })
+    ciborium::from_reader(body)
+        .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
 }
 
 /// Notes under which boot the index is open: until a clean stop, a power cut may leave anything.
@@ -385,9 +363,8 @@ fn get<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
 /// Writes an entry about the index itself.
 fn put<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> Result<(), StoreError> {
     let mut bytes = Vec::new();
-    ciborium::into_writer(value, &mut bytes).map_err(|error| StoreError::Encode {
-        why: error.to_string(),
-    })?;
+    ciborium::into_writer(value, &mut bytes)
+        .map_err(|error| StoreError::Encode { why: error.to_string() })?;
     batch.put(key, bytes);
     Ok(())
 }

@@ -51,10 +51,7 @@ impl RealDisk {
             }
         }
         sync_dir(dir)?;
-        Ok(Self {
-            dir: dir.to_owned(),
-            handles: Mutex::default(),
-        })
+        Ok(Self { dir: dir.to_owned(), handles: Mutex::default() })
     }
 
     fn handles(&self) -> MutexGuard<'_, Handles> {
@@ -67,11 +64,7 @@ impl RealDisk {
             && name.len() <= NAME_BYTES_MAX
             && !name.starts_with('.')
             && name.bytes().all(plain);
-        if flat {
-            Ok(self.dir.join(name))
-        } else {
-            Err(refused(name, "is not a plain name"))
-        }
+        if flat { Ok(self.dir.join(name)) } else { Err(refused(name, "is not a plain name")) }
     }
 
     /// The open file, or a handle for this one use.
@@ -184,11 +177,8 @@ impl Disk for RealDisk {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&temporary)?;
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&temporary, path)?;
@@ -290,9 +280,6 @@ mod tests {
         disk.replace("b", b"b").unwrap();
         let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(state.clone()), 0o700);
-        assert_eq!(
-            (mode(state.join("a")), mode(state.join("b"))),
-            (0o600, 0o600)
-        );
+        assert_eq!((mode(state.join("a")), mode(state.join("b"))), (0o600, 0o600));
     }
 }

@@ -79,16 +79,8 @@ impl SledIndex {
             .read(true)
             .write(true)
             .open(path.join("db"))
-            .map_err(|source| IndexError::Io {
-                path: path.to_owned(),
-                source,
-            })?;
-        Ok(Self {
-            path: path.to_owned(),
-            db,
-            file: OwnHandle(file),
-            whole: RwLock::new(()),
-        })
+            .map_err(|source| IndexError::Io { path: path.to_owned(), source })?;
+        Ok(Self { path: path.to_owned(), db, file: OwnHandle(file), whole: RwLock::new(()) })
     }
 
     fn refused(&self, error: ::sled::Error) -> IndexError {
@@ -101,9 +93,7 @@ impl SledIndex {
 
     /// The stored bytes of an entry.
     fn stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
-        self.db
-            .get(entry_key(key))
-            .map_err(|error| self.refused(error))
+        self.db.get(entry_key(key)).map_err(|error| self.refused(error))
     }
 
     /// The value behind the stored bytes of an entry.
@@ -115,9 +105,7 @@ impl SledIndex {
                 let mut value = Vec::new();
                 for number in 0..count {
                     let chunk = self.db.get(chunk_key(key, number));
-                    let chunk = chunk
-                        .map_err(|error| self.refused(error))?
-                        .ok_or_else(broken)?;
+                    let chunk = chunk.map_err(|error| self.refused(error))?.ok_or_else(broken)?;
                     value.extend_from_slice(&chunk);
                 }
                 Ok(value)
@@ -152,9 +140,7 @@ impl SledIndex {
 impl Index for SledIndex {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
         let _whole = self.reading();
-        self.stored(key)?
-            .map(|stored| self.value(key, &stored))
-            .transpose()
+        self.stored(key)?.map(|stored| self.value(key, &stored)).transpose()
     }
 
     fn scan_from(
@@ -167,11 +153,7 @@ impl Index for SledIndex {
         let stored_prefix = entry_key(prefix);
         let begin = lower(prefix, after).map(entry_key);
         let mut entries = Vec::new();
-        for item in self
-            .db
-            .range((begin, std::ops::Bound::Unbounded))
-            .take(limit)
-        {
+        for item in self.db.range((begin, std::ops::Bound::Unbounded)).take(limit) {
             let (key, stored) = item.map_err(|error| self.refused(error))?;
             if !key.starts_with(&stored_prefix) {
                 break;
@@ -190,17 +172,12 @@ impl Index for SledIndex {
         for (key, change) in batch {
             self.stage(&mut out, &key, change)?;
         }
-        self.db
-            .apply_batch(out)
-            .map_err(|error| self.refused(error))
+        self.db.apply_batch(out).map_err(|error| self.refused(error))
     }
 
     fn flush(&self) -> Result<(), IndexError> {
         self.db.flush().map_err(|error| self.refused(error))?;
-        let io = |source| IndexError::Io {
-            path: self.path.clone(),
-            source,
-        };
+        let io = |source| IndexError::Io { path: self.path.clone(), source };
         self.file.0.sync_data().map_err(io)
     }
 }
@@ -261,17 +238,11 @@ fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
 
 fn refused(path: &Path, error: ::sled::Error) -> IndexError {
     if let ::sled::Error::Io(source) = error {
-        return IndexError::Io {
-            path: path.to_owned(),
-            source,
-        };
+        return IndexError::Io { path: path.to_owned(), source };
     }
     corrupt(path, &error.to_string())
 }
 
 fn corrupt(path: &Path, why: &str) -> IndexError {
-    IndexError::Corrupt {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    }
+    IndexError::Corrupt { path: path.to_owned(), why: why.to_owned() }
 }

@@ -14,12 +14,7 @@ pub fn rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
         None => problems.add("schedule", "not_null", "Schedule cannot be blank"),
         Some(schedule) => schedule_rules(&mut problems, schedule, true),
     }
-    limit_rules(
-        &mut problems,
-        new.amount,
-        new.max_occurrences,
-        new.max_amount,
-    );
+    limit_rules(&mut problems, new.amount, new.max_occurrences, new.max_amount);
     problems.into_list()
 }
 
@@ -32,12 +27,7 @@ pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
     if let Some(schedule) = &change.schedule {
         schedule_rules(&mut problems, schedule, false);
     }
-    limit_rules(
-        &mut problems,
-        change.amount,
-        change.max_occurrences,
-        change.max_amount,
-    );
+    limit_rules(&mut problems, change.amount, change.max_occurrences, change.max_amount);
     problems.into_list()
 }
 
@@ -46,17 +36,9 @@ pub fn schedule_rules(problems: &mut Problems, schedule: &Schedule, whole: bool)
     let unit = schedule.interval_unit.as_deref();
     match unit {
         Some("DAY" | "WEEK" | "MONTH") => {}
-        Some(_) => problems.add(
-            "schedule.interval_unit",
-            "invalid",
-            "Interval unit is invalid",
-        ),
+        Some(_) => problems.add("schedule.interval_unit", "invalid", "Interval unit is invalid"),
         None if whole => {
-            problems.add(
-                "schedule.interval_unit",
-                "not_null",
-                "Interval unit cannot be blank",
-            );
+            problems.add("schedule.interval_unit", "not_null", "Interval unit cannot be blank");
         }
         None => {}
     }
@@ -69,11 +51,7 @@ pub fn schedule_rules(problems: &mut Problems, schedule: &Schedule, whole: bool)
             );
         }
         None if whole => {
-            problems.add(
-                "schedule.interval_delay",
-                "not_null",
-                "Interval delay cannot be blank",
-            );
+            problems.add("schedule.interval_delay", "not_null", "Interval delay cannot be blank");
         }
         Some(_) | None => {}
     }

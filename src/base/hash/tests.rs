@@ -22,10 +22,7 @@ fn a_mark_is_rk_and_the_first_128_bits_of_the_hash() {
     assert_eq!(mark.as_str().len(), MARK_LENGTH);
     let code = mark.as_str().strip_prefix("rk").unwrap().to_uppercase();
     let hash = sha256(b"acme:Invoice/default/jane");
-    assert_eq!(
-        BASE32_NOPAD.decode(code.as_bytes()).unwrap(),
-        hash.as_bytes()[..16]
-    );
+    assert_eq!(BASE32_NOPAD.decode(code.as_bytes()).unwrap(), hash.as_bytes()[..16]);
     assert_eq!(Mark::parse(mark.as_str()), Some(mark));
 }
 
@@ -33,14 +30,7 @@ fn a_mark_is_rk_and_the_first_128_bits_of_the_hash() {
 fn what_is_almost_a_mark_is_none() {
     let mark = source(0).mark().to_string();
     let stray_bits = format!("rk{}b", "a".repeat(25));
-    for bad in [
-        &mark.to_uppercase(),
-        &mark[1..],
-        &format!("{mark}a"),
-        &stray_bits,
-        "",
-        "rk",
-    ] {
+    for bad in [&mark.to_uppercase(), &mark[1..], &format!("{mark}a"), &stray_bits, "", "rk"] {
         assert_eq!(Mark::parse(bad), None, "{bad}");
         assert!(serde_json::from_value::<Mark>(json!(bad)).is_err());
     }
@@ -49,19 +39,11 @@ fn what_is_almost_a_mark_is_none() {
 #[test]
 fn only_a_mark_in_brackets_at_the_end_is_found_and_stripped() {
     let mark = source(0).mark();
-    for text in [
-        format!("{mark}"),
-        format!("x[{mark}]"),
-        format!("[{mark}] x"),
-        "[x]".into(),
-    ] {
+    for text in [format!("{mark}"), format!("x[{mark}]"), format!("[{mark}] x"), "[x]".into()] {
         assert_eq!(Mark::find_in(&text), None, "{text}");
         assert_eq!(Mark::strip(&text), text);
     }
-    assert_eq!(
-        Mark::find_in(&format!("Rent [{mark}] \n")),
-        Some(mark.clone())
-    );
+    assert_eq!(Mark::find_in(&format!("Rent [{mark}] \n")), Some(mark.clone()));
     assert_eq!(mark.tag(""), format!("[{mark}]"));
 }
 
@@ -79,11 +61,7 @@ fn known_answers_of_sha256_and_of_the_keyed_digest() {
 fn a_keyed_digest_depends_on_key_label_and_data_and_on_where_they_meet() {
     let base = keyed(&[1; 32], "ab", b"c");
     assert!(base.proves(&keyed(&[1; 32], "ab", b"c")));
-    for other in [
-        keyed(&[2; 32], "ab", b"c"),
-        keyed(&[1; 32], "a", b"bc"),
-        sha256(b"abc"),
-    ] {
+    for other in [keyed(&[2; 32], "ab", b"c"), keyed(&[1; 32], "a", b"bc"), sha256(b"abc")] {
         assert!(!base.proves(&other));
     }
 }
@@ -102,10 +80,7 @@ fn a_digest_is_hex_in_json_and_is_checked_on_the_way_in() {
 fn canonical_json_sorts_keys_by_bytes_at_every_depth() {
     let value = json!({"b": [1, {"z": null, "a": "é\n"}], "B": {}, "a": [], "é": true});
     let text = String::from_utf8(canonical(&value)).unwrap();
-    assert_eq!(
-        text,
-        r#"{"B":{},"a":[],"b":[1,{"a":"é\n","z":null}],"é":true}"#
-    );
+    assert_eq!(text, r#"{"B":{},"a":[],"b":[1,{"a":"é\n","z":null}],"é":true}"#);
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -126,12 +101,9 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 fn reversed(value: &Value) -> Value {
     match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .rev()
-                .map(|(k, v)| (k.clone(), reversed(v)))
-                .collect(),
-        ),
+        Value::Object(map) => {
+            Value::Object(map.iter().rev().map(|(k, v)| (k.clone(), reversed(v))).collect())
+        }
         Value::Array(items) => items.iter().map(reversed).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }

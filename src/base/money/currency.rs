@@ -45,12 +45,7 @@ impl Currency {
     fn nearest(text: &str) -> Option<Self> {
         let text = text.to_ascii_uppercase();
         Self::all()
-            .map(|currency| {
-                (
-                    strsim::damerau_levenshtein(&text, currency.code()),
-                    currency,
-                )
-            })
+            .map(|currency| (strsim::damerau_levenshtein(&text, currency.code()), currency))
             .filter(|(edits, _)| *edits <= SUGGESTION_EDITS_MAX)
             .min_by_key(|(edits, currency)| (*edits, *currency != Self::USD, *currency))
             .map(|(_, currency)| currency)

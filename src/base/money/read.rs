@@ -18,9 +18,7 @@ impl FromStr for Money {
     /// decimals than the currency has. Errors: every [`MoneyError`] but `Mixed`.
     fn from_str(text: &str) -> Result<Self, MoneyError> {
         let text = text.trim();
-        let not_a_number = || MoneyError::NotANumber {
-            text: text.to_owned(),
-        };
+        let not_a_number = || MoneyError::NotANumber { text: text.to_owned() };
         let Some((number, code)) = text.split_once(char::is_whitespace) else {
             return Err(match Number::read(text) {
                 Some(number) => without_currency(text, &number),
@@ -33,11 +31,7 @@ impl FromStr for Money {
             Some(minor) => within_limit(minor, currency),
             None if number.has_spare_decimals(currency.exponent()) => {
                 let exponent = currency.exponent();
-                Err(MoneyError::TooManyDecimals {
-                    text: text.to_owned(),
-                    currency,
-                    exponent,
-                })
+                Err(MoneyError::TooManyDecimals { text: text.to_owned(), currency, exponent })
             }
             None => Err(MoneyError::OutOfRange),
         }
@@ -91,19 +85,13 @@ impl<'a> Number<'a> {
             return None;
         }
         let sign = if self.negative { "-" } else { "" };
-        format!("{sign}{}{:0<exponent$}", self.whole, self.decimals)
-            .parse()
-            .ok()
+        format!("{sign}{}{:0<exponent$}", self.whole, self.decimals).parse().ok()
     }
 
     /// The number itself where it is an integer, however many zeros follow its point.
     fn integer(&self) -> Option<i64> {
         let fraction = self.decimals.trim_end_matches('0');
-        let whole = Self {
-            negative: self.negative,
-            whole: self.whole,
-            decimals: fraction,
-        };
+        let whole = Self { negative: self.negative, whole: self.whole, decimals: fraction };
         whole.minor(0)
     }
 }

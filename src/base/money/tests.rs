@@ -48,30 +48,20 @@ fn what_is_no_plain_decimal_is_refused() {
         "٣ USD",
         "0x1 USD",
     ] {
-        assert!(
-            matches!(refused(text), MoneyError::NotANumber { .. }),
-            "{text}"
-        );
+        assert!(matches!(refused(text), MoneyError::NotANumber { .. }), "{text}");
     }
 }
 
 #[test]
 fn more_decimals_than_the_currency_has_are_refused_not_rounded() {
     for text in ["1.000 USD", "1.0 JPY", "0.12345 KWD"] {
-        assert!(
-            matches!(refused(text), MoneyError::TooManyDecimals { .. }),
-            "{text}"
-        );
+        assert!(matches!(refused(text), MoneyError::TooManyDecimals { .. }), "{text}");
     }
 }
 
 #[test]
 fn amounts_beyond_the_limit_of_the_service_are_refused() {
-    for text in [
-        "1000000000000.00 USD",
-        "-1000000000000.00 USD",
-        "99999999999999999999999 USD",
-    ] {
+    for text in ["1000000000000.00 USD", "-1000000000000.00 USD", "99999999999999999999999 USD"] {
         assert_eq!(refused(text), MoneyError::OutOfRange);
     }
 }
@@ -85,38 +75,21 @@ fn an_amount_without_a_currency_is_refused_with_both_readings() {
         ("125.555", "such as `USD`"),
     ] {
         let error = refused(text);
-        assert!(
-            matches!(error, MoneyError::MissingCurrency { .. }),
-            "{text}"
-        );
+        assert!(matches!(error, MoneyError::MissingCurrency { .. }), "{text}");
         assert!(error.to_string().contains(readings), "{error}");
     }
 }
 
 #[test]
 fn an_unknown_currency_names_the_nearest_one() {
-    for (code, nearest) in [
-        ("usd", "USD"),
-        ("UDS", "USD"),
-        ("USB", "USD"),
-        ("EURO", "EUR"),
-    ] {
+    for (code, nearest) in [("usd", "USD"), ("UDS", "USD"), ("USB", "USD"), ("EURO", "EUR")] {
         let error = refused(&format!("1.00 {code}"));
         let nearest = Some(nearest.parse().unwrap());
-        assert_eq!(
-            error,
-            MoneyError::UnknownCurrency {
-                code: code.into(),
-                nearest
-            }
-        );
+        assert_eq!(error, MoneyError::UnknownCurrency { code: code.into(), nearest });
     }
     for code in ["XAU", "XXX", "XTS", "dollars", "USD USD"] {
         assert!(
-            matches!(
-                refused(&format!("1 {code}")),
-                MoneyError::UnknownCurrency { .. }
-            ),
+            matches!(refused(&format!("1 {code}")), MoneyError::UnknownCurrency { .. }),
             "{code}"
         );
     }
@@ -130,11 +103,7 @@ fn decimals_are_those_of_iso_4217() {
     let code = |code: &str| code.parse::<Currency>().unwrap();
     assert!(zero.split(' ').all(|c| code(c).exponent() == 0));
     assert!(three.split(' ').all(|c| code(c).exponent() == 3));
-    assert!(
-        "USD EUR GBP CAD AUD MGA MRU"
-            .split(' ')
-            .all(|c| code(c).exponent() == 2)
-    );
+    assert!("USD EUR GBP CAD AUD MGA MRU".split(' ').all(|c| code(c).exponent() == 2));
 }
 
 #[test]
@@ -142,20 +111,11 @@ fn sums_neither_mix_currencies_nor_wrap() {
     let (usd, eur) = (money("1.00 USD"), money("1.00 EUR"));
     assert_eq!(usd.checked_add(usd), Ok(money("2.00 USD")));
     assert_eq!(usd.checked_sub(money("1.50 USD")), Ok(money("-0.50 USD")));
-    assert!(matches!(
-        usd.checked_add(eur),
-        Err(MoneyError::Mixed { .. })
-    ));
-    assert!(matches!(
-        usd.checked_sub(eur),
-        Err(MoneyError::Mixed { .. })
-    ));
+    assert!(matches!(usd.checked_add(eur), Err(MoneyError::Mixed { .. })));
+    assert!(matches!(usd.checked_sub(eur), Err(MoneyError::Mixed { .. })));
     let most = Money::new(i64::MAX, Currency::USD);
     assert_eq!(most.checked_add(usd), Err(MoneyError::OutOfRange));
-    assert_eq!(
-        Money::new(i64::MIN, Currency::USD).to_string(),
-        "-92233720368547758.08 USD"
-    );
+    assert_eq!(Money::new(i64::MIN, Currency::USD).to_string(), "-92233720368547758.08 USD");
 }
 
 #[test]
@@ -175,10 +135,7 @@ fn totals_are_kept_per_currency_in_the_order_of_their_codes() {
 fn money_in_json_is_minor_units_and_a_code() {
     let json = json!({"minor": 12_500, "currency": "USD"});
     assert_eq!(serde_json::to_value(money("125.00 USD")).unwrap(), json);
-    assert_eq!(
-        serde_json::from_value::<Money>(json).unwrap(),
-        money("125.00 USD")
-    );
+    assert_eq!(serde_json::from_value::<Money>(json).unwrap(), money("125.00 USD"));
     assert!(serde_json::from_value::<Money>(json!({"minor": 1, "currency": "usd"})).is_err());
     assert!(serde_json::from_value::<Money>(json!({"minor": "1", "currency": "USD"})).is_err());
 }

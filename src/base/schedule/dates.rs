@@ -16,8 +16,7 @@ impl Schedule {
 
     /// The due dates on or after a date, without a walk from the start.
     pub fn dates_from(&self, from: NaiveDate) -> impl Iterator<Item = NaiveDate> + '_ {
-        self.dates_of_periods_from(self.period_of(from))
-            .skip_while(move |date| *date < from)
+        self.dates_of_periods_from(self.period_of(from)).skip_while(move |date| *date < from)
     }
 
     /// The first due date on or after a date, without a walk from the start.
@@ -83,15 +82,9 @@ impl Schedule {
             Unit::Day => (days(self.start), delay),
             Unit::Week if self.days.is_empty() => (days(self.start), in_days(delay)),
             Unit::Week => (days(monday_of(self.start)), in_days(delay)),
-            Unit::Month => (
-                month_number(date).saturating_sub(month_number(self.start)),
-                delay,
-            ),
+            Unit::Month => (month_number(date).saturating_sub(month_number(self.start)), delay),
         };
-        units
-            .checked_div(step)
-            .and_then(|period| u32::try_from(period).ok())
-            .unwrap_or(0)
+        units.checked_div(step).and_then(|period| u32::try_from(period).ok()).unwrap_or(0)
     }
 }
 
@@ -109,7 +102,5 @@ fn monday_of(date: NaiveDate) -> NaiveDate {
 }
 
 fn month_number(date: NaiveDate) -> i64 {
-    i64::from(date.year())
-        .saturating_mul(MONTHS_PER_YEAR)
-        .saturating_add(i64::from(date.month0()))
+    i64::from(date.year()).saturating_mul(MONTHS_PER_YEAR).saturating_add(i64::from(date.month0()))
 }

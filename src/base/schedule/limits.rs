@@ -19,24 +19,17 @@ pub struct Limits {
 impl Limits {
     /// What is wrong with these limits for occurrences of `amount` minor units; empty when nothing is.
     pub fn problems(&self, amount: i64) -> Vec<ScheduleProblem> {
-        let Self {
-            max_occurrences,
-            max_amount,
-        } = *self;
-        let occurrences = max_occurrences
-            .filter(|most| *most == 0)
-            .map(|_| ScheduleProblem {
-                field: "max_occurrences",
-                message: "no payment is allowed".to_owned(),
-                help: "write 1 or more, or leave it out".to_owned(),
-            });
-        let total = max_amount
-            .filter(|most| *most < amount)
-            .map(|most| ScheduleProblem {
-                field: "max_amount",
-                message: format!("the total, {most}, is less than one payment, {amount}"),
-                help: format!("write {amount} or more, or leave it out"),
-            });
+        let Self { max_occurrences, max_amount } = *self;
+        let occurrences = max_occurrences.filter(|most| *most == 0).map(|_| ScheduleProblem {
+            field: "max_occurrences",
+            message: "no payment is allowed".to_owned(),
+            help: "write 1 or more, or leave it out".to_owned(),
+        });
+        let total = max_amount.filter(|most| *most < amount).map(|most| ScheduleProblem {
+            field: "max_amount",
+            message: format!("the total, {most}, is less than one payment, {amount}"),
+            help: format!("write {amount} or more, or leave it out"),
+        });
         occurrences.into_iter().chain(total).collect()
     }
 }
@@ -48,19 +41,11 @@ pub fn occurrences(
     amount: i64,
     limits: Limits,
 ) -> impl Iterator<Item = (NaiveDate, i64)> + '_ {
-    let Limits {
-        max_occurrences,
-        max_amount,
-    } = limits;
-    let count = max_occurrences
-        .and_then(|most| usize::try_from(most).ok())
-        .unwrap_or(usize::MAX);
-    schedule
-        .dates()
-        .take(count)
-        .scan(max_amount, move |left, date| {
-            let due = left.map_or(amount, |left| left.min(amount));
-            *left = left.map(|left| left.saturating_sub(due));
-            (due > 0).then_some((date, due))
-        })
+    let Limits { max_occurrences, max_amount } = limits;
+    let count = max_occurrences.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    schedule.dates().take(count).scan(max_amount, move |left, date| {
+        let due = left.map_or(amount, |left| left.min(amount));
+        *left = left.map(|left| left.saturating_sub(due));
+        (due > 0).then_some((date, due))
+    })
 }

@@ -45,15 +45,8 @@ impl Schedule {
 
     fn delay_fault(&self) -> Option<ScheduleProblem> {
         (self.interval_delay == 0).then(|| {
-            let message = format!(
-                "a step of 0 × {} never leaves the start",
-                self.interval_unit
-            );
-            problem(
-                "interval_delay",
-                message,
-                "write 1 for every unit, 2 for every other",
-            )
+            let message = format!("a step of 0 × {} never leaves the start", self.interval_unit);
+            problem("interval_delay", message, "write 1 for every unit, 2 for every other")
         })
     }
 
@@ -68,11 +61,7 @@ impl Schedule {
         }
         (self.interval_delay > 1).then(|| {
             let message = format!("days are allowed with every {} only", self.interval_unit);
-            problem(
-                "days",
-                message,
-                "leave out days, or write `interval_delay: 1`",
-            )
+            problem("days", message, "leave out days, or write `interval_delay: 1`")
         })
     }
 
@@ -103,29 +92,17 @@ impl Schedule {
             .zip(&self.days)
             .find(|(after, day)| self.days.iter().skip(*after).any(|d| d == *day));
         repeated.map(|(_, day)| {
-            problem(
-                "days",
-                format!("the day {day} stands there twice"),
-                "write each day once",
-            )
+            problem("days", format!("the day {day} stands there twice"), "write each day once")
         })
     }
 
     fn end_fault(&self) -> Option<ScheduleProblem> {
         let end = self.end.filter(|end| *end < self.start)?;
         let message = format!("the end, {end}, is before the start, {}", self.start);
-        Some(problem(
-            "end",
-            message,
-            "write the start or a later date, or leave it out",
-        ))
+        Some(problem("end", message, "write the start or a later date, or leave it out"))
     }
 }
 
 fn problem(field: &'static str, message: String, help: &str) -> ScheduleProblem {
-    ScheduleProblem {
-        field,
-        message,
-        help: help.to_owned(),
-    }
+    ScheduleProblem { field, message, help: help.to_owned() }
 }

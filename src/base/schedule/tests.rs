@@ -29,19 +29,11 @@ fn date(text: &str) -> NaiveDate {
 }
 
 fn first_dates(schedule: &Schedule, count: usize) -> Vec<String> {
-    schedule
-        .dates()
-        .take(count)
-        .map(|date| date.to_string())
-        .collect()
+    schedule.dates().take(count).map(|date| date.to_string()).collect()
 }
 
 fn fields(schedule: &Schedule) -> Vec<&'static str> {
-    schedule
-        .problems()
-        .iter()
-        .map(|problem| problem.field)
-        .collect()
+    schedule.problems().iter().map(|problem| problem.field).collect()
 }
 
 #[test]
@@ -50,20 +42,9 @@ fn every_case_of_the_oracle_agrees() {
     let mut seen = 0;
     for (line, text) in cases.lines().enumerate() {
         let case: OracleCase = serde_json::from_str(text).unwrap();
-        let OracleCase {
-            amount,
-            expect,
-            max_amount,
-            max_occurrences,
-            schedule,
-        } = case;
-        let limits = Limits {
-            max_occurrences,
-            max_amount,
-        };
-        let got: Vec<_> = occurrences(&schedule, amount, limits)
-            .take(ORACLE_OCCURRENCES)
-            .collect();
+        let OracleCase { amount, expect, max_amount, max_occurrences, schedule } = case;
+        let limits = Limits { max_occurrences, max_amount };
+        let got: Vec<_> = occurrences(&schedule, amount, limits).take(ORACLE_OCCURRENCES).collect();
         assert_eq!(got, expect, "line {}: {text}", line.saturating_add(1));
         seen += 1;
     }
@@ -81,13 +62,7 @@ fn a_short_month_does_not_pull_the_later_ones_forward() {
 fn days_that_fall_together_count_once() {
     let ends = json!({"start": "2027-01-30", "interval_unit": "MONTH", "interval_delay": 1,
         "days": ["LAST", "30", "31", "29"]});
-    let expect = [
-        "2027-01-30",
-        "2027-01-31",
-        "2027-02-28",
-        "2027-03-29",
-        "2027-03-30",
-    ];
+    let expect = ["2027-01-30", "2027-01-31", "2027-02-28", "2027-03-29", "2027-03-30"];
     assert_eq!(first_dates(&schedule(ends), 5), expect);
 }
 
@@ -96,14 +71,8 @@ fn the_end_is_the_last_date_that_may_be_due() {
     let mut daily = schedule(
         json!({"start": "2027-01-01", "interval_unit": "DAY", "interval_delay": 2, "end": "2027-01-05"}),
     );
-    assert_eq!(
-        first_dates(&daily, 9),
-        ["2027-01-01", "2027-01-03", "2027-01-05"]
-    );
-    assert_eq!(
-        daily.next_on_or_after(date("2027-01-04")),
-        Some(date("2027-01-05"))
-    );
+    assert_eq!(first_dates(&daily, 9), ["2027-01-01", "2027-01-03", "2027-01-05"]);
+    assert_eq!(daily.next_on_or_after(date("2027-01-04")), Some(date("2027-01-05")));
     assert_eq!(daily.next_on_or_after(date("2027-01-06")), None);
     daily.end = Some(date("2027-01-04"));
     assert_eq!(first_dates(&daily, 9), ["2027-01-01", "2027-01-03"]);
@@ -119,16 +88,10 @@ fn dates_stop_where_the_calendar_does() {
         days: Vec::new(),
     };
     assert_eq!(weekly.dates().count(), 2);
-    let every_day = Schedule {
-        days: (1..=7).map(Day::Number).collect(),
-        ..weekly.clone()
-    };
+    let every_day = Schedule { days: (1..=7).map(Day::Number).collect(), ..weekly.clone() };
     assert_eq!(every_day.dates().count(), 9);
     assert_eq!(weekly.next_on_or_after(NaiveDate::MAX), None);
-    assert_eq!(
-        every_day.next_on_or_after(NaiveDate::MAX),
-        Some(NaiveDate::MAX)
-    );
+    assert_eq!(every_day.next_on_or_after(NaiveDate::MAX), Some(NaiveDate::MAX));
 }
 
 #[test]
@@ -139,28 +102,10 @@ fn every_fault_is_named_by_its_field_and_leaves_no_dates() {
         ("DAY", 1, "2027-01-09", json!(["1"]), vec!["days"]),
         ("WEEK", 2, "2027-02-01", json!(["1"]), vec!["days"]),
         ("WEEK", 1, "2027-02-01", json!(["0"]), vec!["days"]),
-        (
-            "WEEK",
-            1,
-            "2027-02-01",
-            json!(["8", "LAST"]),
-            vec!["days", "days"],
-        ),
+        ("WEEK", 1, "2027-02-01", json!(["8", "LAST"]), vec!["days", "days"]),
         ("MONTH", 1, "2027-02-01", json!(["32"]), vec!["days"]),
-        (
-            "MONTH",
-            1,
-            "2027-02-01",
-            json!(["5", "6", "5"]),
-            vec!["days"],
-        ),
-        (
-            "MONTH",
-            0,
-            "2026-02-01",
-            json!(["0"]),
-            vec!["interval_delay", "days", "end"],
-        ),
+        ("MONTH", 1, "2027-02-01", json!(["5", "6", "5"]), vec!["days"]),
+        ("MONTH", 0, "2026-02-01", json!(["0"]), vec!["interval_delay", "days", "end"]),
         ("MONTH", 1, "2027-01-09", json!(["10"]), vec!["end"]),
     ] {
         let json = json!({"start": "2027-01-01", "interval_unit": unit, "interval_delay": delay,
@@ -186,45 +131,24 @@ fn a_schedule_in_json_has_the_names_of_the_service_and_leaves_out_what_is_empty(
 
 #[test]
 fn limits_that_allow_nothing_are_problems() {
-    let limits = |max_occurrences, max_amount| Limits {
-        max_occurrences,
-        max_amount,
-    };
+    let limits = |max_occurrences, max_amount| Limits { max_occurrences, max_amount };
     assert_eq!(limits(Some(1), Some(100)).problems(100), []);
-    let fields = |limits: Limits| {
-        limits
-            .problems(100)
-            .iter()
-            .map(|p| p.field)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        fields(limits(Some(0), Some(99))),
-        ["max_occurrences", "max_amount"]
-    );
+    let fields = |limits: Limits| limits.problems(100).iter().map(|p| p.field).collect::<Vec<_>>();
+    assert_eq!(fields(limits(Some(0), Some(99))), ["max_occurrences", "max_amount"]);
 }
 
 #[test]
 fn the_last_payment_is_what_remains() {
     let daily = json!({"start": "2027-01-01", "interval_unit": "DAY", "interval_delay": 1});
-    let limits = Limits {
-        max_occurrences: None,
-        max_amount: Some(250),
-    };
+    let limits = Limits { max_occurrences: None, max_amount: Some(250) };
     let daily = schedule(daily);
-    let amounts: Vec<i64> = occurrences(&daily, 100, limits)
-        .map(|(_, amount)| amount)
-        .collect();
+    let amounts: Vec<i64> = occurrences(&daily, 100, limits).map(|(_, amount)| amount).collect();
     assert_eq!(amounts, [100, 100, 50]);
     assert_eq!(occurrences(&daily, 0, limits).next(), None);
 }
 
 fn any_date() -> impl Strategy<Value = NaiveDate> {
-    (0_u64..40_000).prop_map(|days| {
-        date("1970-01-01")
-            .checked_add_days(Days::new(days))
-            .unwrap()
-    })
+    (0_u64..40_000).prop_map(|days| date("1970-01-01").checked_add_days(Days::new(days)).unwrap())
 }
 
 fn any_schedule() -> impl Strategy<Value = Schedule> {
@@ -232,22 +156,12 @@ fn any_schedule() -> impl Strategy<Value = Schedule> {
         .prop_map(|days| (Unit::Week, days));
     let month_day = prop_oneof![4 => (1_u8..=31).prop_map(Day::Number), 1 => Just(Day::Last)];
     let month = prop::collection::btree_set(month_day, 0..5).prop_map(|days| (Unit::Month, days));
-    let unit = prop_oneof![
-        week,
-        month,
-        Just((Unit::Day, std::collections::BTreeSet::new()))
-    ];
+    let unit = prop_oneof![week, month, Just((Unit::Day, std::collections::BTreeSet::new()))];
     let end = prop::option::of(0_u64..4_000);
     (any_date(), unit, 1_u32..15, end).prop_map(|(start, (interval_unit, days), delay, end)| {
         let interval_delay = if days.is_empty() { delay } else { 1 };
         let end = end.and_then(|days| start.checked_add_days(Days::new(days)));
-        Schedule {
-            start,
-            interval_unit,
-            interval_delay,
-            end,
-            days: days.into_iter().collect(),
-        }
+        Schedule { start, interval_unit, interval_delay, end, days: days.into_iter().collect() }
     })
 }
 

@@ -33,9 +33,7 @@ pub fn mask_digits(text: &str) -> String {
         };
         out.push_str(text.get(copied..first.start).unwrap_or_default());
         out.push_str("•••• ");
-        out.push_str(&last_digits(
-            text.get(first.start..last.end).unwrap_or_default(),
-        ));
+        out.push_str(&last_digits(text.get(first.start..last.end).unwrap_or_default()));
         copied = last.end;
     }
     out.push_str(text.get(copied..).unwrap_or_default());
@@ -45,19 +43,12 @@ pub fn mask_digits(text: &str) -> String {
 /// The last four digits of a masked piece, without what divides them.
 fn last_digits(piece: &str) -> String {
     let digits: String = piece.chars().filter(char::is_ascii_digit).collect();
-    digits
-        .get(digits.len().saturating_sub(SHOWN_DIGITS)..)
-        .unwrap_or_default()
-        .to_owned()
+    digits.get(digits.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or_default().to_owned()
 }
 
 fn groups(text: &str) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for (at, _) in text
-        .bytes()
-        .enumerate()
-        .filter(|(_, byte)| byte.is_ascii_digit())
-    {
+    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
         let end = at.saturating_add(1);
         match groups.last_mut() {
             Some(group) if group.end == at => group.end = end,
@@ -136,13 +127,7 @@ mod tests {
 
     #[test]
     fn other_numbers_stay() {
-        for text in [
-            "",
-            "125.00",
-            "4242424242424241",
-            "2026-11-30 12:00:00.123Z",
-            "79927398713",
-        ] {
+        for text in ["", "125.00", "4242424242424241", "2026-11-30 12:00:00.123Z", "79927398713"] {
             check(text, text);
         }
         check("4242.4242.4242.4242", "4242.4242.4242.4242");

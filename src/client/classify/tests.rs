@@ -3,17 +3,11 @@
 use super::*;
 
 fn now() -> DateTime<Utc> {
-    DateTime::parse_from_rfc3339("2026-11-20T08:00:00Z")
-        .unwrap()
-        .to_utc()
+    DateTime::parse_from_rfc3339("2026-11-20T08:00:00Z").unwrap().to_utc()
 }
 
 fn check(status: u16, body: &str) -> Outcome {
-    let answer = Answer {
-        status,
-        retry_after: None,
-        body: body.into(),
-    };
+    let answer = Answer { status, retry_after: None, body: body.into() };
     classify(Ok(answer), now()).outcome
 }
 
@@ -36,25 +30,11 @@ fn every_status_has_its_proof() {
 
 #[test]
 fn only_a_readable_200_is_done() {
-    assert_eq!(
-        check(200, r#"{"id":1}"#),
-        Outcome::Done {
-            reply: serde_json::json!({"id": 1})
-        }
-    );
+    assert_eq!(check(200, r#"{"id":1}"#), Outcome::Done { reply: serde_json::json!({"id": 1}) });
     assert_eq!(check(200, ""), Outcome::Done { reply: Value::Null });
     assert_eq!(check(200, " \n"), Outcome::Done { reply: Value::Null });
-    for (status, body) in [
-        (200, "{\"id\":"),
-        (200, "<html>"),
-        (201, "{}"),
-        (204, ""),
-        (302, ""),
-    ] {
-        assert!(
-            matches!(check(status, body), Outcome::InDoubt { .. }),
-            "{status} {body}"
-        );
+    for (status, body) in [(200, "{\"id\":"), (200, "<html>"), (201, "{}"), (204, ""), (302, "")] {
+        assert!(matches!(check(status, body), Outcome::InDoubt { .. }), "{status} {body}");
     }
 }
 
@@ -67,10 +47,7 @@ fn a_server_error_is_in_doubt_and_names_its_code() {
         reason
     };
     let body = r#"{"messages":[{"code":"server_error"}]}"#;
-    assert_eq!(
-        reason(check(500, body)),
-        "the service answered 500 server_error"
-    );
+    assert_eq!(reason(check(500, body)), "the service answered 500 server_error");
     let odd = r#"{"messages":[{"code":"4242 4242"}]}"#;
     assert_eq!(reason(check(503, odd)), "the service answered 503");
     assert_eq!(reason(check(408, "{}")), "the service answered 408");
@@ -79,18 +56,11 @@ fn a_server_error_is_in_doubt_and_names_its_code() {
 #[test]
 fn a_refusal_carries_its_problem_or_none() {
     let declined = r#"{"messages":[{"code":"card_declined","entity_id":"tx1"}]}"#;
-    let Outcome::Refused {
-        status: 422,
-        problem,
-    } = check(422, declined)
-    else {
+    let Outcome::Refused { status: 422, problem } = check(422, declined) else {
         panic!("a decline is a refusal");
     };
     assert_eq!(problem.messages[0].entity_id.as_deref(), Some("tx1"));
-    let bare = Outcome::Refused {
-        status: 404,
-        problem: Problem::default(),
-    };
+    let bare = Outcome::Refused { status: 404, problem: Problem::default() };
     assert_eq!(check(404, ""), bare);
     assert_eq!(check(404, "<html>"), bare);
 }
@@ -101,15 +71,9 @@ fn every_failure_has_its_outcome() {
     let text = || "why".to_owned();
     assert_eq!(
         outcome(Failure::NotConnected(text())),
-        Outcome::NotSent {
-            reason: text(),
-            retry_after_s: None
-        }
+        Outcome::NotSent { reason: text(), retry_after_s: None }
     );
-    assert_eq!(
-        outcome(Failure::Broken(text())),
-        Outcome::InDoubt { reason: text() }
-    );
+    assert_eq!(outcome(Failure::Broken(text())), Outcome::InDoubt { reason: text() });
     for failure in [Failure::TimedOut, Failure::TooLarge] {
         assert!(matches!(outcome(failure), Outcome::InDoubt { .. }));
     }
@@ -134,23 +98,10 @@ fn retry_after_is_seconds_or_a_date() {
 fn a_429_waits_as_asked_and_a_503_remembers_the_wait() {
     let asked = |status| {
         let retry_after = Some("9".to_owned());
-        classify(
-            Ok(Answer {
-                status,
-                retry_after,
-                body: Vec::new(),
-            }),
-            now(),
-        )
+        classify(Ok(Answer { status, retry_after, body: Vec::new() }), now())
     };
     let throttled = asked(429);
-    assert!(matches!(
-        throttled.outcome,
-        Outcome::NotSent {
-            retry_after_s: Some(9),
-            ..
-        }
-    ));
+    assert!(matches!(throttled.outcome, Outcome::NotSent { retry_after_s: Some(9), .. }));
     assert_eq!(throttled.retry_after_s, Some(9));
     let unavailable = asked(503);
     assert!(matches!(unavailable.outcome, Outcome::InDoubt { .. }));

@@ -35,10 +35,7 @@ fn service(base_url: &str) -> Service {
 
 fn over(router: Router, wire: impl Wire + 'static) -> Client {
     let clock = Arc::new(VirtualClock::new(DateTime::UNIX_EPOCH));
-    let transport = Transport::InProcess {
-        router,
-        wire: Arc::new(wire),
-    };
+    let transport = Transport::InProcess { router, wire: Arc::new(wire) };
     Client::new(service("https://base.test"), transport, clock).unwrap()
 }
 

@@ -19,11 +19,7 @@ fn scripted(count: &Count, answers: &'static [(u16, &'static str)]) -> Router {
     let count = count.clone();
     let handler = async move || {
         let (status, wait) = answers[count.next().min(answers.len() - 1)];
-        (
-            StatusCode::from_u16(status).unwrap(),
-            [("retry-after", wait)],
-            "7",
-        )
+        (StatusCode::from_u16(status).unwrap(), [("retry-after", wait)], "7")
     };
     Router::new().route("/x", on_get(handler))
 }
@@ -49,10 +45,7 @@ async fn a_failure_that_stays_ends_the_read_after_four_tries() {
     let (result, tries, took) = check(&[(500, "")]).await;
     let reason = "the service answered 500".to_owned();
     assert_eq!((result, tries), (Err(ReadError::Unreachable { reason }), 4));
-    assert!(
-        took <= Duration::from_millis(250 + 500 + 1000 + 10),
-        "{took:?}"
-    );
+    assert!(took <= Duration::from_millis(250 + 500 + 1000 + 10), "{took:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,10 +69,7 @@ async fn a_refusal_is_not_asked_twice() {
             404 => ReadError::NotFound(problem),
             _ => ReadError::Refused(status, problem),
         };
-        assert_eq!(
-            client(router).read(&get("/x"), &Access::None).await,
-            Err(expected)
-        );
+        assert_eq!(client(router).read(&get("/x"), &Access::None).await, Err(expected));
         assert_eq!(count.get(), 1);
     }
 }
@@ -89,10 +79,7 @@ async fn a_wait_that_is_asked_for_is_kept_up_to_a_minute() {
     for answers in [&[(429, "60"), (200, "")], &[(503, "60"), (200, "")]] {
         let (result, tries, took) = check(answers).await;
         assert_eq!((result, tries), (Ok(json!(7)), 2));
-        assert!(
-            took >= Duration::from_mins(1) && took < Duration::from_secs(61),
-            "{took:?}"
-        );
+        assert!(took >= Duration::from_mins(1) && took < Duration::from_secs(61), "{took:?}");
     }
     let (result, tries, took) = check(&[(429, "61"), (200, "")]).await;
     assert!(matches!(result, Err(ReadError::Unreachable { .. })));
@@ -125,13 +112,8 @@ async fn a_dead_wire_is_unreachable_after_the_tries_are_used_up() {
 async fn what_is_not_a_get_is_never_read() {
     for method in [Method::Post, Method::Patch, Method::Put, Method::Delete] {
         let router = Router::new().fallback(async || "7");
-        let read = client(router)
-            .read(&call(method, "/x", Auth::None), &Access::None)
-            .await;
-        assert!(
-            matches!(read, Err(ReadError::NotARead { .. })),
-            "{method:?}"
-        );
+        let read = client(router).read(&call(method, "/x", Auth::None), &Access::None).await;
+        assert!(matches!(read, Err(ReadError::NotARead { .. })), "{method:?}");
     }
 }
 
@@ -139,17 +121,12 @@ async fn what_is_not_a_get_is_never_read() {
 fn waits_are_jittered_by_the_seed_alone() {
     let waits = || {
         let client = client(Router::new());
-        (1..=20)
-            .map(|tries| client.backoff(tries, None).unwrap())
-            .collect::<Vec<_>>()
+        (1..=20).map(|tries| client.backoff(tries, None).unwrap()).collect::<Vec<_>>()
     };
     let first = waits();
     assert_eq!(first, waits());
     assert!(first.iter().all(|wait| *wait <= Duration::from_secs(5)));
-    assert!(
-        first.windows(2).any(|pair| pair[0] > pair[1]),
-        "full jitter, not a ramp"
-    );
+    assert!(first.windows(2).any(|pair| pair[0] > pair[1]), "full jitter, not a ramp");
 }
 
 #[derive(Deserialize)]
@@ -163,10 +140,7 @@ struct Asked {
 fn list(count: &Count, largest: usize, total: fn(usize) -> usize) -> Router {
     let count = count.clone();
     let handler = async move |Query(asked): Query<Asked>| {
-        assert_eq!(
-            (asked.page_size, asked.reference.as_deref()),
-            (100, Some("m"))
-        );
+        assert_eq!((asked.page_size, asked.reference.as_deref()), (100, Some("m")));
         let total = total(count.next());
         let from = (asked.page - 1) * largest;
         let results: Vec<usize> = (from..total.min(from + largest)).collect();
@@ -182,13 +156,8 @@ async fn pages(
     total: fn(usize) -> usize,
 ) -> (Result<Vec<Value>, ReadError>, usize) {
     let count = Count::default();
-    let asked = get("/x")
-        .query("reference", "m")
-        .query("page", 9)
-        .query("page_size", 2);
-    let read = client(list(&count, largest, total))
-        .pages(&asked, &Access::None)
-        .await;
+    let asked = get("/x").query("reference", "m").query("page", 9).query("page_size", 2);
+    let read = client(list(&count, largest, total)).pages(&asked, &Access::None).await;
     (read, count.get())
 }
 
@@ -210,10 +179,7 @@ async fn a_service_with_smaller_pages_is_read_to_its_end_too() {
 
 #[tokio::test]
 async fn a_list_that_grows_meanwhile_is_read_to_its_new_end() {
-    assert_eq!(
-        pages(100, |request| 150 + request).await,
-        (Ok(numbers(151)), 2)
-    );
+    assert_eq!(pages(100, |request| 150 + request).await, (Ok(numbers(151)), 2));
 }
 
 #[tokio::test]
@@ -230,18 +196,11 @@ async fn an_empty_page_ends_a_list() {
     let count = Count::default();
     let counted = count.clone();
     let handler = async move || {
-        let results = if counted.next() == 0 {
-            numbers(3)
-        } else {
-            Vec::new()
-        };
+        let results = if counted.next() == 0 { numbers(3) } else { Vec::new() };
         Json(json!({"page": 1, "page_size": 100, "total_entries": 9, "results": results}))
     };
     let router = Router::new().route("/x", on_get(handler));
-    assert_eq!(
-        client(router).pages(&get("/x"), &Access::None).await,
-        Ok(numbers(3))
-    );
+    assert_eq!(client(router).pages(&get("/x"), &Access::None).await, Ok(numbers(3)));
     assert_eq!(count.get(), 2);
 }
 

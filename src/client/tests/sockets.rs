@@ -13,10 +13,7 @@ use crate::base::clock::SystemClock;
 
 fn http(base_url: &str, ca_file: Option<Vec<u8>>) -> Client {
     install_crypto();
-    let service = Service {
-        ca_file,
-        ..service(base_url)
-    };
+    let service = Service { ca_file, ..service(base_url) };
     let transport = Transport::http(&service).unwrap();
     Client::new(service, transport, Arc::new(SystemClock)).unwrap()
 }
@@ -33,9 +30,7 @@ fn listen() -> (std::net::TcpListener, SocketAddr) {
 async fn a_refused_connection_proves_that_nothing_was_sent() {
     let (listener, address) = listen();
     drop(listener);
-    let outcome = http(&format!("http://{address}"), None)
-        .send(&post("/x"), &Access::None)
-        .await;
+    let outcome = http(&format!("http://{address}"), None).send(&post("/x"), &Access::None).await;
     assert!(is_not_sent(&outcome), "{outcome:?}");
 }
 
@@ -58,20 +53,13 @@ async fn a_redirect_is_not_followed() {
     let reached = Count::default();
     let counted = reached.clone();
     let router = Router::new()
-        .route(
-            "/x",
-            on_post(async || (StatusCode::TEMPORARY_REDIRECT, [("location", "/y")])),
-        )
+        .route("/x", on_post(async || (StatusCode::TEMPORARY_REDIRECT, [("location", "/y")])))
         .route("/y", on_post(async move || counted.next().to_string()));
     let (listener, address) = listen();
-    let server = axum_server::from_tcp(listener)
-        .unwrap()
-        .serve(router.into_make_service());
+    let server = axum_server::from_tcp(listener).unwrap().serve(router.into_make_service());
     let server = tokio::spawn(server);
     let client = http(&format!("http://{address}"), None);
-    let outcome = client
-        .send(&post("/x").body(b"{}".to_vec()), &Access::None)
-        .await;
+    let outcome = client.send(&post("/x").body(b"{}".to_vec()), &Access::None).await;
     server.abort();
     assert!(is_in_doubt(&outcome), "{outcome:?}");
     assert_eq!(reached.get(), 0);
@@ -87,21 +75,15 @@ fn certificate() -> (String, String) {
 async fn tls_is_spoken_with_the_authority_given_and_no_other() {
     install_crypto();
     let (trusted, key) = certificate();
-    let config = RustlsConfig::from_pem(trusted.clone().into(), key.into())
-        .await
-        .unwrap();
+    let config = RustlsConfig::from_pem(trusted.clone().into(), key.into()).await.unwrap();
     let (listener, address) = listen();
     let router = Router::new().route("/x", on_get(async || "7"));
     let server = axum_server::from_tcp_rustls(listener, config).unwrap();
     let server = tokio::spawn(server.serve(router.into_make_service()));
     let base = format!("https://{address}");
-    let good = http(&base, Some(trusted.into()))
-        .send(&get("/x"), &Access::None)
-        .await;
+    let good = http(&base, Some(trusted.into())).send(&get("/x"), &Access::None).await;
     let (other, _) = certificate();
-    let bad = http(&base, Some(other.into()))
-        .send(&get("/x"), &Access::None)
-        .await;
+    let bad = http(&base, Some(other.into())).send(&get("/x"), &Access::None).await;
     server.abort();
     assert_eq!(good, Outcome::Done { reply: 7.into() });
     assert!(is_not_sent(&bad), "{bad:?}");

@@ -21,9 +21,7 @@ impl Issuer {
         let (issuer, taker) = (self.clone(), self.clone());
         let token = async move |Json(body): Json<Value>| issuer.issue(&body);
         let x = async move |headers: HeaderMap| taker.take(&headers);
-        Router::new()
-            .route("/oauth/token", on_post(token))
-            .route("/x", on_post(x.clone()).get(x))
+        Router::new().route("/oauth/token", on_post(token)).route("/x", on_post(x.clone()).get(x))
     }
 
     fn issue(&self, body: &Value) -> (StatusCode, Json<Value>) {
@@ -43,11 +41,7 @@ impl Issuer {
         self.asked.next();
         let token = headers["authorization"].to_str().unwrap();
         let number: usize = token.trim_start_matches("Bearer t").parse().unwrap();
-        if number >= self.oldest.get() {
-            StatusCode::OK
-        } else {
-            StatusCode::UNAUTHORIZED
-        }
+        if number >= self.oldest.get() { StatusCode::OK } else { StatusCode::UNAUTHORIZED }
     }
 
     /// Takes none of the tokens issued so far.
@@ -86,9 +80,7 @@ async fn many_callers_share_one_fetch_and_one_renewal() {
     let all = async || {
         let clones: Vec<_> = (0..64).map(|_| client.clone()).collect();
         let outcomes = join_all(
-            clones
-                .iter()
-                .map(async |clone: &Client| clone.send(&asking(), &Access::Tenant).await),
+            clones.iter().map(async |clone: &Client| clone.send(&asking(), &Access::Tenant).await),
         );
         assert!(outcomes.await.iter().all(is_done));
     };
@@ -105,9 +97,7 @@ async fn a_second_401_is_the_answer() {
     for _ in 0..9 {
         issuer.oldest.next();
     }
-    let outcome = client(issuer.router())
-        .send(&asking(), &Access::Tenant)
-        .await;
+    let outcome = client(issuer.router()).send(&asking(), &Access::Tenant).await;
     assert!(matches!(outcome, Outcome::Refused { status: 401, .. }));
     assert_eq!((issuer.issued.get(), issuer.asked.get()), (2, 2));
 }
@@ -127,15 +117,10 @@ async fn without_a_token_nothing_is_sent_whatever_the_token_endpoint_says() {
         let client = client(router);
         let outcome = client.send(&asking(), &Access::Tenant).await;
         assert!(is_not_sent(&outcome), "{status} {outcome:?}");
-        let read = client
-            .read(&call(Method::Get, "/x", Auth::Tenant), &Access::Tenant)
-            .await;
+        let read = client.read(&call(Method::Get, "/x", Auth::Tenant), &Access::Tenant).await;
         match status {
             400..429 => assert_eq!(read, Err(ReadError::Unauthorised)),
-            _ => assert!(
-                matches!(read, Err(ReadError::Unreachable { .. })),
-                "{status}"
-            ),
+            _ => assert!(matches!(read, Err(ReadError::Unreachable { .. })), "{status}"),
         }
         assert_eq!(asked.get(), 0, "{status}");
     }
@@ -151,22 +136,14 @@ async fn a_401_whose_renewal_fails_does_not_settle_the_call() {
     let router = Router::new()
         .route("/oauth/token", on_post(token))
         .route("/x", on_post(async || StatusCode::UNAUTHORIZED));
-    assert!(is_not_sent(
-        &client(router).send(&asking(), &Access::Tenant).await
-    ));
+    assert!(is_not_sent(&client(router).send(&asking(), &Access::Tenant).await));
 }
 
 #[tokio::test]
 async fn without_client_credentials_there_is_no_tenant() {
     let issuer = Issuer::default();
-    let transport = Transport::InProcess {
-        router: issuer.router(),
-        wire: Arc::new(Untouched),
-    };
-    let bare = Service {
-        partner: None,
-        ..service("https://base.test")
-    };
+    let transport = Transport::InProcess { router: issuer.router(), wire: Arc::new(Untouched) };
+    let bare = Service { partner: None, ..service("https://base.test") };
     let clock = Arc::new(VirtualClock::new(DateTime::UNIX_EPOCH));
     let client = Client::new(bare, transport, clock).unwrap();
     assert!(is_not_sent(&client.send(&asking(), &Access::Tenant).await));

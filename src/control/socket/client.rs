@@ -33,9 +33,7 @@ impl SocketClient {
             UnixStream::connect(&short.path).await
         };
         match tokio::time::timeout(CONNECT_MAX, connecting).await {
-            Ok(Ok(stream)) => {
-                Ok(Some(Self { stream: Mutex::new(Some(BufReader::new(stream))) }))
-            }
+            Ok(Ok(stream)) => Ok(Some(Self { stream: Mutex::new(Some(BufReader::new(stream))) })),
             Ok(Err(error)) if nobody(&error) => Ok(None),
             Ok(Err(error)) => Err(unusable(path, &error.to_string())),
             Err(_) => Err(unusable(path, "it does not accept")),

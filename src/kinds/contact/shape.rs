@@ -43,12 +43,7 @@ pub struct EmailAddress {
 }
 
 const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
-    Field {
-        path,
-        privacy,
-        change: Change::Never,
-        doc,
-    }
+    Field { path, privacy, change: Change::Never, doc }
 }
 
 impl Shape for Contact {
@@ -59,16 +54,8 @@ impl Shape for Contact {
             Privacy::Plain,
             "The merchant that the contact belongs to, NAME or NAMESPACE/NAME (design, Files).",
         ),
-        field(
-            "first_name",
-            Privacy::Personal,
-            "Given name (partner-api, POST /contacts).",
-        ),
-        field(
-            "last_name",
-            Privacy::Personal,
-            "Family name (partner-api, POST /contacts).",
-        ),
+        field("first_name", Privacy::Personal, "Given name (partner-api, POST /contacts)."),
+        field("last_name", Privacy::Personal, "Family name (partner-api, POST /contacts)."),
         field(
             "email_addresses",
             Privacy::Personal,
@@ -83,13 +70,7 @@ impl Shape for Contact {
     type Spec = Spec;
 
     fn check(spec: &Spec, _cx: &CheckCx) -> Vec<Issue> {
-        let Spec {
-            merchant,
-            first_name,
-            last_name,
-            email_addresses,
-            test_mode,
-        } = spec;
+        let Spec { merchant, first_name, last_name, email_addresses, test_mode } = spec;
         let mut issues = Vec::new();
         issues.extend(reference::issue("spec.merchant", Merchant::NAME, merchant));
         issues.extend(text::filled("spec.first_name", first_name.expose(), "Jane"));
@@ -110,9 +91,7 @@ impl Shape for Contact {
     }
 
     fn check_links(_spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        reference::bearer_token(manifest, "a contact", find)
-            .into_iter()
-            .collect()
+        reference::bearer_token(manifest, "a contact", find).into_iter().collect()
     }
 }
 
@@ -128,10 +107,7 @@ fn addresses(list: &[EmailAddress]) -> Vec<Issue> {
         )];
     }
     let issues = list.iter().enumerate().filter_map(|(index, one)| {
-        text::email(
-            &format!("spec.email_addresses[{index}].address"),
-            &one.address,
-        )
+        text::email(&format!("spec.email_addresses[{index}].address"), &one.address)
     });
     issues.collect()
 }

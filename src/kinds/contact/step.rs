@@ -18,9 +18,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             Ok(create_contact(new, &manifest.spec))
         },
         change: &|_, _, changes| {
-            Err(Reason::CannotChange(
-                changes.iter().map(|change| change.path.clone()).collect(),
-            ))
+            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
         },
         money: Vec::new(),
         unready: &|_| None,

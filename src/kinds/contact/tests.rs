@@ -53,13 +53,7 @@ fn keys_alone_make_no_contact() {
         "reckon::reference::keys_alone @ spec.merchant: a contact needs an access token, and Merchant/default/acme has gateway keys alone | give the merchant an `authorization_code` or an `access_token`\n  \
          Merchant/default/acme spec.credentials.keys: the gateway accepts these, the partner interface does not"
     );
-    let merchant = manifest(
-        "Merchant",
-        "acme",
-        "mode: test\ncredentials: {access_token: {env: TOKEN}}",
-    );
-    assert_eq!(
-        link_problems(&[manifest("Contact", "jane", GOOD), merchant]),
-        ""
-    );
+    let merchant =
+        manifest("Merchant", "acme", "mode: test\ncredentials: {access_token: {env: TOKEN}}");
+    assert_eq!(link_problems(&[manifest("Contact", "jane", GOOD), merchant]), "");
 }

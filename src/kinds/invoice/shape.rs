@@ -113,21 +113,13 @@ fn rate_type() -> String {
 }
 
 const fn plain(path: &'static str, doc: &'static str) -> Field {
-    Field {
-        path,
-        privacy: Privacy::Plain,
-        change: Change::Never,
-        doc,
-    }
+    Field { path, privacy: Privacy::Plain, change: Change::Never, doc }
 }
 
 impl Shape for Invoice {
     const NAME: &'static str = "Invoice";
     const FIELDS: &'static [Field] = &[
-        plain(
-            "merchant",
-            "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files).",
-        ),
+        plain("merchant", "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files)."),
         plain(
             "contact",
             "The contact that pays, NAME or NAMESPACE/NAME (partner-api, POST /invoices, contact_id).",
@@ -144,26 +136,17 @@ impl Shape for Invoice {
             "currency",
             "The 3-letter code of every amount's currency (partner-api, POST /invoices).",
         ),
-        plain(
-            "reference",
-            "A text that the portal shows (partner-api, POST /invoices).",
-        ),
+        plain("reference", "A text that the portal shows (partner-api, POST /invoices)."),
         plain(
             "line_items",
             "A list of at least one line; their total is more than zero (partner-api, POST /invoices).",
         ),
-        plain(
-            "line_items[].description",
-            "What the line is for (partner-api, POST /invoices).",
-        ),
+        plain("line_items[].description", "What the line is for (partner-api, POST /invoices)."),
         plain(
             "line_items[].rate_per_quantity",
             "The line's whole amount, such as `\"125.00 USD\"` (partner-api, POST /invoices).",
         ),
-        plain(
-            "line_items[].quantity",
-            "Always 1, and filled in (partner-api, POST /invoices).",
-        ),
+        plain("line_items[].quantity", "Always 1, and filled in (partner-api, POST /invoices)."),
         plain(
             "line_items[].rate_type",
             "Always `units`, and filled in (partner-api, POST /invoices).",
@@ -199,21 +182,9 @@ impl Shape for Invoice {
 
     fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
         let mut issues = refused(spec);
-        issues.extend(reference::issue(
-            "spec.merchant",
-            Merchant::NAME,
-            &spec.merchant,
-        ));
-        issues.extend(reference::issue(
-            "spec.contact",
-            Contact::NAME,
-            &spec.contact,
-        ));
-        issues.extend(text::filled(
-            "spec.bank_account",
-            &spec.bank_account,
-            "Operating",
-        ));
+        issues.extend(reference::issue("spec.merchant", Merchant::NAME, &spec.merchant));
+        issues.extend(reference::issue("spec.contact", Contact::NAME, &spec.contact));
+        issues.extend(text::filled("spec.bank_account", &spec.bank_account, "Operating"));
         issues.extend(date_issue(&spec.invoice_date));
         issues.extend(lines(&spec.line_items, cx));
         issues.extend(totals::issues(spec, cx));
@@ -256,10 +227,7 @@ fn refused(spec: &Spec) -> Vec<Issue> {
         "reckon fills in the bank account's id",
         "write `bank_account`, with the account's name or its `bank_` id",
     );
-    [source_id, test_mode, contact_id, bank_account_id]
-        .into_iter()
-        .flatten()
-        .collect()
+    [source_id, test_mode, contact_id, bank_account_id].into_iter().flatten().collect()
 }
 
 fn date_issue(text: &str) -> Option<Issue> {
@@ -277,20 +245,10 @@ fn lines(lines: &[LineItem], cx: &CheckCx) -> Vec<Issue> {
     if lines.is_empty() {
         let help = "write at least one, with `description` and `rate_per_quantity`";
         let message = "an invoice without lines asks for nothing";
-        issues.push(Issue::error(
-            "reckon::invoice::no_lines",
-            "spec.line_items",
-            message,
-            help,
-        ));
+        issues.push(Issue::error("reckon::invoice::no_lines", "spec.line_items", message, help));
     }
     for (index, line) in lines.iter().enumerate() {
-        let LineItem {
-            description,
-            rate_per_quantity,
-            quantity,
-            rate_type,
-        } = line;
+        let LineItem { description, rate_per_quantity, quantity, rate_type } = line;
         let at = |field: &str| format!("spec.line_items[{index}].{field}");
         issues.extend(text::filled(&at("description"), description, "Retainer"));
         issues.extend(rate_per_quantity.issue(&at("rate_per_quantity"), cx));
@@ -315,12 +273,7 @@ fn messages(messages: &[Message]) -> Vec<Issue> {
         if message.email_addresses.is_empty() {
             let help = "write at least one address, or leave the message out";
             let text = "a message to nobody is not sent";
-            issues.push(Issue::error(
-                "reckon::invoice::no_address",
-                &path,
-                text,
-                help,
-            ));
+            issues.push(Issue::error("reckon::invoice::no_address", &path, text, help));
         }
         let addresses = message.email_addresses.iter().enumerate();
         issues.extend(addresses.filter_map(|(at, one)| text::email(&format!("{path}[{at}]"), one)));
@@ -330,9 +283,7 @@ fn messages(messages: &[Message]) -> Vec<Issue> {
 
 fn attachments(files: &[Attachment]) -> Vec<Issue> {
     let wrong = files.iter().enumerate().filter(|(_, file)| {
-        file.id
-            .strip_prefix(FILE_ID_PREFIX)
-            .is_none_or(|rest| rest.trim().is_empty())
+        file.id.strip_prefix(FILE_ID_PREFIX).is_none_or(|rest| rest.trim().is_empty())
     });
     let issues = wrong.map(|(index, file)| {
         let message = format!("`{}` is no id of an uploaded file", file.id);

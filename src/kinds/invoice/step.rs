@@ -25,11 +25,8 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
     let total = total(&manifest.spec);
     let mode = mode_of(cx.view, &merchant);
-    let money = total.zip(mode).map(|(amount, mode)| MoneyMove {
-        amount,
-        mode,
-        meaning: "invoiced",
-    });
+    let money =
+        total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning: "invoiced" });
     let kind = Object {
         create: &|new| {
             let total = total.ok_or_else(|| Reason::Unfit("its lines have no sum".to_owned()))?;
@@ -37,9 +34,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             Ok(create_invoice(new, body, total.minor()))
         },
         change: &|_, _, changes| {
-            Err(Reason::CannotChange(
-                changes.iter().map(|change| change.path.clone()).collect(),
-            ))
+            Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
         },
         money: money.into_iter().collect(),
         unready: &unready,
@@ -69,9 +64,7 @@ fn unready(have: &Observed) -> Option<Reason> {
 /// The sum of all lines, `None` where they have none in one currency.
 fn total(spec: &Value) -> Option<Money> {
     let lines = spec.get("line_items")?.as_array()?;
-    let mut sums = lines
-        .iter()
-        .map(|line| amount(line.get("rate_per_quantity")?));
+    let mut sums = lines.iter().map(|line| amount(line.get("rate_per_quantity")?));
     let first = sums.next()??;
     sums.try_fold(first, |sum, line| sum.checked_add(line?).ok())
 }
@@ -106,10 +99,7 @@ fn body(
 
 /// One line as the service takes it: everything a string (partner-api, POST /invoices).
 fn line(line: &Value) -> Value {
-    let rate = line
-        .get("rate_per_quantity")
-        .and_then(amount)
-        .map_or(0, Money::minor);
+    let rate = line.get("rate_per_quantity").and_then(amount).map_or(0, Money::minor);
     json!({
         "description": line.get("description"),
         "rate_per_quantity": rate.to_string(),
@@ -120,11 +110,8 @@ fn line(line: &Value) -> Value {
 
 /// The id of the deposit account that the spec names by name or id.
 fn bank_account(spec: &Value, merchant: &Observed) -> Result<String, Reason> {
-    let account = named(
-        merchant.fact("bank_accounts"),
-        text(spec, "bank_account"),
-        "bank account",
-    )?;
+    let account =
+        named(merchant.fact("bank_accounts"), text(spec, "bank_account"), "bank account")?;
     Ok(text(account, "id").to_owned())
 }
 
@@ -135,27 +122,18 @@ fn invoice_date(
     merchant: &Key,
     owner: &Observed,
 ) -> Result<String, Reason> {
-    let written = spec
-        .get("invoice_date")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let written = spec.get("invoice_date").and_then(Value::as_str).unwrap_or_default();
     let Ok(date) = written.parse::<NaiveDate>() else {
         return Ok(written.to_owned());
     };
     let manifest = cx.view.manifest(merchant);
     let said = manifest.and_then(|manifest| {
-        manifest
-            .spec
-            .get("timezone")
-            .and_then(Value::as_str)
-            .map(str::to_owned)
+        manifest.spec.get("timezone").and_then(Value::as_str).map(str::to_owned)
     });
     let zone = said.or_else(|| owner.text("timezone").map(str::to_owned));
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
     let noon = noon(date, &zone).ok_or_else(|| {
-        Reason::Unfit(format!(
-            "the merchant's time zone {zone:?} is not known: set spec.timezone"
-        ))
+        Reason::Unfit(format!("the merchant's time zone {zone:?} is not known: set spec.timezone"))
     })?;
     Ok(timestamp(&noon))
 }

@@ -90,10 +90,7 @@ fn a_float_is_no_amount() {
 
 #[test]
 fn minor_units_are_refused_where_the_policy_wants_decimals() {
-    let cx = CheckCx {
-        decimal_amounts_only: true,
-        ..cx()
-    };
+    let cx = CheckCx { decimal_amounts_only: true, ..cx() };
     let spec = format!("{HEAD}line_items: [{{description: A, rate_per_quantity: 12500}}]");
     assert_eq!(
         lines(&read_in("Invoice", &spec, &cx).unwrap().issues),
@@ -165,21 +162,11 @@ fn a_date_is_a_date_or_a_timestamp_with_its_zone() {
             &format!("merchant: a\ncontact: b\nbank_account: c\ninvoice_date: '{date}'\n{line}"),
         )
     };
-    for good in [
-        "2026-11-30",
-        "2028-02-29",
-        "2026-11-30T12:00:00Z",
-        "2026-11-30T12:00:00.5-06:00",
-    ] {
+    for good in ["2026-11-30", "2028-02-29", "2026-11-30T12:00:00Z", "2026-11-30T12:00:00.5-06:00"]
+    {
         assert_eq!(dated(good), "", "{good}");
     }
-    for bad in [
-        "2026-02-30",
-        "2026-1-3",
-        "30.11.2026",
-        "2026-11-30T12:00:00",
-        "",
-    ] {
+    for bad in ["2026-02-30", "2026-1-3", "30.11.2026", "2026-11-30T12:00:00", ""] {
         assert_eq!(
             dated(bad),
             format!(
@@ -202,10 +189,7 @@ fn the_contact_belongs_to_the_same_merchant() {
         );
         manifest("Contact", "jane", &spec)
     };
-    assert_eq!(
-        link_problems(&[invoice.clone(), contact("default/acme")]),
-        ""
-    );
+    assert_eq!(link_problems(&[invoice.clone(), contact("default/acme")]), "");
     assert_eq!(
         link_problems(&[invoice, contact("other")]),
         "reckon::reference::other_merchant @ spec.contact: Contact/default/jane belongs to Merchant/other, not to Merchant/acme | write one of the same merchant; nothing is shared between merchants\n  \

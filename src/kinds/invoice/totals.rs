@@ -12,11 +12,7 @@ const CURRENCY: &str = "spec.currency";
 /// The invoice's one currency: what `currency` says, else what the first amount says, else `assumed`.
 pub fn currency(spec: &Spec, assumed: Currency) -> Currency {
     let said = spec.currency.as_deref().and_then(|code| code.parse().ok());
-    let written = || {
-        spec.line_items
-            .iter()
-            .find_map(|line| line.rate_per_quantity.currency)
-    };
+    let written = || spec.line_items.iter().find_map(|line| line.rate_per_quantity.currency);
     said.or_else(written).unwrap_or(assumed)
 }
 
@@ -26,28 +22,19 @@ pub fn total(spec: &Spec, assumed: Currency) -> Option<Money> {
     let currency = currency(spec, assumed);
     let mut sum = Money::zero(currency);
     for line in &spec.line_items {
-        sum = sum
-            .checked_add(line.rate_per_quantity.read(currency)?)
-            .ok()?;
+        sum = sum.checked_add(line.rate_per_quantity.read(currency)?).ok()?;
     }
     (sum.minor().checked_abs()? <= AMOUNT_MAX).then_some(sum)
 }
 
 /// What is wrong with currency and total.
 pub(super) fn issues(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
-    let unknown = spec
-        .currency
-        .as_deref()
-        .and_then(|code| code.parse::<Currency>().err());
+    let unknown = spec.currency.as_deref().and_then(|code| code.parse::<Currency>().err());
     if let Some(error) = unknown {
         return vec![money_issue(CURRENCY, &error)];
     }
     let mixed = mixed(spec, cx);
-    if mixed.is_empty() {
-        total_issue(spec, cx).into_iter().collect()
-    } else {
-        mixed
-    }
+    if mixed.is_empty() { total_issue(spec, cx).into_iter().collect() } else { mixed }
 }
 
 fn mixed(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
@@ -58,21 +45,14 @@ fn mixed(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
     } else {
         rate_path(spec.line_items.iter().position(named).unwrap_or_default())
     };
-    let others = spec
-        .line_items
-        .iter()
-        .enumerate()
-        .filter_map(|(index, line)| {
-            let other = line
-                .rate_per_quantity
-                .currency
-                .filter(|other| *other != one)?;
-            let message = format!("this is in {other}, and the invoice in {one}");
-            let help = "write one currency everywhere, or an invoice for each";
-            let code = "reckon::invoice::mixed_currencies";
-            let issue = Issue::error(code, &rate_path(index), message, help);
-            Some(issue.related(None, &first, format!("{one} stands here")))
-        });
+    let others = spec.line_items.iter().enumerate().filter_map(|(index, line)| {
+        let other = line.rate_per_quantity.currency.filter(|other| *other != one)?;
+        let message = format!("this is in {other}, and the invoice in {one}");
+        let help = "write one currency everywhere, or an invoice for each";
+        let code = "reckon::invoice::mixed_currencies";
+        let issue = Issue::error(code, &rate_path(index), message, help);
+        Some(issue.related(None, &first, format!("{one} stands here")))
+    });
     others.collect()
 }
 

@@ -24,11 +24,7 @@ pub struct Spec {
     /// Whether its money is real.
     pub mode: Mode,
     /// The zone of its days: an IANA name, or the Rails-style name of one. Canonical: the IANA name.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "iana"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "iana")]
     pub timezone: Option<String>,
     /// The host of its product brand, where that is not `service.web_url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,12 +65,7 @@ fn iana<S: Serializer>(zone: &Option<String>, serializer: S) -> Result<S::Ok, S:
 }
 
 const fn local(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
-    Field {
-        path,
-        privacy,
-        change: Change::Local,
-        doc,
-    }
+    Field { path, privacy, change: Change::Local, doc }
 }
 
 impl Shape for Merchant {
@@ -130,18 +121,9 @@ impl Shape for Merchant {
     type Spec = Spec;
 
     fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
-        let Spec {
-            mode: _,
-            timezone,
-            web_url,
-            credentials,
-        } = spec;
+        let Spec { mode: _, timezone, web_url, credentials } = spec;
         let mut issues = Vec::new();
-        issues.extend(
-            timezone
-                .as_deref()
-                .and_then(|name| zone::issue("spec.timezone", name)),
-        );
+        issues.extend(timezone.as_deref().and_then(|name| zone::issue("spec.timezone", name)));
         issues.extend(web_url.as_deref().and_then(|url| web_url_issue(url, cx)));
         issues.extend(credentials_issues(credentials));
         issues
@@ -169,25 +151,12 @@ fn web_url_issue(url: &str, cx: &CheckCx) -> Option<Issue> {
         format!("write {}, or {add}", known.join(" or "))
     };
     let message = format!("`{url}` is neither `service.web_url` nor one of `service.brands`");
-    Some(Issue::error(
-        "reckon::merchant::web_url_unknown",
-        "spec.web_url",
-        message,
-        help,
-    ))
+    Some(Issue::error("reckon::merchant::web_url_unknown", "spec.web_url", message, help))
 }
 
 fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
-    let Credentials {
-        authorization_code,
-        access_token,
-        keys,
-    } = credentials;
-    let given = [
-        authorization_code.is_some(),
-        access_token.is_some(),
-        keys.is_some(),
-    ];
+    let Credentials { authorization_code, access_token, keys } = credentials;
+    let given = [authorization_code.is_some(), access_token.is_some(), keys.is_some()];
     let mut issues = Vec::new();
     if given.iter().filter(|given| **given).count() != 1 {
         let help = "write one of `authorization_code`, `access_token` and `keys`";
@@ -203,11 +172,7 @@ fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
     issues.extend(code.and_then(|one| one.hidden_issue("spec.credentials.authorization_code")));
     let token = access_token.as_ref();
     issues.extend(token.and_then(|one| one.hidden_issue("spec.credentials.access_token")));
-    if let Some(Keys {
-        public_key,
-        secret_key,
-    }) = keys
-    {
+    if let Some(Keys { public_key, secret_key }) = keys {
         issues.extend(public_key_issue(public_key));
         issues.extend(secret_key.hidden_issue("spec.credentials.keys.secret_key"));
     }

@@ -25,17 +25,10 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         Err(reason) => return Draft::idle(Verdict::Blocked, reason),
     };
     let applied = have.and_then(|have| have.applied.as_ref());
-    let changes = changes(
-        applied.map(|applied| &applied.spec),
-        &spec,
-        Merchant::FIELDS,
-    );
+    let changes = changes(applied.map(|applied| &applied.spec), &spec, Merchant::FIELDS);
     if let Some(fixed) = applied.and_then(|_| changes.first()) {
         let moved = Reason::CannotChange(vec![fixed.path.clone()]);
-        return Draft {
-            changes,
-            ..Draft::idle(Verdict::Blocked, moved)
-        };
+        return Draft { changes, ..Draft::idle(Verdict::Blocked, moved) };
     }
     let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
     let have = have.filter(|_| !renewed);
@@ -47,18 +40,13 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
                 ..Draft::idle(Verdict::Create, Reason::NotConnected)
             }
         }
-        Missing::Reading(name, reason) => Draft {
-            work: Some(read(name, new)),
-            ..Draft::idle(Verdict::Read, reason)
-        },
+        Missing::Reading(name, reason) => {
+            Draft { work: Some(read(name, new)), ..Draft::idle(Verdict::Read, reason) }
+        }
         Missing::Nothing => {
             let noted = applied.is_some_and(|applied| *applied == new.applied);
             let work = (!noted).then(|| Work::Note(new.applied));
-            Draft {
-                work,
-                ready: true,
-                ..Draft::idle(Verdict::Settled, Reason::InSync)
-            }
+            Draft { work, ready: true, ..Draft::idle(Verdict::Settled, Reason::InSync) }
         }
     };
     Draft { changes, ..draft }
@@ -94,13 +82,7 @@ fn missing<'a>(manifest: &'a Manifest, have: Option<&Observed>) -> Missing<'a> {
 /// A reading for this merchant.
 fn read(name: &'static str, new: Obligation) -> Work {
     let (key, merchant, mode) = (new.key, new.merchant, new.mode);
-    Work::Read(Reading {
-        name,
-        key,
-        merchant,
-        mode,
-        applied: new.applied,
-    })
+    Work::Read(Reading { name, key, merchant, mode, applied: new.applied })
 }
 
 /// Noon of a date in a merchant's zone, as UTC: what a bare date means (design.md part 4). `None`
@@ -108,10 +90,8 @@ fn read(name: &'static str, new: Obligation) -> Work {
 pub fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
     let zone = zone::find(zone)?;
     let noon = date.and_hms_opt(12, 0, 0)?;
-    let later = || {
-        zone.from_local_datetime(&noon.checked_add_signed(TimeDelta::hours(1))?)
-            .earliest()
-    };
+    let later =
+        || zone.from_local_datetime(&noon.checked_add_signed(TimeDelta::hours(1))?).earliest();
     let local = zone.from_local_datetime(&noon).earliest().or_else(later)?;
     Some(local.with_timezone(&Utc))
 }

@@ -55,10 +55,7 @@ fn a_secret_in_the_open_is_refused_and_not_repeated() {
 #[test]
 fn a_source_has_one_good_name() {
     let source = |source: &str| {
-        problems(
-            "Merchant",
-            &format!("mode: test\ncredentials: {{access_token: {source}}}"),
-        )
+        problems("Merchant", &format!("mode: test\ncredentials: {{access_token: {source}}}"))
     };
     let env = "reckon::secret::env_name @ spec.credentials.access_token: this is no name of an environment variable | write capital letters, digits and `_`, such as `{env: CODE_ACME}`";
     let file = "reckon::secret::file_name @ spec.credentials.access_token: this is no file beneath the folder of secrets | write a relative path without `..`, such as `{file: acme/code}`";

@@ -22,36 +22,22 @@ pub fn issue(path: &str, name: &str) -> Option<Issue> {
     if find(name).is_some() {
         return None;
     }
-    let near: Vec<String> = nearest(name)
-        .into_iter()
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let near: Vec<String> = nearest(name).into_iter().map(|name| format!("`{name}`")).collect();
     let message = format!("`{name}` is no time zone");
     let help = format!("write an IANA name; the nearest are {}", near.join(", "));
-    Some(Issue::error(
-        "reckon::merchant::timezone_unknown",
-        path,
-        message,
-        help,
-    ))
+    Some(Issue::error("reckon::merchant::timezone_unknown", path, message, help))
 }
 
 /// The names that look most like `text`, best first; of an IANA name its last part counts alone too.
 fn nearest(text: &str) -> Vec<&'static str> {
     let text = text.to_lowercase().replace('_', " ");
-    let names = TZ_VARIANTS
-        .iter()
-        .map(|zone| zone.name())
-        .chain(RAILS.iter().map(|(name, _)| *name));
+    let names =
+        TZ_VARIANTS.iter().map(|zone| zone.name()).chain(RAILS.iter().map(|(name, _)| *name));
     let mut names: Vec<(usize, &'static str)> =
         names.map(|name| (edits(&text, name), name)).collect();
     names.sort_unstable();
     names.dedup();
-    names
-        .into_iter()
-        .take(SUGGESTIONS_MAX)
-        .map(|(_, name)| name)
-        .collect()
+    names.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name).collect()
 }
 
 fn edits(text: &str, name: &str) -> usize {

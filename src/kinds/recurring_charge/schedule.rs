@@ -28,22 +28,11 @@ pub struct ScheduleSpec {
 impl ScheduleSpec {
     /// The schedule. Errors: every date and day that cannot be read, with its path.
     pub fn read(&self) -> Result<Schedule, Vec<Issue>> {
-        let Self {
-            start,
-            interval_unit,
-            interval_delay,
-            end,
-            days,
-        } = self;
+        let Self { start, interval_unit, interval_delay, end, days } = self;
         let mut issues = Vec::new();
         let start = keep(date("spec.schedule.start", start), &mut issues);
-        let end = end
-            .as_deref()
-            .map(|end| keep(date("spec.schedule.end", end), &mut issues));
-        let days = days
-            .iter()
-            .enumerate()
-            .map(|(index, text)| keep(day(index, text), &mut issues));
+        let end = end.as_deref().map(|end| keep(date("spec.schedule.end", end), &mut issues));
+        let days = days.iter().enumerate().map(|(index, text)| keep(day(index, text), &mut issues));
         let days: Vec<Day> = days.flatten().collect();
         match start {
             Some(start) if issues.is_empty() => Ok(Schedule {
@@ -65,12 +54,7 @@ impl ScheduleSpec {
         };
         let issues = schedule.problems().into_iter().map(|problem| {
             let path = format!("spec.schedule.{}", problem.field);
-            Issue::error(
-                "reckon::recurring_charge::schedule",
-                &path,
-                problem.message,
-                problem.help,
-            )
+            Issue::error("reckon::recurring_charge::schedule", &path, problem.message, problem.help)
         });
         issues.collect()
     }
@@ -81,9 +65,7 @@ fn keep<T>(read: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T> {
 }
 
 fn date(path: &str, text: &str) -> Result<NaiveDate, Issue> {
-    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d")
-        .ok()
-        .filter(|_| text.len() == 10);
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| text.len() == 10);
     date.ok_or_else(|| {
         let message = format!("`{text}` is no date");
         let help = "write year, month and day, such as `2026-12-01`";

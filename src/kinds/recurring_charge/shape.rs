@@ -49,12 +49,7 @@ pub struct Spec {
 }
 
 const fn plain(path: &'static str, change: Change, doc: &'static str) -> Field {
-    Field {
-        path,
-        privacy: Privacy::Plain,
-        change,
-        doc,
-    }
+    Field { path, privacy: Privacy::Plain, change, doc }
 }
 
 impl Shape for RecurringCharge {
@@ -95,11 +90,7 @@ impl Shape for RecurringCharge {
             Change::InPlace,
             "What to collect before it is complete, at least `amount` (gateway-api, recur object).",
         ),
-        plain(
-            "schedule",
-            Change::InPlace,
-            "When payments are due (gateway-api, recur object).",
-        ),
+        plain("schedule", Change::InPlace, "When payments are due (gateway-api, recur object)."),
         plain(
             "schedule.start",
             Change::InPlace,
@@ -130,26 +121,14 @@ impl Shape for RecurringCharge {
 
     fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
         let mut issues = Vec::new();
-        issues.extend(reference::issue(
-            "spec.merchant",
-            Merchant::NAME,
-            &spec.merchant,
-        ));
-        issues.extend(reference::issue(
-            "spec.method",
-            SavedMethod::NAME,
-            &spec.method,
-        ));
+        issues.extend(reference::issue("spec.merchant", Merchant::NAME, &spec.merchant));
+        issues.extend(reference::issue("spec.method", SavedMethod::NAME, &spec.method));
         issues.extend(spec.amount.positive_issue("spec.amount", cx));
         issues.extend(spec.description.as_deref().and_then(description_issue));
         let account = spec.account.as_deref();
         issues.extend(account.and_then(|one| text::filled("spec.account", one, "Operating")));
         issues.extend(spec.max_occurrences.and_then(max_occurrences_issue));
-        issues.extend(
-            spec.max_amount
-                .as_ref()
-                .and_then(|max| max_amount_issue(spec, max, cx)),
-        );
+        issues.extend(spec.max_amount.as_ref().and_then(|max| max_amount_issue(spec, max, cx)));
         issues.extend(spec.schedule.issues());
         issues.extend(spec.reference.issue(
             "spec.reference",
@@ -166,9 +145,7 @@ impl Shape for RecurringCharge {
     }
 
     fn check_links(_spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
-        reference::same_merchant(manifest, "spec.method", find)
-            .into_iter()
-            .collect()
+        reference::same_merchant(manifest, "spec.method", find).into_iter().collect()
     }
 }
 
@@ -176,12 +153,7 @@ fn description_issue(description: &str) -> Option<Issue> {
     Mark::find_in(description).map(|mark| {
         let message = format!("the description ends in `[{mark}]`, which reckon adds itself");
         let help = "leave the mark out";
-        Issue::error(
-            "reckon::recurring_charge::mark",
-            "spec.description",
-            message,
-            help,
-        )
+        Issue::error("reckon::recurring_charge::mark", "spec.description", message, help)
     })
 }
 
@@ -208,11 +180,7 @@ fn max_amount_issue(spec: &Spec, max: &Amount, cx: &CheckCx) -> Option<Issue> {
     let (code, message, help) = if amount.currency() != max.currency() {
         (
             "reckon::recurring_charge::mixed_currencies",
-            format!(
-                "this is in {}, and the amount in {}",
-                max.currency(),
-                amount.currency()
-            ),
+            format!("this is in {}, and the amount in {}", max.currency(), amount.currency()),
             "write the same currency".to_owned(),
         )
     } else if max.minor() < amount.minor() {

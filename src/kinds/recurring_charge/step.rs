@@ -26,12 +26,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         create: &|new| Ok(create_recurring(new, body(cx, manifest)?, description)),
         change: &|new, target, changes| {
             let (body, described) = changed(spec, changes);
-            Ok(change_recurring(
-                new,
-                target,
-                body,
-                described.then_some(description),
-            ))
+            Ok(change_recurring(new, target, body, described.then_some(description)))
         },
         money: money(cx, manifest).into_iter().collect(),
         unready: &unready,
@@ -61,11 +56,7 @@ fn money(cx: &StepCx<'_>, manifest: &Manifest) -> Option<MoneyMove> {
     let merchant = reference(manifest, MERCHANT)?;
     let amount = amount(manifest.spec.get("amount")?)?;
     let mode = mode_of(cx.view, &merchant)?;
-    Some(MoneyMove {
-        amount,
-        mode,
-        meaning: "collected_per_occurrence",
-    })
+    Some(MoneyMove { amount, mode, meaning: "collected_per_occurrence" })
 }
 
 /// The complete body of a creation, but for description and reference.
@@ -75,10 +66,7 @@ fn body(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
     let merchant = reference(manifest, MERCHANT).ok_or_else(|| unfit("it names no merchant"))?;
     let method = reference(manifest, "SavedMethod").ok_or_else(|| unfit("it names no method"))?;
     let owner = needed(cx, &merchant)?;
-    let money = spec
-        .get("amount")
-        .and_then(amount)
-        .ok_or_else(|| unfit("it has no amount"))?;
+    let money = spec.get("amount").and_then(amount).ok_or_else(|| unfit("it has no amount"))?;
     let mut body = json!({
         "method": needed_id(cx, &method)?,
         "amount": money.minor(),
@@ -119,31 +107,17 @@ fn account(spec: &Value, merchant: &Observed, money: Money) -> Result<Option<Str
 /// The body of a PATCH: the top-level fields that changed, and whether the description did.
 fn changed(spec: &Value, changes: &[FieldChange]) -> (Value, bool) {
     let touched = |field: &str| {
-        changes
-            .iter()
-            .any(|change| change.path.split(['.', '[']).next() == Some(field))
+        changes.iter().any(|change| change.path.split(['.', '[']).next() == Some(field))
     };
     let mut body = json!({});
-    if let Some(money) = spec
-        .get("amount")
-        .and_then(amount)
-        .filter(|_| touched("amount"))
-    {
+    if let Some(money) = spec.get("amount").and_then(amount).filter(|_| touched("amount")) {
         put(&mut body, "amount", json!(money.minor()));
     }
     if touched("schedule") {
-        put(
-            &mut body,
-            "schedule",
-            spec.get("schedule").cloned().unwrap_or_default(),
-        );
+        put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
     }
     if touched("max_occurrences") {
-        put(
-            &mut body,
-            "max_occurrences",
-            spec.get("max_occurrences").cloned().unwrap_or_default(),
-        );
+        put(&mut body, "max_occurrences", spec.get("max_occurrences").cloned().unwrap_or_default());
     }
     if touched("max_amount") {
         let most = spec.get("max_amount").and_then(amount).map(Money::minor);

@@ -32,39 +32,19 @@ fn no_private_value_survives_redaction() {
     }
     assert_eq!(redacted["merchant"], "acme");
     assert_eq!(redacted["source"]["card"]["exp_year"], 2031);
-    let digest = redacted["source"]["card"]["number"]["digest"]
-        .as_str()
-        .unwrap();
+    let digest = redacted["source"]["card"]["number"]["digest"].as_str().unwrap();
     assert_eq!(digest.len(), 12);
 }
 
 #[test]
 fn a_changed_value_changes_its_digest_alone() {
-    let before = redact(
-        fields("SavedMethod"),
-        &method("4242424242424242", "Jane"),
-        &KEY,
-    );
-    let after = redact(
-        fields("SavedMethod"),
-        &method("4242424242424242", "Joan"),
-        &KEY,
-    );
-    assert_ne!(
-        before["source"]["card"]["name"],
-        after["source"]["card"]["name"]
-    );
-    assert_eq!(
-        before["source"]["card"]["number"],
-        after["source"]["card"]["number"]
-    );
+    let before = redact(fields("SavedMethod"), &method("4242424242424242", "Jane"), &KEY);
+    let after = redact(fields("SavedMethod"), &method("4242424242424242", "Joan"), &KEY);
+    assert_ne!(before["source"]["card"]["name"], after["source"]["card"]["name"]);
+    assert_eq!(before["source"]["card"]["number"], after["source"]["card"]["number"]);
     assert_ne!(
         before,
-        redact(
-            fields("SavedMethod"),
-            &method("4242424242424242", "Jane"),
-            &[8; 32]
-        )
+        redact(fields("SavedMethod"), &method("4242424242424242", "Jane"), &[8; 32])
     );
 }
 
@@ -72,15 +52,9 @@ fn a_changed_value_changes_its_digest_alone() {
 fn where_a_secret_comes_from_is_no_secret() {
     let spec = method("{env: CARD_OF_JANE}", "Jane");
     let redacted = redact(fields("SavedMethod"), &spec, &KEY);
-    assert_eq!(
-        redacted["source"]["card"]["number"],
-        json!({"env": "CARD_OF_JANE"})
-    );
+    assert_eq!(redacted["source"]["card"]["number"], json!({"env": "CARD_OF_JANE"}));
     let masked = mask(fields("SavedMethod"), &spec);
-    assert_eq!(
-        masked["source"]["card"]["number"],
-        json!({"env": "CARD_OF_JANE"})
-    );
+    assert_eq!(masked["source"]["card"]["number"], json!({"env": "CARD_OF_JANE"}));
 }
 
 #[test]
@@ -106,26 +80,14 @@ fn addresses_in_lists_are_personal() {
         "merchant: a\ncontact: b\nbank_account: c\ninvoice_date: 2026-11-30\nline_items: [{description: D, rate_per_quantity: 1}]\ninvoice_messages: [{email_addresses: [canary@example.com], subject: S}]",
     );
     let masked = mask(fields("Invoice"), &spec);
-    assert_eq!(
-        masked["invoice_messages"],
-        json!([{"email_addresses": ["c•••"], "subject": "S"}])
-    );
-    assert!(
-        !redact(fields("Invoice"), &spec, &KEY)
-            .to_string()
-            .contains("canary")
-    );
+    assert_eq!(masked["invoice_messages"], json!([{"email_addresses": ["c•••"], "subject": "S"}]));
+    assert!(!redact(fields("Invoice"), &spec, &KEY).to_string().contains("canary"));
 }
 
 #[test]
 fn the_longest_entry_covers_a_path() {
     let fields = fields("SavedMethod");
-    assert_eq!(
-        field_of(fields, "spec.source.card.number.env")
-            .unwrap()
-            .path,
-        "source.card.number"
-    );
+    assert_eq!(field_of(fields, "spec.source.card.number.env").unwrap().path, "source.card.number");
     assert_eq!(field_of(fields, "spec.source.bank").unwrap().path, "source");
     assert!(field_of(fields, "spec.sourcery").is_none());
     assert!(field_of(fields, "metadata.name").is_none());
@@ -134,12 +96,7 @@ fn the_longest_entry_covers_a_path() {
 #[test]
 fn a_place_above_a_private_one_touches_it() {
     let fields = fields("Merchant");
-    for private in [
-        ".",
-        "spec",
-        "spec.credentials",
-        "spec.credentials.access_token.env",
-    ] {
+    for private in [".", "spec", "spec.credentials", "spec.credentials.access_token.env"] {
         assert!(touches_private(fields, private), "{private}");
     }
     assert!(!touches_private(fields, "spec.mode"));

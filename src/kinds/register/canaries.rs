@@ -9,49 +9,22 @@ const PLACES: &[(&str, &str)] = &[
     ("Merchant", "mode: test\ncredentials: CANARY"),
     ("Merchant", "mode: test\ncredentials: {CANARY}"),
     ("Merchant", "mode: test\ncredentials: [CANARY]"),
-    (
-        "Merchant",
-        "mode: test\ncredentials: {access_token: CANARY}",
-    ),
-    (
-        "Merchant",
-        "mode: test\ncredentials: {access_token: {CANARY}}",
-    ),
-    (
-        "Merchant",
-        "mode: test\ncredentials: {access_token: {CANARY: x}}",
-    ),
-    (
-        "Merchant",
-        "mode: test\ncredentials: {access_token: {env: CANARY}}",
-    ),
-    (
-        "Merchant",
-        "mode: test\ncredentials: {access_token: {env: [CANARY]}}",
-    ),
-    (
-        "Merchant",
-        "mode: test\ncredentials: {access_token: {file: /CANARY}}",
-    ),
+    ("Merchant", "mode: test\ncredentials: {access_token: CANARY}"),
+    ("Merchant", "mode: test\ncredentials: {access_token: {CANARY}}"),
+    ("Merchant", "mode: test\ncredentials: {access_token: {CANARY: x}}"),
+    ("Merchant", "mode: test\ncredentials: {access_token: {env: CANARY}}"),
+    ("Merchant", "mode: test\ncredentials: {access_token: {env: [CANARY]}}"),
+    ("Merchant", "mode: test\ncredentials: {access_token: {file: /CANARY}}"),
     ("Merchant", "mode: test\ncredentials: {keys: CANARY}"),
-    (
-        "Merchant",
-        "mode: test\ncredentials: {keys: {public_key: CANARY, secret_key: CANARY}}",
-    ),
+    ("Merchant", "mode: test\ncredentials: {keys: {public_key: CANARY, secret_key: CANARY}}"),
     ("Merchant", "mode: test\ncredentials: {CANARY: {env: X}}"),
     ("SavedMethod", "merchant: a\ntype: card\nsource: CANARY"),
-    (
-        "SavedMethod",
-        "merchant: a\ntype: card\nsource: {card: CANARY}",
-    ),
+    ("SavedMethod", "merchant: a\ntype: card\nsource: {card: CANARY}"),
     (
         "SavedMethod",
         "merchant: a\ntype: card\nsource: {card: {number: CANARY, exp_month: 1, exp_year: 31}}",
     ),
-    (
-        "SavedMethod",
-        "merchant: a\ntype: card\nsource: {card: {number: [CANARY]}}",
-    ),
+    ("SavedMethod", "merchant: a\ntype: card\nsource: {card: {number: [CANARY]}}"),
     ("Contact", "merchant: a\nfirst_name: {a: CANARY}"),
     ("Contact", "merchant: a\nemail_addresses: [CANARY]"),
     ("Contact", "CANARY"),
@@ -82,10 +55,7 @@ fn a_card_number_never_shows_wherever_it_was_written() {
         ),
         ("Invoice", format!("merchant: a\n'{number}': b")),
         ("Invoice", format!("line_items: {number}")),
-        (
-            "RecurringCharge",
-            format!("merchant: a\nmethod: b\namount: {number}.5"),
-        ),
+        ("RecurringCharge", format!("merchant: a\nmethod: b\namount: {number}.5")),
         ("SavedMethod", format!("merchant: a\ntype: '{number}'")),
         (
             "SavedMethod",

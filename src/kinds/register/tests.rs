@@ -6,10 +6,7 @@ use super::*;
 use crate::kinds::testing::{cx, document, good, problems, read_in};
 
 const GOOD: [(&str, &str); 5] = [
-    (
-        "Merchant",
-        "mode: test\ntimezone: Hawaii\ncredentials: {access_token: {env: TOKEN}}",
-    ),
+    ("Merchant", "mode: test\ntimezone: Hawaii\ncredentials: {access_token: {env: TOKEN}}"),
     (
         "Contact",
         "merchant: acme\nfirst_name: Jane\nlast_name: Doe\nemail_addresses: [{address: jane@example.com}]",
@@ -29,9 +26,7 @@ const GOOD: [(&str, &str); 5] = [
 ];
 
 fn again<K: Shape>(spec: &Value) -> Value {
-    let typed = K::Spec::deserialize(spec)
-        .map_err(|error| error.to_string())
-        .unwrap();
+    let typed = K::Spec::deserialize(spec).map_err(|error| error.to_string()).unwrap();
     assert_eq!(K::check(&typed, &cx()), Vec::new());
     serde_json::to_value(typed).unwrap()
 }
@@ -63,18 +58,9 @@ fn a_reference_without_a_namespace_stays_in_the_document_s_own() {
     let row = find("Invoice").unwrap();
     let own: Name = "billing".parse().unwrap();
     let read = (row.read)(&document("Invoice", GOOD[2].1), &own, &cx()).unwrap();
-    let references: Vec<String> = read
-        .references
-        .iter()
-        .map(|one| format!("{} {}", one.path, one.key))
-        .collect();
-    assert_eq!(
-        references,
-        [
-            "spec.merchant Merchant/billing/acme",
-            "spec.contact Contact/x/jane"
-        ]
-    );
+    let references: Vec<String> =
+        read.references.iter().map(|one| format!("{} {}", one.path, one.key)).collect();
+    assert_eq!(references, ["spec.merchant Merchant/billing/acme", "spec.contact Contact/x/jane"]);
 }
 
 #[test]
@@ -114,11 +100,7 @@ fn a_wrong_sort_of_value_is_told_in_words() {
     );
     assert_eq!(
         problems("Invoice", "line_items: [x y]"),
-        wrong(
-            "spec.line_items[0]",
-            "a mapping of fields",
-            "the text \"x y\""
-        )
+        wrong("spec.line_items[0]", "a mapping of fields", "the text \"x y\"")
     );
     assert_eq!(
         problems("Invoice", "merchant: {a: b}"),
@@ -126,20 +108,13 @@ fn a_wrong_sort_of_value_is_told_in_words() {
     );
     assert_eq!(
         problems("Merchant", "credentials: true"),
-        wrong(
-            "spec.credentials",
-            "a mapping of fields",
-            "`true` or `false`"
-        )
+        wrong("spec.credentials", "a mapping of fields", "`true` or `false`")
     );
     assert_eq!(
         problems("Contact", "first_name: [canary]"),
         wrong("spec.first_name", "a text", "a list")
     );
-    assert_eq!(
-        problems("Contact", "~"),
-        wrong("spec", "a mapping of fields", "nothing")
-    );
+    assert_eq!(problems("Contact", "~"), wrong("spec", "a mapping of fields", "nothing"));
 }
 
 #[test]
@@ -191,19 +166,12 @@ const FULL: [(&str, &[&str]); 5] = [
 fn places(fields: &[Field], place: &str, value: &Value, out: &mut BTreeSet<String>) {
     let has_more = place.is_empty()
         || fields.iter().any(|field| {
-            field
-                .path
-                .strip_prefix(place)
-                .is_some_and(|rest| rest.starts_with(['.', '[']))
+            field.path.strip_prefix(place).is_some_and(|rest| rest.starts_with(['.', '[']))
         });
     match value {
         Value::Object(map) if has_more => {
             for (name, value) in map {
-                let place = if place.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{place}.{name}")
-                };
+                let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
                 places(fields, &place, value, out);
                 out.insert(place);
             }

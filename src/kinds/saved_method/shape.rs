@@ -113,28 +113,16 @@ pub struct Card {
 
 /// A year of two digits is of this century; any other number stays.
 fn full_year(year: Whole) -> u32 {
-    if year.0 < 100 {
-        year.0.saturating_add(CENTURY)
-    } else {
-        year.0
-    }
+    if year.0 < 100 { year.0.saturating_add(CENTURY) } else { year.0 }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes the field by reference"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
 fn four_digits<S: Serializer>(year: &Whole, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u32(full_year(*year))
 }
 
 const fn never(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
-    Field {
-        path,
-        privacy,
-        change: Change::Never,
-        doc,
-    }
+    Field { path, privacy, change: Change::Never, doc }
 }
 
 impl Shape for SavedMethod {
@@ -145,21 +133,9 @@ impl Shape for SavedMethod {
             Privacy::Plain,
             "The merchant that the method belongs to, NAME or NAMESPACE/NAME (design, Files).",
         ),
-        never(
-            "type",
-            Privacy::Plain,
-            "`card` (gateway-api, Payment method in a request).",
-        ),
-        never(
-            "source",
-            Privacy::Plain,
-            "Where the data comes from (design, Files).",
-        ),
-        never(
-            "source.card",
-            Privacy::Plain,
-            "A card (gateway-api, Saved cards).",
-        ),
+        never("type", Privacy::Plain, "`card` (gateway-api, Payment method in a request)."),
+        never("source", Privacy::Plain, "Where the data comes from (design, Files)."),
+        never("source.card", Privacy::Plain, "A card (gateway-api, Saved cards)."),
         never(
             "source.card.number",
             Privacy::Secret,
@@ -210,13 +186,7 @@ impl Shape for SavedMethod {
     type Spec = Spec;
 
     fn check(spec: &Spec, _cx: &CheckCx) -> Vec<Issue> {
-        let Spec {
-            merchant,
-            method_type: MethodType::Card,
-            source,
-            description,
-            reference,
-        } = spec;
+        let Spec { merchant, method_type: MethodType::Card, source, description, reference } = spec;
         let mut issues = Vec::new();
         issues.extend(reference::issue("spec.merchant", Merchant::NAME, merchant));
         issues.extend(card_issues(&source.card));
@@ -242,46 +212,24 @@ impl Shape for SavedMethod {
         let merchant = reference::target(manifest, "spec.merchant", find);
         let live = merchant.filter(|merchant| !reference::is_test(merchant));
         let open = live.filter(|_| spec.source.card.number.literal().is_some());
-        let issue = open.map(|merchant| {
-            let message = format!("a test number cannot be saved: {} is live", merchant.key);
-            let help = "write `{env: NAME}` or `{file: NAME}`, or use a merchant in test mode";
-            Issue::error(
-                "reckon::saved_method::test_number_live",
-                NUMBER,
-                message,
-                help,
-            )
-            .related(
-                Some(merchant.key.clone()),
-                "spec.mode",
-                "the merchant is live",
-            )
-        });
+        let issue =
+            open.map(|merchant| {
+                let message = format!("a test number cannot be saved: {} is live", merchant.key);
+                let help = "write `{env: NAME}` or `{file: NAME}`, or use a merchant in test mode";
+                Issue::error("reckon::saved_method::test_number_live", NUMBER, message, help)
+                    .related(Some(merchant.key.clone()), "spec.mode", "the merchant is live")
+            });
         issue.into_iter().collect()
     }
 }
 
 fn card_issues(card: &Card) -> Vec<Issue> {
-    let Card {
-        number,
-        exp_month,
-        exp_year,
-        name,
-        address1,
-        city,
-        state,
-        postal_code,
-    } = card;
+    let Card { number, exp_month, exp_year, name, address1, city, state, postal_code } = card;
     let mut issues = Vec::new();
     issues.extend(number.issue(NUMBER).or_else(|| literal_issue(number)));
     issues.extend(month_issue(*exp_month));
     issues.extend(year_issue(*exp_year));
-    let texts = [
-        ("name", name),
-        ("address1", address1),
-        ("city", city),
-        ("state", state),
-    ];
+    let texts = [("name", name), ("address1", address1), ("city", city), ("state", state)];
     issues.extend(texts.into_iter().filter_map(|(field, text)| {
         let path = format!("spec.source.card.{field}");
         text::short(&path, text.as_ref()?.expose(), NAME_LENGTH_MAX)
@@ -312,12 +260,7 @@ fn month_issue(month: Whole) -> Option<Issue> {
     (!(1..=12).contains(&month.0)).then(|| {
         let message = format!("a year has no month {}", month.0);
         let path = "spec.source.card.exp_month";
-        Issue::error(
-            "reckon::saved_method::exp_month",
-            path,
-            message,
-            "write 1 to 12",
-        )
+        Issue::error("reckon::saved_method::exp_month", path, message, "write 1 to 12")
     })
 }
 

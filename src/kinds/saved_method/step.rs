@@ -24,13 +24,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
             needed(cx, &merchant)?;
             let card = spec.pointer("/source/card").unwrap_or(&Value::Null);
-            Ok(save_card(
-                new,
-                CardSource {
-                    card,
-                    description: spec.get("description"),
-                },
-            ))
+            Ok(save_card(new, CardSource { card, description: spec.get("description") }))
         },
         change: &|new, target, _| Ok(change_card(new, target, spec.get("description"))),
         money: Vec::new(),
@@ -63,10 +57,7 @@ fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
                     on_doubt: cx.on_doubt,
                 };
                 let work = Some(Work::Effect(delete_card(obligation, card)));
-                Draft {
-                    work,
-                    ..Draft::idle(Verdict::Delete, Reason::Removed)
-                }
+                Draft { work, ..Draft::idle(Verdict::Delete, Reason::Removed) }
             }
         },
     }

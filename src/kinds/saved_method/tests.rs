@@ -31,11 +31,7 @@ fn a_year_of_two_digits_becomes_four() {
 
 #[test]
 fn a_published_test_number_may_stand_in_the_open_quoted_or_not() {
-    for number in [
-        "4242424242424242",
-        "'4242 4242 4242 4242'",
-        "4242424242424241",
-    ] {
+    for number in ["4242424242424242", "'4242 4242 4242 4242'", "4242424242424241"] {
         check(&method(number), "");
     }
     assert_eq!(
@@ -54,18 +50,9 @@ fn no_other_number_may_and_none_is_repeated() {
         ),
     );
     for (number, message) in [
-        (
-            "4242424242424243",
-            "the card number has a wrong digit: its check digit does not fit",
-        ),
-        (
-            "42424242",
-            "the card number has 8 digits; it must have 12 to 19",
-        ),
-        (
-            "canary",
-            "the card number holds something other than digits, spaces and dashes",
-        ),
+        ("4242424242424243", "the card number has a wrong digit: its check digit does not fit"),
+        ("42424242", "the card number has 8 digits; it must have 12 to 19"),
+        ("canary", "the card number holds something other than digits, spaces and dashes"),
     ] {
         check(
             &method(number),
@@ -129,10 +116,7 @@ fn there_is_no_security_code() {
         "merchant: acme\ntype: card\nsource: {card: {number: {env: C}, exp_month: 1, exp_year: 31, cvv: 123}}",
         &expect("spec.source.card.cvv"),
     );
-    check(
-        "merchant: acme\ntype: card\ncvv: '123'",
-        &expect("spec.cvv"),
-    );
+    check("merchant: acme\ntype: card\ncvv: '123'", &expect("spec.cvv"));
 }
 
 #[test]

@@ -18,10 +18,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
         web_urls: vec!["https://web.example".to_owned()],
         currency: Currency::USD,
     };
-    let cx = ReadCx {
-        kinds: KINDS,
-        check,
-    };
+    let cx = ReadCx { kinds: KINDS, check };
     let mut loader = Loader::new(tree.root(), "specs", cx);
     loader.load_all();
     (tree, loader)
@@ -30,11 +27,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
 fn shown(files: &[(&str, &str)]) -> String {
     let (_tree, loader) = load(files);
     let problems = loader.problems();
-    let look = Look {
-        color: false,
-        unicode: true,
-        width: 100,
-    };
+    let look = Look { color: false, unicode: true, width: 100 };
     text(&problems, &loader.sources(&problems), look)
 }
 
@@ -47,11 +40,7 @@ const INVOICE: &str = "apiVersion: reckon.dev/v1\nkind: Invoice\nmetadata: {name
 
 #[test]
 fn a_good_tree_is_whole() {
-    let (_tree, loader) = load(&[
-        ("m.yaml", MERCHANT),
-        ("c.yaml", CONTACT),
-        ("i.yaml", INVOICE),
-    ]);
+    let (_tree, loader) = load(&[("m.yaml", MERCHANT), ("c.yaml", CONTACT), ("i.yaml", INVOICE)]);
     assert_eq!(loader.problems(), []);
     assert_eq!(loader.desired().coverage, Coverage::Whole);
     assert_eq!(loader.desired().manifests.len(), 3);
@@ -83,9 +72,8 @@ fn each_mistake_is_told_once_and_shows_nothing_private() {
        ╰────
       help: write one, such as `jane@example.com`
     "#);
-    let invoice = INVOICE
-        .replace("125.00 USD", "125.00")
-        .replace("contact: jane", "contact: [jane]");
+    let invoice =
+        INVOICE.replace("125.00 USD", "125.00").replace("contact: jane", "contact: [jane]");
     assert_snapshot!(shown(&[("i.yaml", &invoice)]), @r#"
     reckon::spec::wrong_type
 

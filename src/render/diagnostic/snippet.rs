@@ -20,10 +20,7 @@ impl<'a> Snippet<'a> {
     pub(super) fn of(masked: &'a MaskedSource, problem: &Problem) -> Option<Self> {
         let source = masked.source();
         let inside = problem.line <= source.count() && !source.text.is_empty();
-        let here = problem
-            .related
-            .iter()
-            .filter(|place| place.file == problem.file);
+        let here = problem.related.iter().filter(|place| place.file == problem.file);
         let mut lines = here.map(|place| place.line).chain([problem.line]);
         let short = lines.all(|line| {
             let after = source.start(line.saturating_add(2));
@@ -36,10 +33,7 @@ impl<'a> Snippet<'a> {
     pub(super) fn bytes(&self, line: usize, column: usize, length: usize) -> Range<usize> {
         let end_of_line = self.end(line);
         let start = self.0.byte(line, column).min(end_of_line);
-        let end = self
-            .0
-            .byte(line, column.saturating_add(length))
-            .min(end_of_line);
+        let end = self.0.byte(line, column.saturating_add(length)).min(end_of_line);
         start..end.max(start)
     }
 
@@ -55,9 +49,7 @@ impl<'a> Snippet<'a> {
     fn end(&self, line: usize) -> usize {
         let range = self.0.start(line)..self.0.start(line.saturating_add(1));
         let text = self.0.text.get(range.clone()).unwrap_or_default();
-        range
-            .start
-            .saturating_add(text.trim_end_matches(['\n', '\r']).len())
+        range.start.saturating_add(text.trim_end_matches(['\n', '\r']).len())
     }
 }
 
@@ -73,29 +65,15 @@ impl SourceCode for Snippet<'_> {
         let (line, column) = source.position(span.offset());
         let (last_line, _) = source.position(last);
         let first_line = line.saturating_sub(before).max(1);
-        let start = if before == 0 {
-            span.offset()
-        } else {
-            source.start(first_line)
-        };
-        let end = self
-            .end(last_line.saturating_add(after).min(source.count()))
-            .max(start);
-        let data = source
-            .text
-            .as_bytes()
-            .get(start..end)
-            .ok_or(MietteError::OutOfBounds)?;
+        let start = if before == 0 { span.offset() } else { source.start(first_line) };
+        let end = self.end(last_line.saturating_add(after).min(source.count())).max(start);
+        let data = source.text.as_bytes().get(start..end).ok_or(MietteError::OutOfBounds)?;
         Ok(Box::new(MietteSpanContents::new_named(
             source.file.to_string(),
             data,
             (start, data.len()).into(),
             first_line.saturating_sub(1),
-            if before == 0 {
-                column.saturating_sub(1)
-            } else {
-                0
-            },
+            if before == 0 { column.saturating_sub(1) } else { 0 },
             last_line.saturating_add(after).saturating_sub(first_line),
         )))
     }

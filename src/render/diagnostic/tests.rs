@@ -6,11 +6,7 @@ use super::*;
 use crate::spec::loader::Loader;
 use crate::spec::testing::{Tree, document};
 
-const PLAIN: Look = Look {
-    color: false,
-    unicode: true,
-    width: 80,
-};
+const PLAIN: Look = Look { color: false, unicode: true, width: 80 };
 
 fn shown(loader: &Loader) -> String {
     let problems = loader.problems();
@@ -141,20 +137,8 @@ fn plain_ascii_is_possible_and_color_only_where_it_is_wanted() {
     let loader = Tree::new(&[("a.yaml", "a: 'x\n")]).load();
     let problems = loader.problems();
     let with = |look| text(&problems, &loader.sources(&problems), look);
-    assert!(
-        with(Look {
-            unicode: false,
-            ..PLAIN
-        })
-        .is_ascii()
-    );
-    assert!(
-        with(Look {
-            color: true,
-            ..PLAIN
-        })
-        .contains('\u{1b}')
-    );
+    assert!(with(Look { unicode: false, ..PLAIN }).is_ascii());
+    assert!(with(Look { color: true, ..PLAIN }).contains('\u{1b}'));
     assert!(!with(PLAIN).contains('\u{1b}'));
 }
 
@@ -167,10 +151,7 @@ fn only_the_first_problems_are_shown_and_the_rest_is_counted() {
     assert_eq!(text.matches("reckon::yaml::syntax").count(), SHOWN_MAX);
     assert!(text.ends_with("7 more; the JSON form has all of them\n"));
     let json = json(loader.documents(), &problems);
-    assert_eq!(
-        json["problems"].as_array().map(Vec::len),
-        Some(SHOWN_MAX + 7)
-    );
+    assert_eq!(json["problems"].as_array().map(Vec::len), Some(SHOWN_MAX + 7));
     assert_eq!(json["documents"], SHOWN_MAX + 7);
     assert_eq!(json["version"], 1);
     assert_eq!(json["problems"][0]["severity"], "error");

@@ -22,9 +22,9 @@ pub(super) fn set(sandbox: &Sandbox, order: &Value) -> Result<Answer, Refusal> {
         let now = sandbox.now(&live);
         let target = match (text("advance"), text("set")) {
             (Some(duration), None) => later(now, duration),
-            (None, Some(time)) => DateTime::parse_from_rfc3339(time)
-                .ok()
-                .map(|time| time.with_timezone(&Utc)),
+            (None, Some(time)) => {
+                DateTime::parse_from_rfc3339(time).ok().map(|time| time.with_timezone(&Utc))
+            }
             (Some(_), Some(_)) | (None, None) => None,
         };
         let wrong = "Give either `advance` (an ISO 8601 duration) or `set` (a time)";

@@ -33,8 +33,7 @@ pub(super) fn remove(
     {
         return Err(Refusal::missing("Fault", id));
     }
-    live.faults
-        .retain(|fault| id.is_some_and(|id| fault.id != id));
+    live.faults.retain(|fault| id.is_some_and(|id| fault.id != id));
     cx.put(FAULTS, &live.faults)?;
     Answer::json(&json!({}))
 }

@@ -28,11 +28,8 @@ pub(super) fn is_control(path: &str) -> bool {
 
 /// Serves a control request.
 pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Answer {
-    let answer = if is_loopback(parts) {
-        route(sandbox, parts, body)
-    } else {
-        Err(Refusal::no_path())
-    };
+    let answer =
+        if is_loopback(parts) { route(sandbox, parts, body) } else { Err(Refusal::no_path()) };
     match answer {
         Ok(answer) => answer,
         Err(refusal) => Answer::refused(&refusal),
@@ -41,41 +38,22 @@ pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Answer {
 
 /// Was this machine asked by one of its own names? Keeps pages of other sites out.
 fn is_loopback(parts: &Parts) -> bool {
-    let header = parts
-        .headers
-        .get(header::HOST)
-        .and_then(|value| value.to_str().ok());
+    let header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let own = |uri: &Uri| {
-        let host = uri
-            .host()?
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .to_owned();
+        let host = uri.host()?.trim_start_matches('[').trim_end_matches(']').to_owned();
         Some(host)
     };
     let host = match header {
-        Some(text) => format!("http://{text}/")
-            .parse()
-            .ok()
-            .as_ref()
-            .and_then(own),
+        Some(text) => format!("http://{text}/").parse().ok().as_ref().and_then(own),
         None => own(&parts.uri),
     };
     host.is_some_and(|host| {
-        host == "localhost"
-            || host
-                .parse::<IpAddr>()
-                .is_ok_and(|address| address.is_loopback())
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     })
 }
 
 fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusal> {
-    let path: Vec<&str> = parts
-        .uri
-        .path()
-        .split('/')
-        .filter(|part| !part.is_empty())
-        .collect();
+    let path: Vec<&str> = parts.uri.path().split('/').filter(|part| !part.is_empty()).collect();
     let rest = path.get(1..).unwrap_or_default();
     match (parts.method.as_str(), rest) {
         ("GET", ["credentials"]) => read(sandbox, partner::credentials),
@@ -105,9 +83,7 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
             change(sandbox, |live, cx| faults::remove(live, cx, Some(id)))
         }
         ("GET", ["objects", kind]) => read(sandbox, |cx| show::objects(cx, kind)),
-        ("GET", ["ledger"]) => read(sandbox, |cx| {
-            Answer::json(&crate::sandbox::ledger::show(cx)?)
-        }),
+        ("GET", ["ledger"]) => read(sandbox, |cx| Answer::json(&crate::sandbox::ledger::show(cx)?)),
         ("GET", ["requests"]) => {
             let query = pairs(parts.uri.query().unwrap_or_default());
             read(sandbox, |cx| show::requests(cx, &query))

@@ -67,10 +67,7 @@ fn keys(record: &MerchantRecord, mode: Mode) -> Value {
 
 /// A fresh authorization code for a merchant, which is made if it does not exist.
 pub(super) fn issue(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
-    let name = order
-        .get("merchant")
-        .and_then(Value::as_str)
-        .filter(|name| !name.is_empty());
+    let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
     let timezone = order.get("timezone").and_then(Value::as_str);
     if timezone.is_some_and(|zone| zone.parse::<Tz>().is_err()) {

@@ -29,10 +29,7 @@ pub(super) fn objects(cx: &Cx<'_>, kind: &str) -> Result<Answer, Refusal> {
     let known = KINDS.iter().find(|(path, _)| *path == kind);
     let (_, word) = known.ok_or_else(Refusal::no_path)?;
     let of_kind = KindOf { word, name: word };
-    let merchants = cx
-        .merchants()?
-        .into_iter()
-        .map(|merchant| (merchant.id, merchant.name));
+    let merchants = cx.merchants()?.into_iter().map(|merchant| (merchant.id, merchant.name));
     let names: BTreeMap<String, String> = merchants.collect();
     let mut lines = Vec::new();
     for (_, id) in cx.scan(&format!("g/{word}/"), None, usize::MAX)? {
@@ -45,10 +42,7 @@ pub(super) fn objects(cx: &Cx<'_>, kind: &str) -> Result<Answer, Refusal> {
 
 fn line(kept: Kept<Map<String, Value>, Value>, names: &BTreeMap<String, String>) -> Value {
     let mut object = kept.object;
-    object.insert(
-        "merchant".to_owned(),
-        json!(names.get(&kept.owner.merchant)),
-    );
+    object.insert("merchant".to_owned(), json!(names.get(&kept.owner.merchant)));
     object.insert("mode".to_owned(), json!(kept.owner.mode));
     Value::Object(object)
 }
@@ -59,16 +53,10 @@ pub(super) fn requests(
     query: &BTreeMap<String, Vec<String>>,
 ) -> Result<Answer, Refusal> {
     let limit = query.get("limit").and_then(|values| values.first());
-    let limit = limit
-        .and_then(|text| text.parse::<usize>().ok())
-        .unwrap_or(usize::MAX);
+    let limit = limit.and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
     let all = cx.scan("request/", None, usize::MAX)?;
     let skipped = all.len().saturating_sub(limit);
-    let requests: Vec<Value> = all
-        .into_iter()
-        .skip(skipped)
-        .map(|(_, value)| value)
-        .collect();
+    let requests: Vec<Value> = all.into_iter().skip(skipped).map(|(_, value)| value).collect();
     Answer::json(&json!({ "total": log::total(cx)?, "requests": requests }))
 }
 

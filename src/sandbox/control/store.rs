@@ -29,11 +29,7 @@ pub(super) fn snapshot(sandbox: &Sandbox) -> Result<Answer, Refusal> {
         let key = String::from_utf8_lossy(&key).into_owned();
         entries.insert(key, serde_json::from_slice(&value)?);
     }
-    Answer::json(&Snapshot {
-        version: VERSION,
-        seed: sandbox.inner.world.options.seed,
-        entries,
-    })
+    Answer::json(&Snapshot { version: VERSION, seed: sandbox.inner.world.options.seed, entries })
 }
 
 /// Replaces all state by a snapshot's; one of another seed has other keys and is refused.
@@ -41,9 +37,7 @@ pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<Answer, Refusal>
     let snapshot: Snapshot =
         serde_json::from_slice(body).map_err(|_| Refusal::malformed("Body is no snapshot"))?;
     if snapshot.version != VERSION || snapshot.seed != sandbox.inner.world.options.seed {
-        return Err(Refusal::invalid(
-            "The snapshot is of another seed or version",
-        ));
+        return Err(Refusal::invalid("The snapshot is of another seed or version"));
     }
     let mut entries = Vec::new();
     for (key, value) in snapshot.entries {

@@ -21,10 +21,7 @@ async fn a_card_is_answered_masked_and_its_number_is_kept_nowhere() {
     assert!(card.get("cvv").is_none());
     let path = format!("/v1/cards/{}", card["id"].as_str().unwrap());
     assert_eq!(house.secret("GET", &path, &Value::Null).await.ok(), card);
-    let snapshot = house
-        .control("GET", "snapshot", &Value::Null)
-        .await
-        .to_string();
+    let snapshot = house.control("GET", "snapshot", &Value::Null).await.to_string();
     assert!(!snapshot.contains("4242424242424242"));
     let amex = save(&house, &with(visa(), "number", "378282246310005")).await;
     assert_eq!(amex["number"], "***********0005");
@@ -45,13 +42,7 @@ async fn equal_numbers_have_equal_fingerprints() {
 #[tokio::test]
 async fn every_wrong_field_is_named_at_once_and_a_broken_rule_comes_alone() {
     let house = House::new(Surface::Documented);
-    let reply = house
-        .secret(
-            "POST",
-            "/v1/cards",
-            &json!({"cvv": "1", "postal_code": "?"}),
-        )
-        .await;
+    let reply = house.secret("POST", "/v1/cards", &json!({"cvv": "1", "postal_code": "?"})).await;
     let found = fields(&reply);
     let expect = [
         ("number", "not_blank"),
@@ -60,17 +51,12 @@ async fn every_wrong_field_is_named_at_once_and_a_broken_rule_comes_alone() {
         ("cvv", "invalid_length"),
         ("postal_code", "invalid"),
     ];
-    assert_eq!(
-        found,
-        expect.map(|(context, code)| (context.to_owned(), code.to_owned()))
-    );
+    assert_eq!(found, expect.map(|(context, code)| (context.to_owned(), code.to_owned())));
     for (name, value, code) in [
         ("number", json!("4242424242424241"), "card_number_invalid"),
         ("exp_year", json!(2025), "card_expired"),
     ] {
-        let reply = house
-            .secret("POST", "/v1/cards", &with(visa(), name, value))
-            .await;
+        let reply = house.secret("POST", "/v1/cards", &with(visa(), name, value)).await;
         assert_eq!(reply.refusal(), (422, code.to_owned(), None));
         assert_eq!(reply.json()["messages"].as_array().unwrap().len(), 1);
     }
@@ -81,17 +67,11 @@ async fn every_wrong_field_is_named_at_once_and_a_broken_rule_comes_alone() {
 async fn a_token_becomes_a_card_and_carries_its_texts() {
     let house = House::new(Surface::Documented);
     let token = token(&house, &with(visa(), "reference", "from-token")).await;
-    let card = save(
-        &house,
-        &json!({"token_id": token["id"], "description": "d"}),
-    )
-    .await;
+    let card = save(&house, &json!({"token_id": token["id"], "description": "d"})).await;
     assert_eq!(card["reference"], "from-token");
     assert_eq!(card["description"], "d");
     assert_eq!(card["fingerprint"], token["fingerprint"]);
-    let reply = house
-        .secret("POST", "/v1/cards", &json!({"token_id": token["id"]}))
-        .await;
+    let reply = house.secret("POST", "/v1/cards", &json!({"token_id": token["id"]})).await;
     assert_eq!(reply.refusal().0, 404);
 }
 
@@ -108,22 +88,13 @@ async fn a_patch_changes_texts_or_the_number_by_a_token() {
     assert_ne!(after["modified"], card["modified"]);
     assert_eq!(after["created"], card["created"]);
     let other = token(&house, &with(visa(), "number", "5105105105105100")).await;
-    let after = house
-        .secret("PATCH", &path, &json!({"token_id": other["id"]}))
-        .await
-        .ok();
+    let after = house.secret("PATCH", &path, &json!({"token_id": other["id"]})).await.ok();
     assert_eq!(after["number"], "************5100");
     assert_eq!(after["card_type"], "MASTERCARD");
     assert_eq!(after["reference"], "new");
-    let list = house
-        .secret("GET", "/v1/cards?reference=old", &Value::Null)
-        .await
-        .ok();
+    let list = house.secret("GET", "/v1/cards?reference=old", &Value::Null).await.ok();
     assert_eq!(list["total_entries"], 0);
-    let list = house
-        .secret("GET", "/v1/cards?reference=new", &Value::Null)
-        .await
-        .ok();
+    let list = house.secret("GET", "/v1/cards?reference=new", &Value::Null).await.ok();
     assert_eq!(list["results"], json!([after]));
 }
 
@@ -134,28 +105,11 @@ async fn a_deleted_card_is_answered_once_more_and_cannot_pay() {
     let id = card["id"].as_str().unwrap();
     let path = format!("/v1/cards/{id}");
     assert_eq!(house.secret("DELETE", &path, &Value::Null).await.ok(), card);
-    assert_eq!(
-        house
-            .secret("DELETE", &path, &Value::Null)
-            .await
-            .refusal()
-            .0,
-        404
-    );
+    assert_eq!(house.secret("DELETE", &path, &Value::Null).await.refusal().0, 404);
     let charge = json!({"amount": 100, "method": id});
-    assert_eq!(
-        house
-            .secret("POST", "/v1/charges", &charge)
-            .await
-            .refusal()
-            .0,
-        404
-    );
+    assert_eq!(house.secret("POST", "/v1/charges", &charge).await.refusal().0, 404);
     for query in ["", "?reference=r", "?exp_month=10"] {
-        let list = house
-            .secret("GET", &format!("/v1/cards{query}"), &Value::Null)
-            .await
-            .ok();
+        let list = house.secret("GET", &format!("/v1/cards{query}"), &Value::Null).await.ok();
         assert_eq!(list["total_entries"], 0, "{query}");
     }
 }
@@ -167,34 +121,17 @@ async fn lists_are_paged_newest_first_and_filtered() {
         let card = with(visa(), "reference", format!("r{}", at % 2));
         save(&house, &with(card, "exp_month", 1 + at % 3)).await;
     }
-    let page = house
-        .secret("GET", "/v1/cards?page=2", &Value::Null)
-        .await
-        .ok();
+    let page = house.secret("GET", "/v1/cards?page=2", &Value::Null).await.ok();
     assert_eq!((&page["page"], &page["page_size"]), (&json!(2), &json!(20)));
     assert_eq!(page["total_entries"], 25);
     assert_eq!(page["results"].as_array().unwrap().len(), 5);
-    let first = house
-        .secret("GET", "/v1/cards?page_size=1", &Value::Null)
-        .await
-        .ok();
+    let first = house.secret("GET", "/v1/cards?page_size=1", &Value::Null).await.ok();
     assert_eq!(first["results"][0]["reference"], "r0");
     assert_eq!(first["results"][0]["exp_month"], 1);
-    let odd = house
-        .secret("GET", "/v1/cards?reference=r1&exp_month=2", &Value::Null)
-        .await
-        .ok();
+    let odd = house.secret("GET", "/v1/cards?reference=r1&exp_month=2", &Value::Null).await.ok();
     assert_eq!(odd["total_entries"], 4);
-    let none = house
-        .secret("GET", "/v1/cards?page=9", &Value::Null)
-        .await
-        .ok();
+    let none = house.secret("GET", "/v1/cards?page=9", &Value::Null).await.ok();
     assert_eq!((&none["page"], &none["results"]), (&json!(9), &json!([])));
-    let reply = house
-        .secret("GET", "/v1/cards?page_size=101", &Value::Null)
-        .await;
-    assert_eq!(
-        fields(&reply),
-        [("page_size".to_owned(), "exceeds_maximum_value".to_owned())]
-    );
+    let reply = house.secret("GET", "/v1/cards?page_size=101", &Value::Null).await;
+    assert_eq!(fields(&reply), [("page_size".to_owned(), "exceeds_maximum_value".to_owned())]);
 }

@@ -32,10 +32,7 @@ async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
     assert_eq!(made["avs_result"], "ADDRESS_AND_POSTAL_CODE");
     assert_eq!(made["method"]["number"], "************4242");
     assert!(made["method"].get("cvv").is_none());
-    assert_eq!(
-        made["account_id"],
-        house.demo().await["test"]["card_account_id"]
-    );
+    assert_eq!(made["account_id"], house.demo().await["test"]["card_account_id"]);
     let path = format!("/v1/transactions/{}", made["id"].as_str().unwrap());
     assert_eq!(house.secret("GET", &path, &Value::Null).await.ok(), made);
     house.advance("P1D").await;
@@ -47,27 +44,13 @@ async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
 #[tokio::test]
 async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
     let house = House::new(Surface::Public);
-    let made = charge(
-        &house,
-        json!({"amount": 5, "method": visa(), "auto_capture": false}),
-    )
-    .await;
+    let made = charge(&house, json!({"amount": 5, "method": visa(), "auto_capture": false})).await;
     let path = format!("/v1/transactions/{}", made.ok()["id"].as_str().unwrap());
     house.advance("P6D").await;
-    assert_eq!(
-        house.secret("GET", &path, &Value::Null).await.ok()["status"],
-        "AUTHORIZED"
-    );
+    assert_eq!(house.secret("GET", &path, &Value::Null).await.ok()["status"], "AUTHORIZED");
     house.advance("P1D").await;
-    assert_eq!(
-        house.secret("GET", &path, &Value::Null).await.ok()["status"],
-        "VOIDED"
-    );
-    let reply = charge(
-        &house,
-        json!({"amount": 5, "method": bank(), "auto_capture": false}),
-    )
-    .await;
+    assert_eq!(house.secret("GET", &path, &Value::Null).await.ok()["status"], "VOIDED");
+    let reply = charge(&house, json!({"amount": 5, "method": bank(), "auto_capture": false})).await;
     assert_eq!(reply.refusal().1, "unavailable_for_merchant_policy");
 }
 
@@ -87,13 +70,8 @@ async fn a_decline_names_the_transaction_that_it_left() {
         let reply = charge(&house, body).await;
         assert_eq!(reply.refusal(), (422, code.to_owned(), None));
         assert!(reply.json().get("id").is_none());
-        let entity = reply.json()["messages"][0]["entity_id"]
-            .as_str()
-            .unwrap()
-            .to_owned();
-        let kept = house
-            .secret("GET", &format!("/v1/transactions/{entity}"), &Value::Null)
-            .await;
+        let entity = reply.json()["messages"][0]["entity_id"].as_str().unwrap().to_owned();
+        let kept = house.secret("GET", &format!("/v1/transactions/{entity}"), &Value::Null).await;
         assert_eq!(kept.ok()["status"], "FAILED");
         assert_eq!(kept.json()["failure_code"], code);
     }
@@ -104,13 +82,8 @@ async fn a_decline_names_the_transaction_that_it_left() {
 #[tokio::test]
 async fn a_bank_pays_through_the_electronic_check_account() {
     let house = House::new(Surface::Documented);
-    let made = charge(&house, json!({"amount": 7, "method": bank()}))
-        .await
-        .ok();
-    assert_eq!(
-        made["account_id"],
-        house.demo().await["test"]["ach_account_id"]
-    );
+    let made = charge(&house, json!({"amount": 7, "method": bank()})).await.ok();
+    assert_eq!(made["account_id"], house.demo().await["test"]["ach_account_id"]);
     assert_eq!(made["method"]["routing_number"], "******013");
     assert_eq!(made["method"]["account_number"], "******7890");
     assert_eq!(made["method"]["bank_name"], "FIRST BANK OF TESTING");
@@ -119,10 +92,7 @@ async fn a_bank_pays_through_the_electronic_check_account() {
     assert_eq!(reply.refusal().1, "ach_account_closed");
     let broken = with(bank(), "account_number", "1000000010");
     let reply = charge(&house, json!({"amount": 7, "method": broken})).await;
-    assert_eq!(
-        (reply.refusal().0, reply.refusal().1.as_str()),
-        (500, "ach_processing_error")
-    );
+    assert_eq!((reply.refusal().0, reply.refusal().1.as_str()), (500, "ach_processing_error"));
     assert!(reply.json()["messages"][0]["entity_id"].is_string());
 }
 
@@ -132,20 +102,14 @@ async fn an_account_must_fit_method_and_mode() {
     let demo = house.demo().await;
     for (account, code) in [
         (&demo["test"]["ach_account_id"], "incorrect_payment_type"),
-        (
-            &demo["live"]["card_account_id"],
-            "unavailable_for_merchant_mode",
-        ),
+        (&demo["live"]["card_account_id"], "unavailable_for_merchant_mode"),
         (&json!("nobody's"), "no_account_for_payment_method"),
     ] {
         let body = json!({"amount": 100, "method": visa(), "account_id": account});
         assert_eq!(charge(&house, body).await.refusal().1, code);
     }
     let euro = json!({"amount": 100, "method": visa(), "currency": "EUR"});
-    assert_eq!(
-        charge(&house, euro).await.refusal().1,
-        "unsupported_currency"
-    );
+    assert_eq!(charge(&house, euro).await.refusal().1, "unsupported_currency");
     assert_eq!(house.objects("transactions").await.len(), 0);
 }
 
@@ -154,47 +118,23 @@ async fn wrong_fields_of_charge_and_method_come_together() {
     let house = House::new(Surface::Documented);
     let body = json!({"amount": 0, "reference": "r".repeat(129),
         "method": {"type": "card", "number": "4242424242424242", "exp_month": 13}});
-    let contexts: Vec<_> = fields(&charge(&house, body).await)
-        .into_iter()
-        .map(|f| f.0)
-        .collect();
-    assert_eq!(
-        contexts,
-        ["amount", "reference", "method.exp_month", "method.exp_year"]
-    );
+    let contexts: Vec<_> = fields(&charge(&house, body).await).into_iter().map(|f| f.0).collect();
+    assert_eq!(contexts, ["amount", "reference", "method.exp_month", "method.exp_year"]);
     assert_eq!(fields(&charge(&house, json!({})).await).len(), 2);
     let wrong = charge(&house, json!({"amount": "ten", "method": visa()})).await;
-    assert_eq!(
-        fields(&wrong),
-        [("amount".to_owned(), "invalid".to_owned())]
-    );
+    assert_eq!(fields(&wrong), [("amount".to_owned(), "invalid".to_owned())]);
 }
 
 #[tokio::test]
 async fn test_and_live_do_not_see_each_other() {
     let house = House::new(Surface::Public);
-    let made = charge(&house, json!({"amount": 100, "method": visa()}))
-        .await
-        .ok();
+    let made = charge(&house, json!({"amount": 100, "method": visa()})).await.ok();
     let live = house.key("live", "secret_key").await;
     let path = format!("/v1/transactions/{}", made["id"].as_str().unwrap());
-    assert_eq!(
-        house
-            .call("GET", &path, Some(&live), &Value::Null)
-            .await
-            .refusal()
-            .0,
-        404
-    );
-    let list = house
-        .call("GET", "/v1/transactions", Some(&live), &Value::Null)
-        .await
-        .ok();
+    assert_eq!(house.call("GET", &path, Some(&live), &Value::Null).await.refusal().0, 404);
+    let list = house.call("GET", "/v1/transactions", Some(&live), &Value::Null).await.ok();
     assert_eq!(list["total_entries"], 0);
-    let list = house
-        .call("GET", "/v1/events", Some(&live), &Value::Null)
-        .await
-        .ok();
+    let list = house.call("GET", "/v1/events", Some(&live), &Value::Null).await.ok();
     assert_eq!(list["total_entries"], 0);
 }
 
@@ -202,12 +142,9 @@ async fn test_and_live_do_not_see_each_other() {
 async fn transactions_are_searched_by_text_field_and_date() {
     let house = House::new(Surface::Public);
     for (amount, reference) in [(100, "alpha"), (200, "alphabet"), (300, "beta")] {
-        charge(
-            &house,
-            json!({"amount": amount, "method": visa(), "reference": reference}),
-        )
-        .await
-        .ok();
+        charge(&house, json!({"amount": amount, "method": visa(), "reference": reference}))
+            .await
+            .ok();
         house.advance("PT1H").await;
     }
     for (query, expect) in [
@@ -236,16 +173,12 @@ async fn transactions_are_searched_by_text_field_and_date() {
 #[tokio::test]
 async fn events_tell_created_pending_and_authorized_without_secrets() {
     let house = House::new(Surface::Documented);
-    charge(&house, json!({"amount": 100, "method": visa()}))
-        .await
-        .ok();
+    charge(&house, json!({"amount": 100, "method": visa()})).await.ok();
     house.advance("P2D").await;
     let list = house.secret("GET", "/v1/events", &Value::Null).await.ok();
     let events = list["results"].as_array().unwrap();
-    let told: Vec<_> = events
-        .iter()
-        .map(|event| (&event["type"], &event["data"]["status"]))
-        .collect();
+    let told: Vec<_> =
+        events.iter().map(|event| (&event["type"], &event["data"]["status"])).collect();
     assert_eq!(
         told,
         [
@@ -255,27 +188,19 @@ async fn events_tell_created_pending_and_authorized_without_secrets() {
     );
     assert_eq!(events[0]["data"]["method"]["cvv"], "***");
     let path = format!("/v1/events/{}", events[0]["id"].as_str().unwrap());
-    assert_eq!(
-        &house.secret("GET", &path, &Value::Null).await.ok(),
-        &events[0]
-    );
+    assert_eq!(&house.secret("GET", &path, &Value::Null).await.ok(), &events[0]);
 }
 
 #[tokio::test]
 async fn events_from_a_date_rise_and_leave_no_gap() {
     let house = House::new(Surface::Public);
     for amount in [1, 2, 3] {
-        charge(&house, json!({"amount": amount, "method": visa()}))
-            .await
-            .ok();
+        charge(&house, json!({"amount": amount, "method": visa()})).await.ok();
         house.advance("PT1M").await;
     }
     let path = "/v1/events?start_date=2026-11-21T18:01:00.000Z&page_size=3";
     let first = house.secret("GET", path, &Value::Null).await.ok();
-    let second = house
-        .secret("GET", &format!("{path}&page=2"), &Value::Null)
-        .await
-        .ok();
+    let second = house.secret("GET", &format!("{path}&page=2"), &Value::Null).await.ok();
     let told = |page: &Value| -> Vec<(i64, String)> {
         let of = |event: &Value| {
             (
@@ -288,13 +213,8 @@ async fn events_from_a_date_rise_and_leave_no_gap() {
     assert_eq!(first["total_entries"], 4);
     assert_eq!(
         [told(&first), told(&second)].concat(),
-        [
-            (2, "PENDING"),
-            (2, "AUTHORIZED"),
-            (3, "PENDING"),
-            (3, "AUTHORIZED")
-        ]
-        .map(|(amount, status)| (amount, status.to_owned()))
+        [(2, "PENDING"), (2, "AUTHORIZED"), (3, "PENDING"), (3, "AUTHORIZED")]
+            .map(|(amount, status)| (amount, status.to_owned()))
     );
 }
 
@@ -302,13 +222,7 @@ async fn events_from_a_date_rise_and_leave_no_gap() {
 fn a_transaction_moves_along_its_table_only() {
     use Change as C;
     use TransactionStatus as S;
-    let statuses = [
-        S::Pending,
-        S::Authorized,
-        S::Completed,
-        S::Voided,
-        S::Failed,
-    ];
+    let statuses = [S::Pending, S::Authorized, S::Completed, S::Voided, S::Failed];
     let mut moves = Vec::new();
     for status in &statuses {
         for change in [C::Authorize, C::Decline, C::Capture, C::Expire] {

@@ -27,17 +27,13 @@ async fn control_paths_answer_to_this_machine_s_names_only() {
         ("evil.example", 404),
         ("127.0.0.1.evil.example", 404),
     ] {
-        let request = Request::get("/_sandbox/clock")
-            .header("host", host)
-            .body(Body::empty())
-            .unwrap();
+        let request =
+            Request::get("/_sandbox/clock").header("host", host).body(Body::empty()).unwrap();
         assert_eq!(house.send(request).await.status, status, "{host}");
     }
     let request = Request::get("/_sandbox/clock").body(Body::empty()).unwrap();
     assert_eq!(house.send(request).await.status, 404);
-    let request = Request::get("https://127.0.0.1:1/_sandbox/clock")
-        .body(Body::empty())
-        .unwrap();
+    let request = Request::get("https://127.0.0.1:1/_sandbox/clock").body(Body::empty()).unwrap();
     assert_eq!(house.send(request).await.status, 200);
 }
 
@@ -45,21 +41,13 @@ async fn control_paths_answer_to_this_machine_s_names_only() {
 async fn requests_to_the_service_are_logged_and_control_paths_are_not() {
     let house = House::new(Surface::Public);
     let key = house.key("test", "secret_key").await;
-    house
-        .call("GET", "/v1/cards?page=2", Some(&key), &Value::Null)
-        .await;
+    house.call("GET", "/v1/cards?page=2", Some(&key), &Value::Null).await;
     house.call("GET", "/v1/nothing", None, &Value::Null).await;
     let log = house.control("GET", "requests", &Value::Null).await;
     assert_eq!(log["total"], 2);
     let first = &log["requests"][0];
-    assert_eq!(
-        (&first["method"], &first["path"]),
-        (&json!("GET"), &json!("/v1/cards"))
-    );
-    assert_eq!(
-        (&first["status"], &log["requests"][1]["status"]),
-        (&json!(200), &json!(404))
-    );
+    assert_eq!((&first["method"], &first["path"]), (&json!("GET"), &json!("/v1/cards")));
+    assert_eq!((&first["status"], &log["requests"][1]["status"]), (&json!(200), &json!(404)));
     assert_eq!(first["time"], "2026-11-21T18:00:00.000Z");
 }
 
@@ -74,40 +62,27 @@ async fn a_dropped_answer_leaves_its_effect_and_a_reset_none() {
     let lost = house.secret("POST", "/v1/charges", &charge()).await;
     assert_eq!(lost.dropped, Some(Dropped::Answer));
     assert_eq!(house.objects("transactions").await.len(), 1);
-    assert_eq!(
-        house.secret("POST", "/v1/charges", &charge()).await.dropped,
-        None
-    );
+    assert_eq!(house.secret("POST", "/v1/charges", &charge()).await.dropped, None);
     order(&house, json!({"path": "/v1/charges", "fault": "reset"})).await;
     let reset = house.secret("POST", "/v1/charges", &charge()).await;
     assert_eq!(reset.dropped, Some(Dropped::Connection));
     assert_eq!(house.objects("transactions").await.len(), 2);
-    assert_eq!(
-        house.secret("GET", "/v1/cards", &Value::Null).await.dropped,
-        None
-    );
+    assert_eq!(house.secret("GET", "/v1/cards", &Value::Null).await.dropped, None);
 }
 
 #[tokio::test]
 async fn an_error_comes_before_or_after_the_effect() {
     let house = House::new(Surface::Public);
-    for (fault, status, stored) in [
-        ("error_before", 503, 0),
-        ("error_after", 500, 1),
-        ("throttle", 429, 1),
-    ] {
+    for (fault, status, stored) in
+        [("error_before", 503, 0), ("error_after", 500, 1), ("throttle", 429, 1)]
+    {
         let body = json!({"path": "/v1/charges", "fault": fault, "status": status});
         let id = order(&house, body).await;
         let reply = house.secret("POST", "/v1/charges", &charge()).await;
         assert_eq!(reply.refusal().0, status);
-        assert_eq!(
-            reply.headers.contains_key("retry-after"),
-            fault == "throttle"
-        );
+        assert_eq!(reply.headers.contains_key("retry-after"), fault == "throttle");
         assert_eq!(house.objects("transactions").await.len(), stored, "{fault}");
-        house
-            .control("DELETE", &format!("faults/{id}"), &Value::Null)
-            .await;
+        house.control("DELETE", &format!("faults/{id}"), &Value::Null).await;
     }
     let faults = house.control("GET", "faults", &Value::Null).await;
     assert_eq!(faults["faults"], json!([]));
@@ -116,11 +91,7 @@ async fn an_error_comes_before_or_after_the_effect() {
 #[tokio::test(start_paused = true)]
 async fn a_delay_takes_the_runtime_s_time() {
     let house = House::new(Surface::Public);
-    order(
-        &house,
-        json!({"path": "/v1/cards", "fault": "delay", "delay_ms": 5000}),
-    )
-    .await;
+    order(&house, json!({"path": "/v1/cards", "fault": "delay", "delay_ms": 5000})).await;
     let before = tokio::time::Instant::now();
     house.secret("GET", "/v1/cards", &Value::Null).await.ok();
     assert_eq!(before.elapsed().as_secs(), 5);
@@ -135,13 +106,7 @@ async fn chance_follows_the_seed() {
         order(&house, body).await;
         let mut story = Vec::new();
         for _ in 0..24 {
-            story.push(
-                house
-                    .secret("GET", "/v1/cards", &Value::Null)
-                    .await
-                    .status
-                    .as_u16(),
-            );
+            story.push(house.secret("GET", "/v1/cards", &Value::Null).await.status.as_u16());
         }
         assert!(story.contains(&200) && story.contains(&500));
         stories.push(story);
@@ -153,11 +118,9 @@ async fn chance_follows_the_seed() {
 #[tokio::test]
 async fn an_unknown_fault_is_refused() {
     let house = House::new(Surface::Public);
-    for body in [
-        json!({}),
-        json!({"fault": "gremlin"}),
-        json!({"fault": "reset", "probability": 2}),
-    ] {
+    for body in
+        [json!({}), json!({"fault": "gremlin"}), json!({"fault": "reset", "probability": 2})]
+    {
         let reply = house.call("POST", "/_sandbox/faults", None, &body).await;
         assert_eq!(reply.refusal().0, 400);
     }
@@ -174,10 +137,7 @@ async fn everything_answered_is_there_after_a_restart() {
     assert_eq!(again.secret("GET", &path, &Value::Null).await.ok(), card);
     let clock = again.control("GET", "clock", &Value::Null).await;
     assert_eq!(clock["now"], "2026-11-24T18:00:00.000Z");
-    assert_eq!(
-        again.control("GET", "faults", &Value::Null).await["faults"][0]["fault"],
-        "reset"
-    );
+    assert_eq!(again.control("GET", "faults", &Value::Null).await["faults"][0]["fault"], "reset");
     let other = again.secret("POST", "/v1/cards", &visa()).await.ok();
     assert_ne!(other["id"], card["id"]);
 }
@@ -210,18 +170,12 @@ async fn a_reset_forgets_all_but_partner_and_demo_merchant() {
 #[tokio::test]
 async fn a_snapshot_brings_all_state_back() {
     let house = House::new(Surface::Public);
-    let card = house
-        .secret("POST", "/v1/cards", &with(visa(), "reference", "r"))
-        .await
-        .ok();
+    let card = house.secret("POST", "/v1/cards", &with(visa(), "reference", "r")).await.ok();
     let snapshot = house.control("GET", "snapshot", &Value::Null).await;
     let path = format!("/v1/cards/{}", card["id"].as_str().unwrap());
     house.secret("DELETE", &path, &Value::Null).await.ok();
     house.control("POST", "restore", &snapshot).await;
-    let list = house
-        .secret("GET", "/v1/cards?reference=r", &Value::Null)
-        .await
-        .ok();
+    let list = house.secret("GET", "/v1/cards?reference=r", &Value::Null).await.ok();
     assert_eq!(list["results"], json!([card]));
     assert_eq!(
         house.control("GET", "snapshot", &Value::Null).await["entries"]["meta/sequence"],
@@ -235,32 +189,19 @@ async fn a_snapshot_brings_all_state_back() {
 #[tokio::test]
 async fn objects_show_owner_and_marks_and_no_secret() {
     let house = House::new(Surface::Public);
-    house
-        .secret("POST", "/v1/cards", &with(visa(), "reference", "rk1"))
-        .await
-        .ok();
+    house.secret("POST", "/v1/cards", &with(visa(), "reference", "rk1")).await.ok();
     house.secret("POST", "/v1/charges", &charge()).await.ok();
     let cards = house.objects("cards").await;
-    assert_eq!(
-        (&cards[0]["merchant"], &cards[0]["mode"]),
-        (&json!("demo"), &json!("test"))
-    );
+    assert_eq!((&cards[0]["merchant"], &cards[0]["mode"]), (&json!("demo"), &json!("test")));
     assert_eq!(cards[0]["reference"], "rk1");
     assert_eq!(cards[0]["number"], "************4242");
-    for kind in [
-        "contacts",
-        "invoices",
-        "banks",
-        "recurring_charges",
-        "occurrences",
-        "applications",
-    ] {
+    for kind in
+        ["contacts", "invoices", "banks", "recurring_charges", "occurrences", "applications"]
+    {
         assert_eq!(house.objects(kind).await.len(), 0, "{kind}");
     }
     assert_eq!(house.objects("events").await.len(), 2);
-    let reply = house
-        .call("GET", "/_sandbox/objects/nothing", None, &Value::Null)
-        .await;
+    let reply = house.call("GET", "/_sandbox/objects/nothing", None, &Value::Null).await;
     assert_eq!(reply.status, 404);
 }
 
@@ -298,8 +239,6 @@ async fn a_merchant_is_made_in_its_time_zone() {
         .collect();
     assert_eq!(banks, ["test", "test", "live", "live"]);
     let wrong = json!({"merchant": "x", "timezone": "Mars/Base"});
-    let reply = house
-        .call("POST", "/_sandbox/credentials", None, &wrong)
-        .await;
+    let reply = house.call("POST", "/_sandbox/credentials", None, &wrong).await;
     assert_eq!(reply.refusal().0, 400);
 }

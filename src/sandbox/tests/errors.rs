@@ -13,10 +13,8 @@ async fn a_wrong_or_missing_credential_is_401() {
     let demo = house.demo().await;
     let secret = demo["test"]["secret_key"].as_str().unwrap().to_owned();
     let public = demo["test"]["public_key"].as_str().unwrap();
-    let with_password = format!(
-        "Basic {}",
-        data_encoding::BASE64.encode(format!("{secret}:x").as_bytes())
-    );
+    let with_password =
+        format!("Basic {}", data_encoding::BASE64.encode(format!("{secret}:x").as_bytes()));
     let bearer = house.bearer("demo").await;
     let wrong = [
         None,
@@ -28,24 +26,12 @@ async fn a_wrong_or_missing_credential_is_401() {
         Some(secret.clone()),
     ];
     for auth in wrong {
-        let reply = house
-            .call("GET", "/v1/cards", auth.as_deref(), &Value::Null)
-            .await;
-        assert_eq!(
-            reply.refusal(),
-            (401, "not_authorized".to_owned(), None),
-            "{auth:?}"
-        );
+        let reply = house.call("GET", "/v1/cards", auth.as_deref(), &Value::Null).await;
+        assert_eq!(reply.refusal(), (401, "not_authorized".to_owned(), None), "{auth:?}");
         assert_eq!(reply.json()["messages"][0]["message"], "Not authorized");
     }
-    let reply = house
-        .call(
-            "GET",
-            "/gateway-credentials",
-            Some(&basic(&secret)),
-            &Value::Null,
-        )
-        .await;
+    let reply =
+        house.call("GET", "/gateway-credentials", Some(&basic(&secret)), &Value::Null).await;
     assert_eq!(reply.refusal().0, 401);
 }
 
@@ -53,16 +39,10 @@ async fn a_wrong_or_missing_credential_is_401() {
 async fn an_unknown_path_is_404_without_a_context_and_a_wrong_method_400() {
     let house = House::new(Surface::Public);
     let reply = house.secret("GET", "/v1/nothing", &Value::Null).await;
-    assert_eq!(
-        reply.refusal(),
-        (404, "resource_not_found".to_owned(), None)
-    );
+    assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), None));
     let reply = house.secret("GET", "/v1/cards/absent", &Value::Null).await;
     let context = Some("Card[absent]".to_owned());
-    assert_eq!(
-        reply.refusal(),
-        (404, "resource_not_found".to_owned(), context)
-    );
+    assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), context));
     let reply = house.secret("PUT", "/v1/cards", &json!({})).await;
     assert_eq!(reply.refusal().0, 400);
 }
@@ -71,28 +51,15 @@ async fn an_unknown_path_is_404_without_a_context_and_a_wrong_method_400() {
 async fn the_documented_surface_lacks_what_the_documents_lack() {
     for (surface, status) in [(Surface::Public, 200), (Surface::Documented, 404)] {
         let house = House::new(surface);
-        for path in [
-            "/v1/recurring/charges",
-            "/v1/transactions",
-            "/v1/merchant",
-            "/status",
-        ] {
+        for path in ["/v1/recurring/charges", "/v1/transactions", "/v1/merchant", "/status"] {
             let reply = house.secret("GET", path, &Value::Null).await;
             assert_eq!(reply.status, status, "{path}");
         }
-        assert_eq!(
-            house.secret("GET", "/v1/events", &Value::Null).await.status,
-            200
-        );
+        assert_eq!(house.secret("GET", "/v1/events", &Value::Null).await.status, 200);
     }
     let house = House::new(Surface::Documented);
-    let reply = house
-        .secret("GET", "/v1/recurring/charges/x", &Value::Null)
-        .await;
-    assert_eq!(
-        reply.refusal(),
-        (404, "resource_not_found".to_owned(), None)
-    );
+    let reply = house.secret("GET", "/v1/recurring/charges/x", &Value::Null).await;
+    assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), None));
 }
 
 #[tokio::test]
@@ -121,13 +88,7 @@ async fn a_body_that_is_no_json_object_is_400() {
 #[tokio::test]
 async fn a_doubled_slash_changes_nothing() {
     let house = House::new(Surface::Public);
-    assert_eq!(
-        house
-            .secret("GET", "/v1//merchant/", &Value::Null)
-            .await
-            .ok()["name"],
-        "demo"
-    );
+    assert_eq!(house.secret("GET", "/v1//merchant/", &Value::Null).await.ok()["name"], "demo");
 }
 
 #[tokio::test]
@@ -139,17 +100,7 @@ async fn a_merchant_sees_its_own_objects_only() {
     assert_eq!(acme["name"], "acme");
     let key = basic(acme["test"]["secret_key"].as_str().unwrap());
     let path = format!("/v1/cards/{}", card["id"].as_str().unwrap());
-    assert_eq!(
-        house
-            .call("GET", &path, Some(&key), &Value::Null)
-            .await
-            .refusal()
-            .0,
-        404
-    );
-    let list = house
-        .call("GET", "/v1/cards", Some(&key), &Value::Null)
-        .await
-        .ok();
+    assert_eq!(house.call("GET", &path, Some(&key), &Value::Null).await.refusal().0, 404);
+    let list = house.call("GET", "/v1/cards", Some(&key), &Value::Null).await.ok();
     assert_eq!(list["total_entries"], 0);
 }

@@ -67,17 +67,9 @@ impl Reply {
     fn refusal(&self) -> (u16, String, Option<String>) {
         let message = self.json()["messages"][0].clone();
         assert_eq!(message["level"], "error", "{}", self.text);
-        assert!(
-            message["message"]
-                .as_str()
-                .is_some_and(|text| !text.is_empty())
-        );
+        assert!(message["message"].as_str().is_some_and(|text| !text.is_empty()));
         let context = message["context"].as_str().map(str::to_owned);
-        (
-            self.status.as_u16(),
-            message["code"].as_str().unwrap().to_owned(),
-            context,
-        )
+        (self.status.as_u16(), message["code"].as_str().unwrap().to_owned(), context)
     }
 }
 
@@ -90,40 +82,25 @@ fn fields(reply: &Reply) -> Vec<(String, String)> {
     for message in messages {
         assert_eq!(message["code"], "invalid_data", "{}", reply.text);
     }
-    messages
-        .iter()
-        .map(|one| (text(&one["context"]), text(&one["sub_code"])))
-        .collect()
+    messages.iter().map(|one| (text(&one["context"]), text(&one["sub_code"]))).collect()
 }
 
 impl House {
     fn new(surface: Surface) -> Self {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let sandbox = Self::open(&index, surface);
-        Self {
-            sandbox,
-            index,
-            surface,
-        }
+        Self { sandbox, index, surface }
     }
 
     fn open(index: &Arc<dyn Index>, surface: Surface) -> Sandbox {
-        let options = Options {
-            surface,
-            clock: Arc::new(Still),
-            ..Options::default()
-        };
+        let options = Options { surface, clock: Arc::new(Still), ..Options::default() };
         Sandbox::open(Arc::clone(index), options).unwrap()
     }
 
     /// The same state in another process.
     fn reopened(&self) -> Self {
         let sandbox = Self::open(&self.index, self.surface);
-        Self {
-            sandbox,
-            index: Arc::clone(&self.index),
-            surface: self.surface,
-        }
+        Self { sandbox, index: Arc::clone(&self.index), surface: self.surface }
     }
 
     async fn send(&self, request: Request<Body>) -> Reply {
@@ -139,26 +116,17 @@ impl House {
     }
 
     async fn call(&self, method: &str, path: &str, auth: Option<&str>, body: &Value) -> Reply {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", "localhost");
+        let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
         if let Some(auth) = auth {
             request = request.header("authorization", auth);
         }
-        let bytes = if body.is_null() {
-            Vec::new()
-        } else {
-            body.to_string().into_bytes()
-        };
+        let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         request = request.header("content-type", "application/json; charset=utf-8");
         self.send(request.body(Body::from(bytes)).unwrap()).await
     }
 
     async fn control(&self, method: &str, path: &str, body: &Value) -> Value {
-        self.call(method, &format!("/_sandbox/{path}"), None, body)
-            .await
-            .ok()
+        self.call(method, &format!("/_sandbox/{path}"), None, body).await.ok()
     }
 
     async fn credentials(&self) -> Value {
@@ -177,9 +145,7 @@ impl House {
 
     /// A `payments` bearer header for a merchant.
     async fn bearer(&self, merchant: &str) -> String {
-        let code = self
-            .control("POST", "credentials", &json!({"merchant": merchant}))
-            .await;
+        let code = self.control("POST", "credentials", &json!({"merchant": merchant})).await;
         let partner = self.credentials().await["partner"].clone();
         let body = json!({
             "client_id": partner["client_id"], "client_secret": partner["client_secret"],
@@ -196,27 +162,19 @@ impl House {
     }
 
     async fn advance(&self, duration: &str) {
-        self.control("POST", "clock", &json!({ "advance": duration }))
-            .await;
+        self.control("POST", "clock", &json!({ "advance": duration })).await;
     }
 
     async fn objects(&self, kind: &str) -> Vec<Value> {
         let path = format!("/_sandbox/objects/{kind}");
         let reply = self.call("GET", &path, None, &Value::Null).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
-        reply
-            .text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        reply.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
 fn basic(key: &str) -> String {
-    format!(
-        "Basic {}",
-        data_encoding::BASE64.encode(format!("{key}:").as_bytes())
-    )
+    format!("Basic {}", data_encoding::BASE64.encode(format!("{key}:").as_bytes()))
 }
 
 /// A card that is always accepted.

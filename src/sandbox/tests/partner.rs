@@ -32,11 +32,7 @@ async fn client_credentials_give_a_tenant_token() {
     let bearer = format!("Bearer {text}");
     for path in ["/gateway-credentials", "/bank-accounts", "/v1/cards"] {
         let reply = house.call("GET", path, Some(&bearer), &Value::Null).await;
-        assert_eq!(
-            reply.refusal(),
-            (401, "not_authorized".to_owned(), None),
-            "{path}"
-        );
+        assert_eq!(reply.refusal(), (401, "not_authorized".to_owned(), None), "{path}");
     }
 }
 
@@ -54,9 +50,7 @@ async fn the_token_endpoint_takes_forms_and_no_authorization_header() {
         .body(Body::from(form))
         .unwrap();
     assert_eq!(house.send(request).await.ok()["scope"], "tenant");
-    let reply = house
-        .call("POST", "/oauth/token", Some("Bearer x"), &body)
-        .await;
+    let reply = house.call("POST", "/oauth/token", Some("Bearer x"), &body).await;
     assert_eq!(reply.refusal().0, 400);
 }
 
@@ -74,62 +68,31 @@ async fn a_wrong_client_scope_or_grant_gives_no_token() {
         let reply = house.call("POST", "/oauth/token", None, &wrong).await;
         assert_eq!(reply.refusal().0, status, "{name}");
     }
-    house
-        .control("POST", "partner", &json!({"enabled": false}))
-        .await;
-    assert_eq!(
-        house
-            .call("POST", "/oauth/token", None, &body)
-            .await
-            .refusal()
-            .0,
-        401
-    );
+    house.control("POST", "partner", &json!({"enabled": false})).await;
+    assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 401);
 }
 
 #[tokio::test]
 async fn a_code_is_exchanged_once_and_for_its_redirect_uri_only() {
     let house = House::new(Surface::Documented);
     let partner = partner(&house).await;
-    let issued = house
-        .control("POST", "credentials", &json!({"merchant": "acme"}))
-        .await;
+    let issued = house.control("POST", "credentials", &json!({"merchant": "acme"})).await;
     let body = json!({
         "client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "authorization_code", "scope": "payments",
         "redirect_uri": "https://elsewhere.example/", "code": issued["authorization_code"],
     });
-    assert_eq!(
-        house
-            .call("POST", "/oauth/token", None, &body)
-            .await
-            .refusal()
-            .0,
-        400
-    );
+    assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 400);
     let body = super::with(body, "redirect_uri", partner["redirect_uri"].clone());
-    assert_eq!(
-        house.call("POST", "/oauth/token", None, &body).await.ok()["scope"],
-        "payments"
-    );
-    assert_eq!(
-        house
-            .call("POST", "/oauth/token", None, &body)
-            .await
-            .refusal()
-            .0,
-        400
-    );
+    assert_eq!(house.call("POST", "/oauth/token", None, &body).await.ok()["scope"], "payments");
+    assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 400);
 }
 
 #[tokio::test]
 async fn credentials_hold_keys_and_accounts_of_both_modes() {
     let house = House::new(Surface::Documented);
     let bearer = house.bearer("demo").await;
-    let body = house
-        .call("GET", "/gateway-credentials", Some(&bearer), &Value::Null)
-        .await
-        .ok();
+    let body = house.call("GET", "/gateway-credentials", Some(&bearer), &Value::Null).await.ok();
     assert_eq!(body["merchant"]["name"], "demo");
     assert_eq!(body["merchant"]["timezone"], "America/Chicago");
     assert_eq!(body["user"]["owner"], true);
@@ -145,16 +108,8 @@ async fn credentials_hold_keys_and_accounts_of_both_modes() {
         assert_eq!(accounts[0]["secret_key"], demo[mode]["secret_key"]);
         assert_eq!(accounts[1]["id"], demo[mode]["ach_account_id"]);
     }
-    let banks = house
-        .call("GET", "/bank-accounts", Some(&bearer), &Value::Null)
-        .await
-        .ok();
-    let names: Vec<_> = banks
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|bank| &bank["name"])
-        .collect();
+    let banks = house.call("GET", "/bank-accounts", Some(&bearer), &Value::Null).await.ok();
+    let names: Vec<_> = banks.as_array().unwrap().iter().map(|bank| &bank["name"]).collect();
     assert_eq!(names, ["Operating", "Trust", "Operating", "Trust"]);
     assert!(banks[0]["id"].as_str().unwrap().starts_with("bank_"));
     assert_eq!(banks[1]["trust"], true);
@@ -165,10 +120,7 @@ async fn credentials_hold_keys_and_accounts_of_both_modes() {
 pub(super) async fn contact(house: &House, bearer: &str, test_mode: bool) -> Value {
     let body = json!({"first_name": "Jane", "last_name": "Doe", "type": "person",
         "email_addresses": [{"address": "jane@example.com"}], "test_mode": test_mode});
-    house
-        .call("POST", "/contacts", Some(bearer), &body)
-        .await
-        .ok()
+    house.call("POST", "/contacts", Some(bearer), &body).await.ok()
 }
 
 #[tokio::test]
@@ -190,19 +142,8 @@ async fn a_contact_has_every_documented_field() {
     assert!(!contact.as_object().unwrap().values().any(Value::is_null));
     let body = json!({"type": "robot", "email_addresses": {"0": {"address": "x"}}});
     let reply = house.call("POST", "/contacts", Some(&bearer), &body).await;
-    let contexts: Vec<_> = fields(&reply)
-        .into_iter()
-        .map(|(context, _)| context)
-        .collect();
-    assert_eq!(
-        contexts,
-        [
-            "first_name",
-            "last_name",
-            "type",
-            "email_addresses.0.address"
-        ]
-    );
+    let contexts: Vec<_> = fields(&reply).into_iter().map(|(context, _)| context).collect();
+    assert_eq!(contexts, ["first_name", "last_name", "type", "email_addresses.0.address"]);
 }
 
 async fn new_invoice(house: &House, bearer: &str) -> Value {
@@ -224,10 +165,7 @@ async fn an_invoice_has_totals_lines_and_messages_and_sends_mail() {
     let house = House::new(Surface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
-    let invoice = house
-        .call("POST", "/invoices", Some(&bearer), &body)
-        .await
-        .ok();
+    let invoice = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
     assert!(invoice["id"].as_str().unwrap().starts_with("i_"));
     assert_eq!(invoice["status"], "pending");
     assert_eq!(invoice["invoice_date"], "2026-11-30T18:00:00.000Z");
@@ -237,12 +175,7 @@ async fn an_invoice_has_totals_lines_and_messages_and_sends_mail() {
     assert_eq!(invoice["items"], invoice["line_items"]);
     assert_eq!(invoice["items"][0]["rate_per_quantity"], "12500");
     assert_eq!(invoice["items"][0]["total"], 12500);
-    assert!(
-        invoice["items"][0]["id"]
-            .as_str()
-            .unwrap()
-            .starts_with("li_")
-    );
+    assert!(invoice["items"][0]["id"].as_str().unwrap().starts_with("li_"));
     assert_eq!(invoice["invoice_payments"], json!([]));
     assert_eq!(invoice["presentment_status"], "sent");
     assert_eq!(invoice["invoice_messages"][0]["status"], "sent");
@@ -252,18 +185,8 @@ async fn an_invoice_has_totals_lines_and_messages_and_sends_mail() {
     assert_eq!(mail[1]["to"], "b@example.com");
     let number = invoice["invoice_number"].as_str().unwrap();
     assert!(mail[0]["subject"].as_str().unwrap().contains(number));
-    assert!(
-        mail[0]["body"]
-            .as_str()
-            .unwrap()
-            .contains(mail[0]["link"].as_str().unwrap())
-    );
-    assert!(
-        mail[0]["body"]
-            .as_str()
-            .unwrap()
-            .contains("has sent a payment request")
-    );
+    assert!(mail[0]["body"].as_str().unwrap().contains(mail[0]["link"].as_str().unwrap()));
+    assert!(mail[0]["body"].as_str().unwrap().contains("has sent a payment request"));
 }
 
 #[tokio::test]
@@ -272,15 +195,8 @@ async fn a_supplied_subject_and_message_replace_the_defaults() {
     let bearer = house.bearer("demo").await;
     let messages =
         json!([{"email_addresses": ["a@example.com"], "subject": "Yours", "message": "Pay <now>"}]);
-    let body = super::with(
-        new_invoice(&house, &bearer).await,
-        "invoice_messages",
-        messages,
-    );
-    let invoice = house
-        .call("POST", "/invoices", Some(&bearer), &body)
-        .await
-        .ok();
+    let body = super::with(new_invoice(&house, &bearer).await, "invoice_messages", messages);
+    let invoice = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
     assert_eq!(invoice["invoice_messages"][0]["subject"], "Yours");
     let text = invoice["invoice_messages"][0]["body"].as_str().unwrap();
     assert!(text.contains("Pay &lt;now&gt;") && !text.contains("payment request"));
@@ -291,32 +207,17 @@ async fn a_source_id_makes_one_invoice_and_one_mail_only() {
     let house = House::new(Surface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
-    let first = house
-        .call("POST", "/invoices", Some(&bearer), &body)
-        .await
-        .ok();
-    let second = house
-        .call("POST", "/invoices", Some(&bearer), &body)
-        .await
-        .ok();
+    let first = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
+    let second = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
     assert_eq!(first, second);
     assert_eq!(house.objects("invoices").await.len(), 1);
     let mail = house.control("GET", "mailbox", &Value::Null).await;
     assert_eq!(mail["messages"].as_array().unwrap().len(), 2);
-    house
-        .control(
-            "POST",
-            "settings",
-            &json!({"duplicate_source_id": "refuse"}),
-        )
-        .await;
+    house.control("POST", "settings", &json!({"duplicate_source_id": "refuse"})).await;
     let reply = house.call("POST", "/invoices", Some(&bearer), &body).await;
     assert_eq!(fields(&reply)[0].0, "source_id");
     let other = super::with(body, "source_id", "acme:Invoice/default/other");
-    let other = house
-        .call("POST", "/invoices", Some(&bearer), &other)
-        .await
-        .ok();
+    let other = house.call("POST", "/invoices", Some(&bearer), &other).await.ok();
     assert_ne!(other["id"], first["id"]);
 }
 
@@ -343,13 +244,8 @@ async fn a_test_invoice_is_of_test_mode_throughout() {
 async fn an_invoice_names_what_exists_and_every_required_field() {
     let house = House::new(Surface::Documented);
     let bearer = house.bearer("demo").await;
-    let reply = house
-        .call("POST", "/invoices", Some(&bearer), &json!({}))
-        .await;
-    let contexts: Vec<_> = fields(&reply)
-        .into_iter()
-        .map(|(context, _)| context)
-        .collect();
+    let reply = house.call("POST", "/invoices", Some(&bearer), &json!({})).await;
+    let contexts: Vec<_> = fields(&reply).into_iter().map(|(context, _)| context).collect();
     assert_eq!(contexts, ["contact_id", "bank_account_id", "invoice_date"]);
     let body = new_invoice(&house, &bearer).await;
     for (name, value, context) in [
@@ -359,34 +255,14 @@ async fn an_invoice_names_what_exists_and_every_required_field() {
     ] {
         let wrong = super::with(body.clone(), name, value);
         let reply = house.call("POST", "/invoices", Some(&bearer), &wrong).await;
-        let expect = (
-            404,
-            "resource_not_found".to_owned(),
-            Some(context.to_owned()),
-        );
+        let expect = (404, "resource_not_found".to_owned(), Some(context.to_owned()));
         assert_eq!(reply.refusal(), expect);
     }
     let stranger = house.bearer("acme").await;
-    assert_eq!(
-        house
-            .call("POST", "/invoices", Some(&stranger), &body)
-            .await
-            .refusal()
-            .0,
-        404
-    );
+    assert_eq!(house.call("POST", "/invoices", Some(&stranger), &body).await.refusal().0, 404);
     let bad = super::with(body.clone(), "invoice_date", "soon");
     let reply = house.call("POST", "/invoices", Some(&bearer), &bad).await;
     assert_eq!(fields(&reply)[0].0, "invoice_date");
-    house
-        .control("POST", "partner", &json!({"is_partner": false}))
-        .await;
-    assert_eq!(
-        house
-            .call("POST", "/invoices", Some(&bearer), &body)
-            .await
-            .refusal()
-            .0,
-        401
-    );
+    house.control("POST", "partner", &json!({"is_partner": false})).await;
+    assert_eq!(house.call("POST", "/invoices", Some(&bearer), &body).await.refusal().0, 401);
 }

@@ -23,10 +23,7 @@ async fn a_preview_follows_schedule_and_limits() {
         (&shown["remaining_occurrences"], &shown["remaining_amount"]),
         (&json!(3), &json!(2500))
     );
-    assert_eq!(
-        (&shown["total_occurrences"], &shown["total_amount"]),
-        (&json!(0), &json!(0))
-    );
+    assert_eq!((&shown["total_occurrences"], &shown["total_amount"]), (&json!(0), &json!(0)));
     let daily = json!({"amount": 5, "schedule": {"interval_unit": "DAY", "interval_delay": 1}});
     let shown = house.secret("GET", path, &daily).await.ok();
     assert_eq!(shown["occurrences"].as_array().unwrap().len(), 10);
@@ -35,8 +32,6 @@ async fn a_preview_follows_schedule_and_limits() {
     let shown = house.secret("GET", &hundred, &daily).await.ok();
     assert_eq!(shown["occurrences"].as_array().unwrap().len(), 100);
     assert_eq!(shown["next_payment"], "2027-01-01");
-    let reply = house
-        .secret("GET", &format!("{path}?occurrences=101"), &daily)
-        .await;
+    let reply = house.secret("GET", &format!("{path}?occurrences=101"), &daily).await;
     assert_eq!(fields(&reply)[0].0, "occurrences");
 }

@@ -14,10 +14,7 @@ fn monthly(method: &Value) -> Value {
 }
 
 async fn create(house: &House, body: &Value) -> Value {
-    house
-        .secret("POST", "/v1/recurring/charges", body)
-        .await
-        .ok()
+    house.secret("POST", "/v1/recurring/charges", body).await.ok()
 }
 
 async fn card(house: &House, number: &str) -> Value {
@@ -35,26 +32,18 @@ async fn occurrences(house: &House, charge: &Value) -> Vec<(String, String)> {
     let page = house.secret("GET", &list, &Value::Null).await.ok();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let results = page["results"].as_array().unwrap();
-    results
-        .iter()
-        .map(|one| (text(&one["status"]), text(&one["due_date"])))
-        .collect()
+    results.iter().map(|one| (text(&one["status"]), text(&one["due_date"]))).collect()
 }
 
 async fn act(house: &House, charge: &Value, at: usize, action: &str) -> super::Reply {
     let list = format!("{}/occurrences", path(charge));
     let page = house.secret("GET", &list, &Value::Null).await.ok();
     let id = page["results"][at]["id"].as_str().unwrap().to_owned();
-    house
-        .secret("POST", &format!("{list}/{id}/{action}"), &Value::Null)
-        .await
+    house.secret("POST", &format!("{list}/{id}/{action}"), &Value::Null).await
 }
 
 fn check(found: &[(String, String)], expect: &[(&str, &str)]) {
-    let found: Vec<_> = found
-        .iter()
-        .map(|(one, other)| (one.as_str(), other.as_str()))
-        .collect();
+    let found: Vec<_> = found.iter().map(|(one, other)| (one.as_str(), other.as_str())).collect();
     assert_eq!(found, expect);
 }
 
@@ -78,9 +67,7 @@ async fn a_new_recurring_charge_is_active_with_one_pending_occurrence() {
 async fn occurrences_are_paid_on_their_dates_and_months_keep_their_anchor() {
     let house = House::new(Surface::Public);
     let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
-    house
-        .control("POST", "clock", &json!({"set": "2027-03-31T18:00:00Z"}))
-        .await;
+    house.control("POST", "clock", &json!({"set": "2027-03-31T18:00:00Z"})).await;
     check(
         &occurrences(&house, &made).await,
         &[
@@ -92,15 +79,9 @@ async fn occurrences_are_paid_on_their_dates_and_months_keep_their_anchor() {
         ],
     );
     let now = house.secret("GET", &path(&made), &Value::Null).await.ok();
-    assert_eq!(
-        (&now["total_occurrences"], &now["total_amount"]),
-        (&json!(4), &json!(4000))
-    );
+    assert_eq!((&now["total_occurrences"], &now["total_amount"]), (&json!(4), &json!(4000)));
     assert!(now.get("occurrences").is_none());
-    let paid = house
-        .secret("GET", "/v1/transactions", &Value::Null)
-        .await
-        .ok();
+    let paid = house.secret("GET", "/v1/transactions", &Value::Null).await.ok();
     assert_eq!(paid["total_entries"], 4);
     assert_eq!(paid["results"][0]["reference"], "rk1");
     assert_eq!(paid["results"][0]["recurring_charge_id"], made["id"]);
@@ -117,11 +98,7 @@ async fn a_start_today_is_refused_and_one_in_the_past_is_moved_on() {
     assert_eq!(reply.refusal().1, "first_occurrence_due_immediately");
     house.advance("PT11H59M").await;
     let reply = house.secret("POST", "/v1/recurring/charges", &body).await;
-    assert_eq!(
-        reply.refusal().1,
-        "first_occurrence_due_immediately",
-        "still today in Chicago"
-    );
+    assert_eq!(reply.refusal().1, "first_occurrence_due_immediately", "still today in Chicago");
     body["schedule"]["start"] = json!("2026-01-05");
     assert_eq!(create(&house, &body).await["next_payment"], "2026-12-05");
     body["schedule"]["end"] = json!("2026-02-05");
@@ -144,10 +121,7 @@ async fn limits_end_a_recurring_charge() {
         assert_eq!(now["total_amount"], amount);
         assert_eq!(now["total_occurrences"], count);
         assert!(now.get("next_payment").is_none());
-        assert_eq!(
-            occurrences(&house, &charge).await.len(),
-            usize::try_from(count).unwrap()
-        );
+        assert_eq!(occurrences(&house, &charge).await.len(), usize::try_from(count).unwrap());
     }
 }
 
@@ -155,9 +129,7 @@ async fn limits_end_a_recurring_charge() {
 async fn a_declined_occurrence_fails_and_can_be_paid_again() {
     let house = House::new(Surface::Public);
     let made = create(&house, &monthly(&card(&house, "4000000000000002").await)).await;
-    house
-        .control("POST", "clock", &json!({"set": "2027-01-01T00:00:00Z"}))
-        .await;
+    house.control("POST", "clock", &json!({"set": "2027-01-01T00:00:00Z"})).await;
     check(
         &occurrences(&house, &made).await,
         &[("PENDING", "2027-01-31"), ("FAILED", "2026-12-31")],
@@ -166,26 +138,16 @@ async fn a_declined_occurrence_fails_and_can_be_paid_again() {
     assert_eq!(reply.refusal().1, "card_declined");
     assert!(reply.json()["messages"][0]["entity_id"].is_string());
     let good = token(&house, &visa()).await;
-    house
-        .secret("PATCH", &path(&made), &json!({"method": good["id"]}))
-        .await
-        .ok();
+    house.secret("PATCH", &path(&made), &json!({"method": good["id"]})).await.ok();
     let paid = act(&house, &made, 1, "pay").await.ok();
     assert_eq!(paid["status"], "PAID");
     assert_eq!(paid["attempts"], 3);
-    let statuses: Vec<_> = paid["transactions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["status"])
-        .collect();
+    let statuses: Vec<_> =
+        paid["transactions"].as_array().unwrap().iter().map(|one| &one["status"]).collect();
     assert_eq!(statuses, ["FAILED", "FAILED", "AUTHORIZED"]);
     assert_eq!(occurrences(&house, &made).await.len(), 2);
     let now = house.secret("GET", &path(&made), &Value::Null).await.ok();
-    assert_eq!(
-        (&now["total_occurrences"], &now["total_amount"]),
-        (&json!(1), &json!(1000))
-    );
+    assert_eq!((&now["total_occurrences"], &now["total_amount"]), (&json!(1), &json!(1000)));
 }
 
 #[tokio::test]
@@ -194,29 +156,14 @@ async fn paying_or_ignoring_the_pending_one_opens_the_next() {
     let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
     assert_eq!(act(&house, &made, 0, "pay").await.ok()["status"], "PAID");
     let ignored = act(&house, &made, 0, "ignore").await.ok();
-    assert_eq!(
-        (&ignored["status"], &ignored["attempts"]),
-        (&json!("IGNORED"), &json!(0))
-    );
-    let expect = [
-        ("PENDING", "2027-02-28"),
-        ("IGNORED", "2027-01-31"),
-        ("PAID", "2026-12-31"),
-    ];
+    assert_eq!((&ignored["status"], &ignored["attempts"]), (&json!("IGNORED"), &json!(0)));
+    let expect = [("PENDING", "2027-02-28"), ("IGNORED", "2027-01-31"), ("PAID", "2026-12-31")];
     check(&occurrences(&house, &made).await, &expect);
-    assert_eq!(
-        act(&house, &made, 2, "pay").await.refusal().1,
-        "unavailable_for_current_status"
-    );
-    assert_eq!(
-        act(&house, &made, 2, "ignore").await.refusal().1,
-        "unavailable_for_current_status"
-    );
+    assert_eq!(act(&house, &made, 2, "pay").await.refusal().1, "unavailable_for_current_status");
+    assert_eq!(act(&house, &made, 2, "ignore").await.refusal().1, "unavailable_for_current_status");
     assert_eq!(act(&house, &made, 1, "pay").await.ok()["status"], "PAID");
     assert_eq!(occurrences(&house, &made).await.len(), 3);
-    house
-        .control("POST", "clock", &json!({"set": "2027-01-31T23:00:00Z"}))
-        .await;
+    house.control("POST", "clock", &json!({"set": "2027-01-31T23:00:00Z"})).await;
     let ledger = house.control("GET", "ledger", &Value::Null).await;
     assert_eq!(ledger["entries"].as_array().unwrap().len(), 2);
     assert_eq!(ledger["totals"][0]["amount"], 2000);
@@ -235,15 +182,9 @@ async fn a_change_of_schedule_moves_the_pending_occurrence() {
     assert_eq!(changed["next_payment"], "2027-02-15");
     assert_eq!(changed["schedule"]["days"], json!(["15"]));
     assert_eq!(changed["schedule"]["start"], "2027-01-01");
-    let expect = [
-        ("PENDING", "2027-02-15"),
-        ("IGNORED", "2027-02-01"),
-        ("PAID", "2027-01-01"),
-    ];
+    let expect = [("PENDING", "2027-02-15"), ("IGNORED", "2027-02-01"), ("PAID", "2027-01-01")];
     check(&occurrences(&house, &made).await, &expect);
-    house
-        .control("POST", "clock", &json!({"set": "2027-02-20T00:00:00Z"}))
-        .await;
+    house.control("POST", "clock", &json!({"set": "2027-02-20T00:00:00Z"})).await;
     let ledger = house.control("GET", "ledger", &Value::Null).await;
     let amounts: Vec<_> = ledger["entries"]
         .as_array()
@@ -263,13 +204,8 @@ async fn an_occurrence_that_was_moved_is_not_paid_on_its_old_date() {
     let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
     let later = json!({"schedule": {"start": "2027-01-10"}});
     house.secret("PATCH", &path(&made), &later).await.ok();
-    house
-        .control("POST", "clock", &json!({"set": "2027-01-10T17:59:59Z"}))
-        .await;
-    check(
-        &occurrences(&house, &made).await,
-        &[("PENDING", "2027-01-10")],
-    );
+    house.control("POST", "clock", &json!({"set": "2027-01-10T17:59:59Z"})).await;
+    check(&occurrences(&house, &made).await, &[("PENDING", "2027-01-10")]);
     house.advance("PT1S").await;
     let expect = [("PENDING", "2027-02-10"), ("PAID", "2027-01-10")];
     check(&occurrences(&house, &made).await, &expect);
@@ -286,27 +222,17 @@ async fn sensitive_data_of_a_method_changes_by_a_token_only() {
     assert_eq!(changed["method"]["exp_year"], 2035);
     assert_eq!(changed["method"]["number"], "************4242");
     for (method, context) in [
-        (
-            json!({"type": "card", "number": "4111111111111111"}),
-            "method.number",
-        ),
+        (json!({"type": "card", "number": "4111111111111111"}), "method.number"),
         (json!({"type": "bank", "name": "x"}), "method.type"),
         (json!({"type": "card", "exp_month": 13}), "method.exp_month"),
     ] {
-        let reply = house
-            .secret("PATCH", &path(&made), &json!({"method": method}))
-            .await;
+        let reply = house.secret("PATCH", &path(&made), &json!({"method": method})).await;
         assert_eq!(fields(&reply)[0].0, context);
     }
-    let reply = house
-        .secret("PATCH", &path(&made), &json!({"method": saved}))
-        .await;
+    let reply = house.secret("PATCH", &path(&made), &json!({"method": saved})).await;
     assert_eq!(reply.refusal().0, 404);
     let other = token(&house, &with(visa(), "number", "5105105105105100")).await;
-    let changed = house
-        .secret("PATCH", &path(&made), &json!({"method": other["id"]}))
-        .await
-        .ok();
+    let changed = house.secret("PATCH", &path(&made), &json!({"method": other["id"]})).await.ok();
     assert_eq!(changed["method"]["card_type"], "MASTERCARD");
 }
 
@@ -325,9 +251,7 @@ async fn wrong_fields_of_a_recurring_charge_come_together() {
         "max_amount",
     ];
     assert_eq!(contexts, expect);
-    let reply = house
-        .secret("POST", "/v1/recurring/charges", &monthly(&json!("gone")))
-        .await;
+    let reply = house.secret("POST", "/v1/recurring/charges", &monthly(&json!("gone"))).await;
     assert_eq!(reply.refusal().0, 404);
 }
 
@@ -344,10 +268,7 @@ async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
             let path = format!("/v1/recurring/charges{query}");
             let page = house.secret("GET", &path, &Value::Null).await.ok();
             let results = page["results"].as_array().unwrap().clone();
-            results
-                .into_iter()
-                .map(|one| one["id"].clone())
-                .collect::<Vec<_>>()
+            results.into_iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
         }
     };
     assert_eq!(list("").await, [second["id"].clone(), first["id"].clone()]);
@@ -356,10 +277,7 @@ async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
     let put = json!({"amount": 900, "method": null, "schedule":
         {"start": "2027-05-01", "interval_unit": "WEEK", "interval_delay": 2}});
     let now = house.secret("PUT", &path(&first), &put).await.ok();
-    assert_eq!(
-        (&now["amount"], &now["next_payment"]),
-        (&json!(900), &json!("2027-05-01"))
-    );
+    assert_eq!((&now["amount"], &now["next_payment"]), (&json!(900), &json!("2027-05-01")));
     assert!(now.get("description").is_none());
 }
 

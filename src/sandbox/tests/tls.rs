@@ -21,10 +21,7 @@ fn start(house: &House, directory: &Path, plain: bool) -> (Running, oneshot::Sen
     let (stop, stopped) = oneshot::channel();
     let shutdown = async move { stopped.await.unwrap_or_default() };
     let listen = "127.0.0.1:0".parse().unwrap();
-    (
-        serve(&house.sandbox, listen, directory, plain, shutdown).unwrap(),
-        stop,
-    )
+    (serve(&house.sandbox, listen, directory, plain, shutdown).unwrap(), stop)
 }
 
 /// A handshake by hand: reads and writes through a rustls connection.
@@ -78,10 +75,7 @@ async fn https_is_served_with_the_authority_in_the_state() {
     let (running, stop) = start(&house, directory.path(), false);
     assert!(running.url.starts_with("https://127.0.0.1:"));
     let answer = ask_over_tls(&running, GET_STATUS).await;
-    assert!(
-        answer.starts_with("HTTP/1.1 200") && answer.contains("NORMAL"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("NORMAL"), "{answer}");
     assert!(!ask(&running, GET_STATUS).await.contains("200"));
     let key = std::fs::metadata(directory.path().join("ca.key")).unwrap();
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
@@ -90,10 +84,7 @@ async fn https_is_served_with_the_authority_in_the_state() {
     let before = std::fs::read(directory.path().join("ca.pem")).unwrap();
     let (running, _stop) = start(&house, directory.path(), false);
     assert!(ask_over_tls(&running, GET_STATUS).await.contains("NORMAL"));
-    assert_eq!(
-        std::fs::read(directory.path().join("ca.pem")).unwrap(),
-        before
-    );
+    assert_eq!(std::fs::read(directory.path().join("ca.pem")).unwrap(), before);
 }
 
 #[tokio::test]
@@ -103,9 +94,7 @@ async fn plain_http_is_for_loopback_and_a_dropped_answer_sends_no_byte() {
     let (running, _stop) = start(&house, directory.path(), true);
     assert!(running.ca.is_none());
     assert!(ask(&running, GET_STATUS).await.contains("NORMAL"));
-    house
-        .control("POST", "faults", &json!({"fault": "drop_after"}))
-        .await;
+    house.control("POST", "faults", &json!({"fault": "drop_after"})).await;
     assert_eq!(ask(&running, GET_STATUS).await, "");
     let outside = "0.0.0.0:0".parse().unwrap();
     let refused = serve(&house.sandbox, outside, directory.path(), true, async {});

@@ -9,17 +9,11 @@ use crate::sandbox::Surface;
 
 pub(super) async fn token(house: &House, method: &Value) -> Value {
     let key = house.key("test", "public_key").await;
-    house
-        .call("POST", "/v1/tokens", Some(&key), method)
-        .await
-        .ok()
+    house.call("POST", "/v1/tokens", Some(&key), method).await.ok()
 }
 
 async fn form(house: &House, text: &str) -> super::Reply {
-    let key = house.demo().await["test"]["public_key"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let key = house.demo().await["test"]["public_key"].as_str().unwrap().to_owned();
     let request = Request::post("/v1/tokens")
         .header("content-type", "application/x-www-form-urlencoded")
         .body(Body::from(format!("public_key={key}&{text}")))
@@ -50,22 +44,13 @@ async fn a_form_gives_form_data_and_a_redirection() {
     let house = House::new(Surface::Documented);
     let body = "type=card&number=4242424242424242&exp_month=10&exp_year=30&tag=a&tag=b&note=x+y%21";
     let reply = form(&house, body).await.ok();
-    assert_eq!(
-        reply["form_data"],
-        json!({"tag": ["a", "b"], "note": "x y!"})
-    );
+    assert_eq!(reply["form_data"], json!({"tag": ["a", "b"], "note": "x y!"}));
     assert_eq!(reply["exp_year"], 2030);
-    let reply = form(
-        &house,
-        &format!("{body}&redirect_url=https%3A%2F%2Fa.example%2Fdone"),
-    )
-    .await;
+    let reply = form(&house, &format!("{body}&redirect_url=https%3A%2F%2Fa.example%2Fdone")).await;
     assert_eq!(reply.status, 303);
     assert_eq!(reply.text, "");
     let location = reply.headers["location"].to_str().unwrap();
-    let id = location
-        .strip_prefix("https://a.example/done?token_id=")
-        .unwrap();
+    let id = location.strip_prefix("https://a.example/done?token_id=").unwrap();
     assert_eq!(id.len(), 22);
     let path = format!("/v1/tokens/{id}");
     assert_eq!(house.secret("GET", &path, &Value::Null).await.status, 200);
@@ -74,21 +59,11 @@ async fn a_form_gives_form_data_and_a_redirection() {
 #[tokio::test]
 async fn creation_forgives_what_the_charge_then_refuses() {
     let house = House::new(Surface::Documented);
-    let bad = token(
-        &house,
-        &json!({"type": "card", "number": "42", "exp_month": "x"}),
-    )
-    .await;
+    let bad = token(&house, &json!({"type": "card", "number": "42", "exp_month": "x"})).await;
     let charge = json!({"amount": 100, "method": bad["id"]});
     let reply = house.secret("POST", "/v1/charges", &charge).await;
-    let contexts: Vec<_> = fields(&reply)
-        .into_iter()
-        .map(|(context, _)| context)
-        .collect();
-    assert_eq!(
-        contexts,
-        ["method.number", "method.exp_month", "method.exp_year"]
-    );
+    let contexts: Vec<_> = fields(&reply).into_iter().map(|(context, _)| context).collect();
+    assert_eq!(contexts, ["method.number", "method.exp_month", "method.exp_year"]);
     let path = format!("/v1/tokens/{}", bad["id"].as_str().unwrap());
     assert_eq!(house.secret("GET", &path, &Value::Null).await.status, 200);
 }
@@ -101,18 +76,8 @@ async fn a_token_works_once() {
         let charge = json!({"amount": 100, "method": token["id"]});
         house.secret("POST", "/v1/charges", &charge).await;
         let path = format!("/v1/tokens/{}", token["id"].as_str().unwrap());
-        assert_eq!(
-            house.secret("GET", &path, &Value::Null).await.refusal().0,
-            404
-        );
-        assert_eq!(
-            house
-                .secret("POST", "/v1/charges", &charge)
-                .await
-                .refusal()
-                .0,
-            404
-        );
+        assert_eq!(house.secret("GET", &path, &Value::Null).await.refusal().0, 404);
+        assert_eq!(house.secret("POST", "/v1/charges", &charge).await.refusal().0, 404);
     }
     assert_eq!(house.objects("transactions").await.len(), 2);
 }
@@ -127,8 +92,5 @@ async fn a_token_lives_five_minutes() {
     house.advance("PT1S").await;
     let expect = format!("Token[{}]", token["id"].as_str().unwrap());
     let reply = house.secret("GET", &path, &Value::Null).await;
-    assert_eq!(
-        reply.refusal(),
-        (404, "resource_not_found".to_owned(), Some(expect))
-    );
+    assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), Some(expect)));
 }

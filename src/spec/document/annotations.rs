@@ -8,13 +8,7 @@ use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 use crate::spec::nearest;
 
 const PREFIX: &str = "reckon.dev/";
-const KNOWN: [&str; 5] = [
-    "suspend",
-    "deletion",
-    "generation",
-    "depends-on",
-    "on-doubt",
-];
+const KNOWN: [&str; 5] = ["suspend", "deletion", "generation", "depends-on", "on-doubt"];
 
 /// The only kind whose object the service can remove (partner-api, DELETE /cards and /banks).
 const DELETABLE: &str = "SavedMethod";
@@ -49,35 +43,17 @@ struct Wrong {
 impl Wrong {
     fn value(message: impl Into<String>, help: impl Into<String>) -> Self {
         let code = "reckon::header::annotation_value";
-        Self {
-            code,
-            message: message.into(),
-            help: help.into(),
-            at_key: false,
-        }
+        Self { code, message: message.into(), help: help.into(), at_key: false }
     }
 
     fn key(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            help: help.into(),
-            at_key: true,
-        }
+        Self { code, message: message.into(), help: help.into(), at_key: true }
     }
 
     fn issue(self, key: &str) -> Issue {
-        let Self {
-            code,
-            message,
-            help,
-            at_key,
-        } = self;
+        let Self { code, message, help, at_key } = self;
         let path = Path::parse("metadata.annotations").key(key);
-        let issue = Issue {
-            path,
-            ..Issue::error(code, "", message, help)
-        };
+        let issue = Issue { path, ..Issue::error(code, "", message, help) };
         if at_key { issue.at_key() } else { issue }
     }
 }
@@ -110,10 +86,7 @@ fn suspend(value: &str) -> Result<bool, Wrong> {
     match value {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Wrong::value(
-            format!("`{value}` is neither true nor false"),
-            "write `\"true\"`",
-        )),
+        _ => Err(Wrong::value(format!("`{value}` is neither true nor false"), "write `\"true\"`")),
     }
 }
 
@@ -133,12 +106,8 @@ fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, Wrong> {
 }
 
 fn generation(value: &str) -> Result<u32, Wrong> {
-    let wrong = |_| {
-        Wrong::value(
-            format!("`{value}` is no whole number"),
-            "write `\"1\"`, `\"2\"` …",
-        )
-    };
+    let wrong =
+        |_| Wrong::value(format!("`{value}` is no whole number"), "write `\"1\"`, `\"2\"` …");
     value.parse().map_err(wrong)
 }
 
@@ -152,18 +121,10 @@ fn depends_on(value: &str, namespace: &Name) -> Result<Vec<Key>, Wrong> {
 
 fn one(word: &str, namespace: &Name) -> Result<Key, Wrong> {
     let help = "write `Kind/name` or `Kind/namespace/name`, with commas between several";
-    let key: Key = word
-        .parse()
-        .map_err(|_| Wrong::value(format!("`{word}` names no resource"), help))?;
+    let key: Key =
+        word.parse().map_err(|_| Wrong::value(format!("`{word}` names no resource"), help))?;
     let own_namespace = word.matches('/').count() == 1;
-    Ok(if own_namespace {
-        Key {
-            namespace: namespace.clone(),
-            ..key
-        }
-    } else {
-        key
-    })
+    Ok(if own_namespace { Key { namespace: namespace.clone(), ..key } } else { key })
 }
 
 fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, Wrong> {

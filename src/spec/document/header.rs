@@ -55,20 +55,11 @@ fn not_a_mapping() -> Issue {
 
 impl Header {
     fn unknown(&mut self, entries: &[Entry], parent: &Path, known: &[&'static str]) {
-        for entry in entries
-            .iter()
-            .filter(|entry| !known.contains(&entry.key.as_str()))
-        {
+        for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("the field `{}` is unknown", entry.key);
             let help = nearest::help(&entry.key, known.iter().copied());
             let issue = Issue::error("reckon::header::unknown_field", "", message, help);
-            self.issues.push(
-                Issue {
-                    path: parent.key(&entry.key),
-                    ..issue
-                }
-                .at_key(),
-            );
+            self.issues.push(Issue { path: parent.key(&entry.key), ..issue }.at_key());
         }
     }
 
@@ -108,25 +99,15 @@ impl Header {
             return;
         };
         if !matches!(metadata.value, NodeValue::Map(_)) {
-            self.wrong(
-                "metadata",
-                "`metadata` is a mapping",
-                "write `metadata: {name: …}`",
-            );
+            self.wrong("metadata", "`metadata` is a mapping", "write `metadata: {name: …}`");
             return;
         }
-        self.unknown(
-            metadata.entries(),
-            &Path::parse("metadata"),
-            &METADATA_FIELDS,
-        );
+        self.unknown(metadata.entries(), &Path::parse("metadata"), &METADATA_FIELDS);
         let name = self.name(metadata, "name");
         if name.is_none() && metadata.get("name").is_none_or(Node::is_null) {
             self.missing("metadata.name", "name: … beneath `metadata`");
         }
-        let given = metadata
-            .get("namespace")
-            .is_some_and(|node| !node.is_null());
+        let given = metadata.get("namespace").is_some_and(|node| !node.is_null());
         self.namespace = self.name(metadata, "namespace");
         if !given {
             self.namespace = Some(Name::default_namespace());
@@ -151,11 +132,9 @@ impl Header {
             Ok(name) => Some(name),
             Err(error) => {
                 let message = error.to_string();
-                let (message, help) = message
-                    .split_once("; ")
-                    .unwrap_or((&message, "write another"));
-                self.issues
-                    .push(Issue::error("reckon::header::name", &path, message, help));
+                let (message, help) =
+                    message.split_once("; ").unwrap_or((&message, "write another"));
+                self.issues.push(Issue::error("reckon::header::name", &path, message, help));
                 None
             }
         }
@@ -167,11 +146,7 @@ impl Header {
             return BTreeMap::new();
         };
         if !matches!(node.value, NodeValue::Map(_)) {
-            self.wrong(
-                &path,
-                &format!("`{field}` is a mapping of texts"),
-                "write `{key: value}`",
-            );
+            self.wrong(&path, &format!("`{field}` is a mapping of texts"), "write `{key: value}`");
         }
         let mut texts = BTreeMap::new();
         for entry in node.entries() {
@@ -196,10 +171,7 @@ impl Header {
     fn annotations(&mut self, metadata: &Node) {
         let texts = self.texts(metadata, "annotations");
         let kind = self.row.map(|row| row.name);
-        let namespace = self
-            .namespace
-            .clone()
-            .unwrap_or_else(Name::default_namespace);
+        let namespace = self.namespace.clone().unwrap_or_else(Name::default_namespace);
         let (annotations, issues) = annotations::read(&texts, kind, &namespace);
         self.annotations = annotations;
         self.issues.extend(issues);
@@ -219,11 +191,6 @@ impl Header {
     }
 
     fn wrong(&mut self, path: &str, message: &str, help: &str) {
-        self.issues.push(Issue::error(
-            "reckon::header::not_text",
-            path,
-            message,
-            help,
-        ));
+        self.issues.push(Issue::error("reckon::header::not_text", path, message, help));
     }
 }

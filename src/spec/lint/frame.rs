@@ -55,14 +55,7 @@ impl Frame<'_> {
 impl<'a> MapFrame<'a> {
     pub(super) fn new(start: usize, keep: bool) -> Self {
         let (entries, seen, index) = (Vec::new(), Vec::new(), HashMap::new());
-        Self {
-            start,
-            keep,
-            entries,
-            key: None,
-            seen,
-            index,
-        }
+        Self { start, keep, entries, key: None, seen, index }
     }
 
     /// The next value belongs to this key.
@@ -98,20 +91,13 @@ impl<'a> MapFrame<'a> {
         if let Some((key, key_span)) = self.key.take()
             && self.keep
         {
-            self.entries.push(Entry {
-                key: key.into_owned(),
-                key_span,
-                value,
-            });
+            self.entries.push(Entry { key: key.into_owned(), key_span, value });
         }
     }
 
     fn duplicate(&mut self, key: Cow<'a, str>, span: &Range<usize>) -> Option<Finding> {
         let first = if self.seen.len() < FEW_KEYS {
-            self.seen
-                .iter()
-                .find(|(seen, _)| *seen == key)
-                .map(|(_, first)| first.clone())
+            self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, first)| first.clone())
         } else {
             if self.index.is_empty() {
                 self.index.extend(self.seen.iter().cloned());
@@ -185,9 +171,7 @@ fn is_number(plain: &str) -> bool {
     if matches!(bare, ".inf" | ".Inf" | ".INF" | ".nan" | ".NaN" | ".NAN") {
         return true;
     }
-    let based = ["0x", "0o", "0b"]
-        .iter()
-        .find_map(|prefix| bare.strip_prefix(prefix));
+    let based = ["0x", "0o", "0b"].iter().find_map(|prefix| bare.strip_prefix(prefix));
     if let Some(digits) = based {
         return !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     }

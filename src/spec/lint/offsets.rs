@@ -16,13 +16,7 @@ pub(super) struct Offsets<'a> {
 impl<'a> Offsets<'a> {
     /// `base` is the document's first byte in the whole text.
     pub(super) fn new(document: &'a str, base: usize) -> Self {
-        Self {
-            document,
-            base,
-            ascii: document.is_ascii(),
-            character: 0,
-            byte: 0,
-        }
+        Self { document, base, ascii: document.is_ascii(), character: 0, byte: 0 }
     }
 
     pub(super) fn bytes(&mut self, span: Span) -> Range<usize> {
@@ -32,19 +26,13 @@ impl<'a> Offsets<'a> {
 
     /// The byte at which a character starts; the end for characters that do not exist.
     pub(super) fn byte(&mut self, character: usize) -> usize {
-        let within = if self.ascii {
-            character.min(self.document.len())
-        } else {
-            self.walk(character)
-        };
+        let within =
+            if self.ascii { character.min(self.document.len()) } else { self.walk(character) };
         self.base.saturating_add(within)
     }
 
     fn walk(&mut self, character: usize) -> usize {
-        let (before, after) = self
-            .document
-            .split_at_checked(self.byte)
-            .unwrap_or_default();
+        let (before, after) = self.document.split_at_checked(self.byte).unwrap_or_default();
         if character >= self.character {
             let steps = character.saturating_sub(self.character);
             let mut rest = after.chars();

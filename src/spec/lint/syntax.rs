@@ -51,23 +51,16 @@ fn help(complaint: &str) -> &'static str {
 /// The first tab in the white space before a line's text: on the line of `at` or next to it.
 fn tab_indentation(text: &str, slice: &Slice, at: usize) -> Option<Range<usize>> {
     let document = text.get(slice.range.start..at.min(slice.range.end))?;
-    let line = document
-        .rfind(['\n', '\r'])
-        .map_or(0, |before| before.saturating_add(1));
+    let line = document.rfind(['\n', '\r']).map_or(0, |before| before.saturating_add(1));
     let line = slice.range.start.saturating_add(line);
     let next = next_line(text, line);
-    [line, next]
-        .into_iter()
-        .filter(|start| *start < slice.range.end)
-        .find_map(|start| {
-            let content = text.get(start..slice.range.end)?;
-            let indent = content
-                .len()
-                .saturating_sub(content.trim_start_matches([' ', '\t']).len());
-            let tab = content.get(..indent)?.find('\t')?;
-            let tab = start.saturating_add(tab);
-            Some(tab..tab.saturating_add(1))
-        })
+    [line, next].into_iter().filter(|start| *start < slice.range.end).find_map(|start| {
+        let content = text.get(start..slice.range.end)?;
+        let indent = content.len().saturating_sub(content.trim_start_matches([' ', '\t']).len());
+        let tab = content.get(..indent)?.find('\t')?;
+        let tab = start.saturating_add(tab);
+        Some(tab..tab.saturating_add(1))
+    })
 }
 
 /// The character at `at`; past the end, the last one that says something.
@@ -80,10 +73,7 @@ fn character_at(text: &str, slice: &Slice, at: usize) -> Range<usize> {
 }
 
 fn last_before(text: &str, slice: &Slice, at: usize) -> Range<usize> {
-    let before = text
-        .get(slice.range.start..at)
-        .unwrap_or_default()
-        .trim_end();
+    let before = text.get(slice.range.start..at).unwrap_or_default().trim_end();
     let width = before.chars().next_back().map_or(0, char::len_utf8);
     let end = slice.range.start.saturating_add(before.len());
     end.saturating_sub(width)..end

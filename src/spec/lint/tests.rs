@@ -18,10 +18,7 @@ fn first(text: &str) -> Linted {
 
 fn check(text: &str, code: &str, guilty: &str) {
     let findings = first(text).findings;
-    let found: Vec<_> = findings
-        .iter()
-        .map(|f| (f.code, &text[f.span.clone()]))
-        .collect();
+    let found: Vec<_> = findings.iter().map(|f| (f.code, &text[f.span.clone()])).collect();
     let code = format!("reckon::yaml::{code}");
     assert_eq!(found, [(code.as_str(), guilty)], "{text:?}");
 }
@@ -49,15 +46,10 @@ fn every_finding_points_at_the_guilty_bytes() {
 fn depth_and_size_are_limited() {
     let deep = format!("a: {}\n", "[".repeat(DEPTH_MAX + 1));
     check(&deep, "too_deep", "[");
-    let block: String = (0..70)
-        .map(|depth| format!("{}a:\n", " ".repeat(depth)))
-        .collect();
+    let block: String = (0..70).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
     check(&block, "too_deep", "a");
     let many = format!("a: [{}]\n", "1,".repeat(NODES_MAX));
-    assert_eq!(
-        first(&many).findings[0].code,
-        "reckon::yaml::too_many_values"
-    );
+    assert_eq!(first(&many).findings[0].code, "reckon::yaml::too_many_values");
 }
 
 #[test]
@@ -69,33 +61,20 @@ fn a_bomb_of_aliases_is_refused_and_its_findings_are_limited() {
     }
     let findings = first(&bomb).findings;
     assert_eq!(findings.len(), FINDINGS_MAX);
-    assert!(
-        findings
-            .iter()
-            .all(|finding| finding.code == "reckon::yaml::alias")
-    );
+    assert!(findings.iter().all(|finding| finding.code == "reckon::yaml::alias"));
 }
 
 #[test]
 fn a_hundred_thousand_keys_are_compared_in_linear_time() {
     let many: String = (0..40_000).map(|n| format!("k{n}: \n")).collect();
     assert_eq!(first(&many).findings, []);
-    assert_eq!(
-        first(&format!("{many}k3: 1\n")).findings[0].code,
-        "reckon::yaml::duplicate_key"
-    );
+    assert_eq!(first(&format!("{many}k3: 1\n")).findings[0].code, "reckon::yaml::duplicate_key");
 }
 
 #[test]
 fn a_broken_document_keeps_the_entries_that_were_complete() {
-    let root = first("kind: X\nmetadata: {name: a}\nspec:\n  a: 'x\n")
-        .root
-        .unwrap();
-    let keys: Vec<_> = root
-        .entries()
-        .iter()
-        .map(|entry| entry.key.as_str())
-        .collect();
+    let root = first("kind: X\nmetadata: {name: a}\nspec:\n  a: 'x\n").root.unwrap();
+    let keys: Vec<_> = root.entries().iter().map(|entry| entry.key.as_str()).collect();
     assert_eq!(keys, ["kind", "metadata"]);
 }
 

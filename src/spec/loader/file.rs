@@ -29,15 +29,8 @@ impl SpecFile {
     ) -> Self {
         let decoded = decode(bytes);
         let good = decoded.is_good();
-        let Decoded {
-            text,
-            bom,
-            mut findings,
-        } = decoded;
-        let source = LazySource {
-            file: name,
-            text: &text,
-        };
+        let Decoded { text, bom, mut findings } = decoded;
+        let source = LazySource { file: name, text: &text };
         let (slices, more) = split(&text);
         let shift = if bom { BOM.len() } else { 0 };
         let mut documents = Vec::new();
@@ -46,36 +39,23 @@ impl SpecFile {
             documents.extend(slices.iter().map(|slice| read(cx, &source, slice, shift)));
         }
         let problems = with_places(&source, &findings);
-        Self {
-            stat,
-            hash,
-            documents,
-            problems,
-        }
+        Self { stat, hash, documents, problems }
     }
 
     /// The keys of the documents that have one, with their places in the file.
     pub(super) fn keys(&self) -> impl Iterator<Item = (usize, &Key)> {
         let keys = self.documents.iter().map(|document| document.key.as_ref());
-        keys.enumerate()
-            .filter_map(|(index, key)| key.map(|key| (index, key)))
+        keys.enumerate().filter_map(|(index, key)| key.map(|key| (index, key)))
     }
 
     /// What is wrong with the file and with each document by itself.
     pub(super) fn problems(&self) -> impl Iterator<Item = &Problem> {
-        self.problems.iter().chain(
-            self.documents
-                .iter()
-                .flat_map(|document| &document.problems),
-        )
+        self.problems.iter().chain(self.documents.iter().flat_map(|document| &document.problems))
     }
 
     /// Whether something is wrong that no key stands for.
     pub(super) fn is_bad(&self) -> bool {
-        let errors = self
-            .problems
-            .iter()
-            .any(|problem| problem.severity == Severity::Error);
+        let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
         errors || self.documents.iter().any(|document| document.key.is_none())
     }
 }
@@ -85,10 +65,7 @@ fn with_places(source: &LazySource<'_>, findings: &[Finding]) -> Vec<Problem> {
         return Vec::new();
     }
     let source = source.source();
-    findings
-        .iter()
-        .map(|finding| cleaned(source.problem(finding), &[]))
-        .collect()
+    findings.iter().map(|finding| cleaned(source.problem(finding), &[])).collect()
 }
 
 /// A problem of a whole file or line.

@@ -37,19 +37,13 @@ impl Loader {
             if self.by_key.get(key).is_some_and(BTreeSet::is_empty) {
                 self.by_key.remove(key);
             }
-            let targets = self
-                .documents_of(key)
-                .flat_map(|(_, document)| targets(document));
+            let targets = self.documents_of(key).flat_map(|(_, document)| targets(document));
             let targets = targets.collect();
             self.graph.set(key, targets);
         }
         let mut change = Change::default();
         for group in self.graph.affected(touched) {
-            let circle: &[Key] = if self.graph.is_cycle(&group) {
-                &group
-            } else {
-                &[]
-            };
+            let circle: &[Key] = if self.graph.is_cycle(&group) { &group } else { &[] };
             for key in &group {
                 let before = self.verdict(key);
                 self.judge(key, circle);
@@ -63,11 +57,7 @@ impl Loader {
     }
 
     fn verdict(&self, key: &Key) -> Verdict {
-        let Desired {
-            manifests,
-            broken,
-            coverage: _,
-        } = &self.desired;
+        let Desired { manifests, broken, coverage: _ } = &self.desired;
         (manifests.get(key).cloned(), broken.contains(key))
     }
 
@@ -75,9 +65,7 @@ impl Loader {
         let spots = self.by_key.get(key).into_iter().flatten();
         spots.filter_map(|spot| {
             let file = self.files.get(&spot.path)?;
-            file.documents
-                .get(spot.index)
-                .map(|document| (spot, document))
+            file.documents.get(spot.index).map(|document| (spot, document))
         })
     }
 
@@ -89,20 +77,12 @@ impl Loader {
         let mut blocked = !circle.is_empty();
         let mut found = None;
         for (spot, document) in self.documents_of(key) {
-            let links: Vec<Link> = document
-                .manifest
-                .iter()
-                .flat_map(|found| links(found))
-                .collect();
+            let links: Vec<Link> =
+                document.manifest.iter().flat_map(|found| links(found)).collect();
             blocked |= !document.is_good();
-            blocked |= links
-                .iter()
-                .any(|link| self.desired.broken.contains(&link.target));
+            blocked |= links.iter().any(|link| self.desired.broken.contains(&link.target));
             issues.extend(self.unmet(spot, &links, circle));
-            found = document
-                .manifest
-                .clone()
-                .map(|manifest| (spot.clone(), manifest));
+            found = document.manifest.clone().map(|manifest| (spot.clone(), manifest));
         }
         if issues.is_empty()
             && !blocked
@@ -111,9 +91,7 @@ impl Loader {
             let own = self.check_links(manifest);
             issues.extend(own.into_iter().map(|issue| Told::new(spot, issue)));
         }
-        blocked |= issues
-            .iter()
-            .any(|told| told.issue.severity == Severity::Error);
+        blocked |= issues.iter().any(|told| told.issue.severity == Severity::Error);
         match found {
             Some((_, manifest)) if !blocked => {
                 self.desired.manifests.insert(key.clone(), manifest);
@@ -140,18 +118,13 @@ impl Loader {
             path: Path::parse("metadata.name"),
             message: "it is defined here first".to_owned(),
         };
-        let issue = Issue {
-            related: vec![related],
-            ..duplicate(key)
-        };
+        let issue = Issue { related: vec![related], ..duplicate(key) };
         spots.map(|spot| Told::new(spot, issue.clone())).collect()
     }
 
     /// What the links of one document lack: a target, or an end of going in circles.
     fn unmet(&self, spot: &Spot, links: &[Link], circle: &[Key]) -> Vec<Told> {
-        let absent = links
-            .iter()
-            .filter(|link| !self.by_key.contains_key(&link.target));
+        let absent = links.iter().filter(|link| !self.by_key.contains_key(&link.target));
         let mut issues: Vec<_> = absent
             .map(|link| Told {
                 missing: Some(link.target.clone()),
@@ -164,15 +137,8 @@ impl Loader {
     }
 
     fn told(&self, told: Told) -> LinkProblem {
-        let Told {
-            spot,
-            issue,
-            missing,
-        } = told;
-        LinkProblem {
-            problem: self.problem(&spot, &issue),
-            missing,
-        }
+        let Told { spot, issue, missing } = told;
+        LinkProblem { problem: self.problem(&spot, &issue), missing }
     }
 
     /// The problems between documents, with the nearest names of what is missing.
@@ -206,35 +172,22 @@ impl Loader {
                 format!("{}/{}", found.namespace, found.name)
             }
         };
-        let first = Key {
-            kind: missing.kind.clone(),
-            ..lowest()
-        };
-        let same_kind = self
-            .by_key
-            .range(first..)
-            .take_while(|(found, _)| found.kind == missing.kind);
+        let first = Key { kind: missing.kind.clone(), ..lowest() };
+        let same_kind =
+            self.by_key.range(first..).take_while(|(found, _)| found.kind == missing.kind);
         let names: Vec<String> = same_kind.map(|(found, _)| seen_from_key(found)).collect();
         nearest(&seen_from_key(missing), names.iter().map(String::as_str)).map(str::to_owned)
     }
 
     fn check_links(&self, manifest: &Manifest) -> Vec<Issue> {
-        let row = self
-            .cx
-            .kinds
-            .iter()
-            .find(|row| row.name == manifest.key.kind.as_str());
+        let row = self.cx.kinds.iter().find(|row| row.name == manifest.key.kind.as_str());
         let find: Find<'_> = &|key| self.desired.manifests.get(key).cloned();
-        row.map(|row| (row.check_links)(manifest, find))
-            .unwrap_or_default()
+        row.map(|row| (row.check_links)(manifest, find)).unwrap_or_default()
     }
 
     /// An issue between documents with its places.
     fn problem(&self, spot: &Spot, issue: &Issue) -> Problem {
-        let document = self
-            .files
-            .get(&spot.path)
-            .and_then(|file| file.documents.get(spot.index));
+        let document = self.files.get(&spot.path).and_then(|file| file.documents.get(spot.index));
         let line = document.map_or(1, |document| document.place.line);
         let name = self.name_of(&spot.path);
         let mut problem = self
@@ -242,12 +195,7 @@ impl Loader {
             .and_then(|source| self.placed(&source, spot.index, |placed| placed.issue(issue)))
             .unwrap_or_else(|| problem_at(&name, line, issue.code, &issue.message, &issue.help));
         problem.severity = issue.severity;
-        problem.related.extend(
-            issue
-                .related
-                .iter()
-                .filter_map(|related| self.place(related)),
-        );
+        problem.related.extend(issue.related.iter().filter_map(|related| self.place(related)));
         cleaned(problem, &[])
     }
 
@@ -269,12 +217,7 @@ impl Loader {
         let source = self.source(&spot.path)?;
         let span = self.placed(&source, spot.index, |placed| placed.span(path, At::Value))?;
         let (line, column) = source.position(span.start);
-        Some(RelatedPlace {
-            file: source.file.to_string(),
-            line,
-            column,
-            message: message.clone(),
-        })
+        Some(RelatedPlace { file: source.file.to_string(), line, column, message: message.clone() })
     }
 }
 
@@ -287,20 +230,13 @@ struct Told {
 
 impl Told {
     fn new(spot: &Spot, issue: Issue) -> Self {
-        Self {
-            spot: spot.clone(),
-            issue,
-            missing: None,
-        }
+        Self { spot: spot.clone(), issue, missing: None }
     }
 }
 
 fn targets(document: &Document) -> Vec<Key> {
     let manifest = document.manifest.iter();
-    manifest
-        .flat_map(|manifest| links(manifest))
-        .map(|link| link.target)
-        .collect()
+    manifest.flat_map(|manifest| links(manifest)).map(|link| link.target).collect()
 }
 
 /// A key that sorts before every other one of its kind.

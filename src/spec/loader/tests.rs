@@ -27,10 +27,7 @@ fn codes(text: impl AsRef<[u8]>) -> Vec<String> {
     let places = problems.iter().map(|problem| {
         assert_eq!(problem.file, "specs/a.yaml");
         let code = problem.code.trim_start_matches("reckon::");
-        format!(
-            "{}:{}+{} {code}",
-            problem.line, problem.column, problem.length
-        )
+        format!("{}:{}+{} {code}", problem.line, problem.column, problem.length)
     });
     places.collect()
 }
@@ -44,10 +41,7 @@ fn bytes_that_are_no_text_are_told_by_place() {
     check(b"a: \xc3\xa9\x00\n", "1:5+1 yaml::nul");
     check(b"\xff\xfea\0:\0", "1:1+1 yaml::utf16");
     check(b"a\0b\0c\0d\0:\0", "1:1+1 yaml::utf16");
-    check(
-        b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0",
-        "1:1+1 yaml::binary",
-    );
+    check(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0", "1:1+1 yaml::binary");
     check("a: \u{7}".as_bytes(), "1:4+1 yaml::control_character");
     check(&vec![b'#'; 17 << 20], "1:1+1 yaml::too_large");
 }
@@ -55,28 +49,12 @@ fn bytes_that_are_no_text_are_told_by_place() {
 #[test]
 fn a_byte_order_mark_at_the_start_is_forgiven_and_moves_no_column() {
     let text = format!("\u{feff}{HEAD}spec: {{total: 0}}\n");
-    assert_eq!(
-        codes(&text),
-        ["1:1+1 yaml::byte_order_mark", "4:15+1 invoice::total_zero"]
-    );
+    assert_eq!(codes(&text), ["1:1+1 yaml::byte_order_mark", "4:15+1 invoice::total_zero"]);
     let tree = Tree::new(&[("a.yaml", &format!("\u{feff}{HEAD}spec: {{}}\n"))]);
     let loader = tree.load();
     assert_eq!(loader.desired().coverage, Coverage::Whole);
-    assert_eq!(
-        loader
-            .desired()
-            .manifests
-            .values()
-            .next()
-            .unwrap()
-            .place
-            .offset,
-        3
-    );
-    assert_eq!(
-        codes("a: 1\n---\n\u{feff}b: 1\n"),
-        ["3:1+1 yaml::byte_order_mark"]
-    );
+    assert_eq!(loader.desired().manifests.values().next().unwrap().place.offset, 3);
+    assert_eq!(codes("a: 1\n---\n\u{feff}b: 1\n"), ["3:1+1 yaml::byte_order_mark"]);
 }
 
 #[test]
@@ -89,11 +67,7 @@ fn a_header_is_checked_field_by_field() {
     );
     check(
         "apiVersion: v1\nkind: Contact\nmetadata: {name: Jane, namespace: -x}\nspec: {}\n",
-        &[
-            "1:13+2 header::api_version",
-            "3:18+4 header::name",
-            "3:35+2 header::name",
-        ],
+        &["1:13+2 header::api_version", "3:18+4 header::name", "3:35+2 header::name"],
     );
     check(
         "kind: Contact\nmetadata: {nam: a}\nspecs: {}\n",
@@ -133,13 +107,7 @@ fn annotations_of_ours_are_checked_and_others_are_not() {
 fn an_error_in_the_middle_document_leaves_the_others_good() {
     let jane = document("Contact", "jane", "");
     let john = document("Contact", "john", "");
-    for middle in [
-        "a: 'x\n",
-        "{\n",
-        "a: b: c\n",
-        "- |\n x\n y\n\tz: [\n",
-        "a: *b\n",
-    ] {
+    for middle in ["a: 'x\n", "{\n", "a: b: c\n", "- |\n x\n y\n\tz: [\n", "a: *b\n"] {
         let tree = Tree::new(&[("a.yaml", &format!("{jane}---\n{middle}---\n{john}"))]);
         let loader = tree.load();
         assert_eq!(good(&loader), ["Contact/jane", "Contact/john"], "{middle}");
@@ -153,36 +121,17 @@ fn an_error_in_the_middle_document_leaves_the_others_good() {
 fn a_broken_document_blocks_itself_and_its_dependants_only() {
     let tree = Tree::new(&[
         ("m.yaml", &document("Merchant", "acme", "")),
-        (
-            "jane.yaml",
-            &document("Contact", "jane", "merchant: acme, total: 0"),
-        ),
+        ("jane.yaml", &document("Contact", "jane", "merchant: acme, total: 0")),
         ("john.yaml", &document("Contact", "john", "merchant: acme")),
-        (
-            "i1.yaml",
-            &document("Invoice", "i1", "merchant: acme, contact: jane"),
-        ),
-        (
-            "i2.yaml",
-            &document("Invoice", "i2", "merchant: acme, contact: john"),
-        ),
+        ("i1.yaml", &document("Invoice", "i1", "merchant: acme, contact: jane")),
+        ("i2.yaml", &document("Invoice", "i2", "merchant: acme, contact: john")),
     ]);
     let mut loader = tree.load();
-    assert_eq!(
-        good(&loader),
-        ["Contact/john", "Invoice/i2", "Merchant/acme"]
-    );
+    assert_eq!(good(&loader), ["Contact/john", "Invoice/i2", "Merchant/acme"]);
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i1"]);
-    assert_eq!(
-        loader.problems().len(),
-        1,
-        "a dependant has no error of its own"
-    );
+    assert_eq!(loader.problems().len(), 1, "a dependant has no error of its own");
     assert_eq!(loader.desired().coverage, Coverage::Partial);
-    tree.write(
-        "jane.yaml",
-        document("Contact", "jane", "merchant: acme, total: 1"),
-    );
+    tree.write("jane.yaml", document("Contact", "jane", "merchant: acme, total: 1"));
     let change = loader.reload(&[tree.root().join("jane.yaml")]);
     assert_eq!(names(change.touched), ["Contact/jane", "Invoice/i1"]);
     assert_eq!(loader.problems(), []);
@@ -193,10 +142,8 @@ fn a_broken_document_blocks_itself_and_its_dependants_only() {
 fn a_header_that_parses_names_a_broken_document() {
     let text =
         "apiVersion: reckon.dev/v1\nkind: Contact\nmetadata: {name: jane}\nspec:\n  number: 'x\n";
-    let tree = Tree::new(&[
-        ("a.yaml", text),
-        ("i.yaml", &document("Invoice", "i", "contact: jane")),
-    ]);
+    let tree =
+        Tree::new(&[("a.yaml", text), ("i.yaml", &document("Invoice", "i", "contact: jane"))]);
     let loader = tree.load();
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i"]);
     assert_eq!(loader.problems().len(), 1);
@@ -212,17 +159,12 @@ fn names_must_be_unique_and_references_must_lead_somewhere() {
     ]);
     let mut loader = tree.load();
     let problems = loader.problems();
-    let [second, missing] = problems.as_slice() else {
-        panic!("{problems:?}")
-    };
+    let [second, missing] = problems.as_slice() else { panic!("{problems:?}") };
     assert_eq!(
         (second.file.as_str(), second.code.as_str()),
         ("specs/b.yaml", "reckon::link::duplicate")
     );
-    assert_eq!(
-        (second.related[0].file.as_str(), second.related[0].line),
-        ("specs/a.yaml", 1)
-    );
+    assert_eq!((second.related[0].file.as_str(), second.related[0].line), ("specs/a.yaml", 1));
     assert_eq!(
         (missing.code.as_str(), missing.help.as_str()),
         ("reckon::link::missing", "did you mean `jane`?")
@@ -248,22 +190,14 @@ fn every_member_of_a_cycle_is_told() {
         ("c.yaml", &with("c", "Contact/c")),
     ]);
     let mut loader = tree.load();
-    let told: Vec<_> = loader
-        .problems()
-        .into_iter()
-        .map(|p| (p.file, p.line, p.message))
-        .collect();
+    let told: Vec<_> = loader.problems().into_iter().map(|p| (p.file, p.line, p.message)).collect();
     let both = "these documents need each other: Contact/a, Contact/b";
     assert_eq!(
         told,
         [
             ("specs/a.yaml".to_owned(), 5, both.to_owned()),
             ("specs/b.yaml".to_owned(), 5, both.to_owned()),
-            (
-                "specs/c.yaml".to_owned(),
-                5,
-                "the document needs itself".to_owned()
-            ),
+            ("specs/c.yaml".to_owned(), 5, "the document needs itself".to_owned()),
         ]
     );
     tree.write("c.yaml", document("Contact", "c", ""));
@@ -277,17 +211,10 @@ fn a_check_between_documents_names_both_places_and_follows_changes() {
     let tree = Tree::new(&[
         (
             "m.yaml",
-            &format!(
-                "{}---\n{}",
-                document("Merchant", "a", ""),
-                document("Merchant", "b", "")
-            ),
+            &format!("{}---\n{}", document("Merchant", "a", ""), document("Merchant", "b", "")),
         ),
         ("c.yaml", &document("Contact", "jane", "merchant: b")),
-        (
-            "i.yaml",
-            &document("Invoice", "i", "merchant: a, contact: jane"),
-        ),
+        ("i.yaml", &document("Invoice", "i", "merchant: a, contact: jane")),
     ]);
     let mut loader = tree.load();
     let problems = loader.problems();
@@ -327,10 +254,7 @@ fn a_reload_reads_only_the_paths_it_is_told() {
     for path in ["a.yaml", "x/b.yaml", "x-y/c.yaml"] {
         tree.remove(path);
     }
-    assert_eq!(
-        names(loader.reload(&[PathBuf::from("x")]).touched),
-        ["Contact/b"]
-    );
+    assert_eq!(names(loader.reload(&[PathBuf::from("x")]).touched), ["Contact/b"]);
     assert_eq!(good(&loader), ["Contact/a", "Contact/c"]);
     assert_eq!(
         loader.reload(&[PathBuf::from("../a.yaml"), PathBuf::from(".git/x.yaml")]),
@@ -341,10 +265,8 @@ fn a_reload_reads_only_the_paths_it_is_told() {
 
 #[test]
 fn a_message_shows_no_personal_value() {
-    let tree = Tree::new(&[(
-        "a.yaml",
-        &document("Contact", "jane", "first_name: Zorro, total: 0"),
-    )]);
+    let tree =
+        Tree::new(&[("a.yaml", &document("Contact", "jane", "first_name: Zorro, total: 0"))]);
     assert_eq!(tree.load().problems()[0].message, "the total of `•••` is 0");
 }
 
@@ -360,9 +282,7 @@ fn the_index_of_a_loaded_tree_says_whether_it_changed() {
 /// A step of a random history of a tree.
 fn any_step() -> impl Strategy<Value = (u8, Option<String>)> {
     let spec = ("[a-d]", prop::option::of("[a-d]"), 0_i64..3).prop_map(|(name, contact, total)| {
-        let contact = contact
-            .map(|name| format!("contact: {name}, "))
-            .unwrap_or_default();
+        let contact = contact.map(|name| format!("contact: {name}, ")).unwrap_or_default();
         document("Contact", &name, &format!("{contact}total: {total}"))
     });
     let text = prop_oneof![4 => spec, 1 => Just("a: [\n".to_owned()), 1 => Just(String::new())];

@@ -19,9 +19,7 @@ pub fn private_lines(
     while start < range.end {
         let end = next_line(text, start).min(range.end);
         let line = text.get(start..end).unwrap_or_default();
-        let indent = line
-            .len()
-            .saturating_sub(line.trim_start_matches([' ', '\t']).len());
+        let indent = line.len().saturating_sub(line.trim_start_matches([' ', '\t']).len());
         let item = line.trim_start().starts_with('-');
         beneath = beneath
             .filter(|depth| line.trim().is_empty() || indent > *depth || item && indent == *depth);
@@ -43,18 +41,12 @@ fn private_key(line: &str, names: &BTreeSet<&str>) -> Option<(usize, usize)> {
     line.match_indices(':').find_map(|(colon, _)| {
         let before = line.get(..colon)?.trim_end().trim_end_matches(['"', '\'']);
         let word = |found: char| found.is_ascii_alphanumeric() || found == '_';
-        let key = before.len().saturating_sub(
-            before
-                .chars()
-                .rev()
-                .take_while(|found| word(*found))
-                .count(),
-        );
+        let key = before
+            .len()
+            .saturating_sub(before.chars().rev().take_while(|found| word(*found)).count());
         let name = before.get(key..)?;
         let value = line.get(colon.saturating_add(1)..)?;
-        let blank = value
-            .len()
-            .saturating_sub(value.trim_start_matches([' ', '\t']).len());
+        let blank = value.len().saturating_sub(value.trim_start_matches([' ', '\t']).len());
         let value = colon.saturating_add(1).saturating_add(blank);
         names.contains(name).then_some((key, value))
     })

@@ -6,12 +6,7 @@ use crate::spec::lint::{Keep, lint};
 use crate::spec::split::split;
 
 const fn field(path: &'static str, privacy: Privacy) -> Field {
-    Field {
-        path,
-        privacy,
-        change: Change::Local,
-        doc: "",
-    }
+    Field { path, privacy, change: Change::Local, doc: "" }
 }
 
 const FIELDS: &[Field] = &[
@@ -26,16 +21,9 @@ fn shown(text: &str) -> String {
     let (slices, _) = split(text);
     let rules = Rules::manifest(Some(FIELDS), std::iter::empty());
     let root = lint(text, &slices[0], Keep::All).root.unwrap();
-    let private: Vec<_> = rules
-        .private(&root)
-        .into_iter()
-        .map(|(range, _)| range)
-        .collect();
+    let private: Vec<_> = rules.private(&root).into_iter().map(|(range, _)| range).collect();
     let source = Source::new("f".into(), text.into());
-    MaskedSource::new(&source, &private)
-        .source()
-        .text
-        .to_string()
+    MaskedSource::new(&source, &private).source().text.to_string()
 }
 
 #[test]
@@ -52,10 +40,7 @@ fn private_leaves_are_hidden_one_for_one_and_nothing_else_is() {
 
 #[test]
 fn a_reference_to_a_secret_is_shown_and_a_misspelt_private_field_is_not() {
-    assert_eq!(
-        shown("spec: {card: {number: {env: CARD}}}"),
-        "spec: {card: {number: {env: CARD}}}"
-    );
+    assert_eq!(shown("spec: {card: {number: {env: CARD}}}"), "spec: {card: {number: {env: CARD}}}");
     assert_eq!(shown("spec: {numbr: 12}"), "spec: {numbr: ••}");
     assert_eq!(shown("number: 12"), "number: ••");
 }

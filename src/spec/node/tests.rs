@@ -37,10 +37,7 @@ impl Tree {
             Self::Map { entries, .. } => {
                 let pairs = entries.iter().enumerate();
                 let pair = |(index, value): (usize, &Self)| {
-                    (
-                        Value::from(key(index).trim_matches(['"', '\''])),
-                        value.value(),
-                    )
+                    (Value::from(key(index).trim_matches(['"', '\''])), value.value())
                 };
                 Value::Mapping(pairs.map(pair).collect())
             }
@@ -54,10 +51,8 @@ impl Tree {
         match self {
             Self::Single(text) => out.push_str(&format!(" '{}'", text.replace('\'', "''"))),
             Self::Plain(text) => out.push_str(&format!(" {text}")),
-            Self::Double(text) => out.push_str(&format!(
-                " {}",
-                Value::from(text.as_str()).as_str().map(json).unwrap()
-            )),
+            Self::Double(text) => out
+                .push_str(&format!(" {}", Value::from(text.as_str()).as_str().map(json).unwrap())),
             Self::Literal(lines) if !flow => {
                 out.push_str(&format!(" | # x{indent}{}", lines.join(&indent)));
             }

@@ -61,12 +61,7 @@ impl SpecIndex {
         let mut content = blake3::Hasher::new();
         let mut buffer = Vec::new();
         let racy = read_at_ns.saturating_sub(TICK_NS);
-        for IndexEntry {
-            path,
-            mut stat,
-            hash,
-        } in entries
-        {
+        for IndexEntry { path, mut stat, hash } in entries {
             if stat.mtime_ns >= racy {
                 stat.mtime_ns = i64::MIN;
             }
@@ -74,18 +69,10 @@ impl SpecIndex {
             count = count.saturating_add(1);
             body.extend_from_slice(&buffer);
             body.extend_from_slice(&hash);
-            content
-                .update(&u32_of(path.len()).to_le_bytes())
-                .update(path.as_bytes())
-                .update(&hash);
+            content.update(&u32_of(path.len()).to_le_bytes()).update(path.as_bytes()).update(&hash);
         }
         let digest = Digest::from_bytes(*content.finalize().as_bytes());
-        Self {
-            bytes: with_header(count, sum, &digest, &body),
-            count,
-            sum,
-            digest,
-        }
+        Self { bytes: with_header(count, sum, &digest, &body), count, sum, digest }
     }
 
     /// The bytes to store.
@@ -99,19 +86,10 @@ impl SpecIndex {
         let check = rest.get(..CHECK_BYTES).ok_or(IndexError)?;
         let mut fields = Fields(header);
         let good = fields.take::<5>() == Some(MAGIC) && check == check_of(header);
-        let count = fields
-            .take()
-            .map(u64::from_le_bytes)
-            .filter(|_| good)
-            .ok_or(IndexError)?;
+        let count = fields.take().map(u64::from_le_bytes).filter(|_| good).ok_or(IndexError)?;
         let sum = fields.take().map(u128::from_le_bytes).ok_or(IndexError)?;
         let digest = fields.take().map(Digest::from_bytes).ok_or(IndexError)?;
-        Ok(Self {
-            bytes,
-            count,
-            sum,
-            digest,
-        })
+        Ok(Self { bytes, count, sum, digest })
     }
 
     /// A digest of all paths and contents; times and inodes do not count.
@@ -141,10 +119,7 @@ impl SpecIndex {
     /// Which files of `root` look different from the index. Errors: the index is damaged.
     pub fn changes(&self, root: &Path) -> Result<Changes, IndexError> {
         let mut listing = Listing::of(root, "");
-        let mut changes = Changes {
-            trouble: !listing.troubles.is_empty(),
-            ..Changes::default()
-        };
+        let mut changes = Changes { trouble: !listing.troubles.is_empty(), ..Changes::default() };
         for entry in self.entries() {
             let entry = entry?;
             match listing.files.remove(entry.path) {
@@ -160,10 +135,7 @@ impl SpecIndex {
 
     /// The files in the order of their paths.
     pub fn entries(&self) -> impl Iterator<Item = Result<IndexEntry<'_>, IndexError>> {
-        let body = self
-            .bytes
-            .get(HEADER_BYTES.saturating_add(CHECK_BYTES)..)
-            .unwrap_or_default();
+        let body = self.bytes.get(HEADER_BYTES.saturating_add(CHECK_BYTES)..).unwrap_or_default();
         let mut fields = Fields(body);
         std::iter::from_fn(move || {
             if fields.0.is_empty() {
@@ -197,11 +169,7 @@ fn check_of(header: &[u8]) -> [u8; CHECK_BYTES] {
 
 /// Leaves the packed path and stat in `buffer`; their hash adds up to the sum of the tree.
 fn fingerprint(path: &str, stat: Stat, buffer: &mut Vec<u8>) -> u128 {
-    let Stat {
-        size,
-        mtime_ns,
-        inode,
-    } = stat;
+    let Stat { size, mtime_ns, inode } = stat;
     buffer.clear();
     buffer.extend_from_slice(&u32_of(path.len()).to_le_bytes());
     buffer.extend_from_slice(path.as_bytes());
@@ -209,11 +177,7 @@ fn fingerprint(path: &str, stat: Stat, buffer: &mut Vec<u8>) -> u128 {
     buffer.extend_from_slice(&mtime_ns.to_le_bytes());
     buffer.extend_from_slice(&inode.to_le_bytes());
     let hash = blake3::hash(buffer);
-    hash.as_bytes()
-        .first_chunk()
-        .copied()
-        .map(u128::from_le_bytes)
-        .unwrap_or_default()
+    hash.as_bytes().first_chunk().copied().map(u128::from_le_bytes).unwrap_or_default()
 }
 
 fn u32_of(length: usize) -> u32 {
@@ -237,15 +201,7 @@ impl<'a> Fields<'a> {
         let size = u64::from_le_bytes(self.take()?);
         let mtime_ns = i64::from_le_bytes(self.take()?);
         let inode = u64::from_le_bytes(self.take()?);
-        Some(IndexEntry {
-            path,
-            stat: Stat {
-                size,
-                mtime_ns,
-                inode,
-            },
-            hash: self.take()?,
-        })
+        Some(IndexEntry { path, stat: Stat { size, mtime_ns, inode }, hash: self.take()? })
     }
 }
 

@@ -27,15 +27,8 @@ pub struct Stat {
 
 impl Stat {
     fn of(metadata: &Metadata) -> Self {
-        let mtime_ns = metadata
-            .mtime()
-            .saturating_mul(NANOS)
-            .saturating_add(metadata.mtime_nsec());
-        Self {
-            size: metadata.size(),
-            mtime_ns,
-            inode: metadata.ino(),
-        }
+        let mtime_ns = metadata.mtime().saturating_mul(NANOS).saturating_add(metadata.mtime_nsec());
+        Self { size: metadata.size(), mtime_ns, inode: metadata.ino() }
     }
 }
 
@@ -93,11 +86,7 @@ pub fn walk(root: &Path, below: &str, visit: &mut dyn FnMut(Found<'_>)) {
         let trouble = unreadable("", "the folder of specs is not there");
         return visit(Found::Trouble(trouble));
     };
-    let mut walk = Walk {
-        root: real_root,
-        folders: Vec::new(),
-        path: String::new(),
-    };
+    let mut walk = Walk { root: real_root, folders: Vec::new(), path: String::new() };
     if below.is_empty() {
         walk.folders.push(String::new());
     } else if !walk.start(below, visit) {
@@ -174,10 +163,7 @@ impl Walk {
             return;
         }
         if name.to_str().is_none() && (kind.is_dir() || is_yaml(&self.path)) {
-            return visit(Found::Trouble(unreadable(
-                &self.path,
-                "its name is not UTF-8",
-            )));
+            return visit(Found::Trouble(unreadable(&self.path, "its name is not UTF-8")));
         }
         match entry.metadata() {
             Ok(metadata) => self.entry(&metadata, visit),
@@ -208,14 +194,10 @@ impl Walk {
             Err(error) => visit(Found::Trouble(unreadable(&self.path, &error.to_string()))),
             Ok((_, found)) if !yaml && !found.is_dir() => {}
             Ok((target, _)) if !target.starts_with(&self.root) => {
-                visit(Found::Trouble(
-                    self.refused("the symlink leads out of the specs folder"),
-                ));
+                visit(Found::Trouble(self.refused("the symlink leads out of the specs folder")));
             }
             Ok((_, found)) if found.is_dir() => {
-                visit(Found::Trouble(
-                    self.refused("a symlink to a folder is not followed"),
-                ));
+                visit(Found::Trouble(self.refused("a symlink to a folder is not followed")));
             }
             Ok((_, found)) if found.is_file() => {
                 visit(Found::File(&self.path, Stat::of(&found)));
@@ -244,16 +226,13 @@ fn unreadable(path: &str, message: &str) -> Trouble {
 }
 
 fn is_yaml(path: &str) -> bool {
-    path.rsplit_once('.')
-        .is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml"))
+    path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml"))
 }
 
 /// Reads a file of the tree; at most one byte more than is accepted, so that its length tells.
 pub fn read(root: &Path, path: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(root.join(path))?
-        .take(FILE_BYTES_MAX.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    File::open(root.join(path))?.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -279,19 +258,8 @@ mod tests {
 
     #[test]
     fn only_visible_yaml_files_are_taken_sorted_by_path() {
-        let dir = tree(&[
-            "b.yml",
-            "a.yaml",
-            "x/c.yaml",
-            ".h.yaml",
-            ".git/d.yaml",
-            "e.txt",
-            "yaml",
-        ]);
-        assert_eq!(
-            names(&Listing::of(dir.path(), "")),
-            ["a.yaml", "b.yml", "x/c.yaml"]
-        );
+        let dir = tree(&["b.yml", "a.yaml", "x/c.yaml", ".h.yaml", ".git/d.yaml", "e.txt", "yaml"]);
+        assert_eq!(names(&Listing::of(dir.path(), "")), ["a.yaml", "b.yml", "x/c.yaml"]);
         assert_eq!(names(&Listing::of(dir.path(), "x")), ["x/c.yaml"]);
         assert_eq!(names(&Listing::of(dir.path(), "x/c.yaml")), ["x/c.yaml"]);
         for none in [".git/d.yaml", "../a.yaml", "e.txt", "gone.yaml", "x/gone"] {

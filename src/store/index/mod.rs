@@ -106,10 +106,7 @@ impl Batch {
     /// Refuses a batch with a key that is too long.
     pub(crate) fn checked(self) -> Result<Self, IndexError> {
         match self.changes.keys().find(|key| key.len() > KEY_BYTES_MAX) {
-            Some(key) => Err(IndexError::KeyTooLong {
-                bytes: key.len(),
-                limit: KEY_BYTES_MAX,
-            }),
+            Some(key) => Err(IndexError::KeyTooLong { bytes: key.len(), limit: KEY_BYTES_MAX }),
             None => Ok(self),
         }
     }
@@ -160,9 +157,7 @@ impl Index for MemoryIndex {
     ) -> Result<Vec<Entry>, IndexError> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         let found = range(&entries, prefix, after).take(limit);
-        Ok(found
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect())
+        Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {

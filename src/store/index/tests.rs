@@ -25,10 +25,7 @@ fn apply(index: &dyn Index, changes: &[(&str, Option<&str>)]) {
 }
 
 fn keys(entries: Vec<Entry>) -> Vec<String> {
-    entries
-        .into_iter()
-        .map(|(key, _)| String::from_utf8(key).unwrap())
-        .collect()
+    entries.into_iter().map(|(key, _)| String::from_utf8(key).unwrap()).collect()
 }
 
 fn a_batch_is_seen_as_a_whole(index: &dyn Index) {
@@ -48,21 +45,10 @@ fn a_batch_is_seen_as_a_whole(index: &dyn Index) {
 }
 
 fn a_scan_is_ordered_and_stays_under_its_prefix(index: &dyn Index) {
-    apply(
-        index,
-        &[
-            ("s/b", Some("")),
-            ("s/a", Some("x")),
-            ("s0", Some("")),
-            ("s", Some("")),
-        ],
-    );
+    apply(index, &[("s/b", Some("")), ("s/a", Some("x")), ("s0", Some("")), ("s", Some(""))]);
     assert_eq!(keys(index.scan(b"s/").unwrap()), ["s/a", "s/b"]);
     assert_eq!(index.scan(b"nothing").unwrap(), []);
-    assert_eq!(
-        keys(index.scan(b"").unwrap()),
-        ["k/2", "k/3", "s", "s/a", "s/b", "s0"]
-    );
+    assert_eq!(keys(index.scan(b"").unwrap()), ["k/2", "k/3", "s", "s/a", "s/b", "s0"]);
     let mut last = Batch::new();
     last.put([0xff, 0xff], "end");
     index.apply(last).unwrap();
@@ -80,14 +66,7 @@ fn a_scan_goes_on_behind_a_key(index: &dyn Index) {
 }
 
 fn long_values_come_back_whole_and_leave_nothing(index: &dyn Index) {
-    let lengths = [
-        VALUE_BYTES_MAX,
-        VALUE_BYTES_MAX + 1,
-        100_000,
-        12_288,
-        9_000,
-        1,
-    ];
+    let lengths = [VALUE_BYTES_MAX, VALUE_BYTES_MAX + 1, 100_000, 12_288, 9_000, 1];
     for (step, length) in lengths.into_iter().enumerate() {
         let value: Vec<u8> = (0..=255).cycle().skip(step).take(length).collect();
         let mut batch = Batch::new();
@@ -105,10 +84,7 @@ fn a_key_that_is_too_long_refuses_the_batch(index: &dyn Index) {
     let mut batch = Batch::new();
     batch.put("fine", "");
     batch.put(vec![b'x'; KEY_BYTES_MAX + 1], "");
-    assert!(matches!(
-        index.apply(batch),
-        Err(IndexError::KeyTooLong { .. })
-    ));
+    assert!(matches!(index.apply(batch), Err(IndexError::KeyTooLong { .. })));
     assert_eq!(index.get(b"fine").unwrap(), None);
 }
 
@@ -142,10 +118,7 @@ fn a_damaged_folder_says_so_and_can_be_moved_aside() {
     let path = dir.path().join("sled");
     drop(SledIndex::open(&path).unwrap());
     fs::write(path.join("conf"), b"this is no configuration").unwrap();
-    assert!(matches!(
-        SledIndex::open(&path),
-        Err(IndexError::Corrupt { .. })
-    ));
+    assert!(matches!(SledIndex::open(&path), Err(IndexError::Corrupt { .. })));
     fs::rename(&path, dir.path().join("sled.damaged")).unwrap();
     assert_eq!(SledIndex::open(&path).unwrap().scan(b"").unwrap(), []);
 }

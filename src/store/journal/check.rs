@@ -34,30 +34,16 @@ pub(super) fn check(
 ) -> Result<Checked, JournalError> {
     let mut last = start;
     let mut state = None;
-    let mut ahead = segments
-        .iter()
-        .copied()
-        .filter(|first| *first >= start.segment)
-        .peekable();
+    let mut ahead = segments.iter().copied().filter(|first| *first >= start.segment).peekable();
     while let Some(first) = ahead.next() {
         let segment = Segment::read(disk, first)?;
         let offset = enter(&segment, &start, last.head)?;
         let stop = walk(&segment, offset, &mut last, known)?;
         let torn = judge(&segment, &stop, last.head, ahead.peek().copied())?;
         let capacity = to_u64(segment.bytes.len());
-        state = Some((
-            super::Tail {
-                segment: first,
-                offset: to_u64(stop.offset),
-                capacity,
-            },
-            torn,
-        ));
+        state = Some((super::Tail { segment: first, offset: to_u64(stop.offset), capacity }, torn));
     }
-    let missing = || JournalError::MissingSegment {
-        expected: start.segment,
-        found: None,
-    };
+    let missing = || JournalError::MissingSegment { expected: start.segment, found: None };
     let (tail, torn) = state.ok_or_else(missing)?;
     let checked = Checked { last, tail, torn };
     match known {
@@ -108,10 +94,7 @@ fn walk(
         match record::look(&segment.bytes, at) {
             Look::Record(found) => at = step(segment, at, &found, last, known)?,
             Look::End => {
-                return Ok(Stop {
-                    offset: at,
-                    why: "there are zeros in its place",
-                });
+                return Ok(Stop { offset: at, why: "there are zeros in its place" });
             }
             Look::Bad(why) => return Ok(Stop { offset: at, why }),
             Look::Version(found) => return Err(unknown(segment, at, found)),
@@ -128,20 +111,12 @@ fn step(
     known: Option<Head>,
 ) -> Result<usize, JournalError> {
     follows(segment, at, found, last.head)?;
-    let head = Head {
-        sequence: found.sequence,
-        hash: found.hash,
-    };
+    let head = Head { sequence: found.sequence, hash: found.hash };
     if let Some(known) = known.filter(|known| known.sequence == head.sequence && *known != head) {
         return Err(JournalError::Forgotten { known, found: head });
     }
     let end = at.saturating_add(found.size);
-    *last = Position {
-        head,
-        segment: segment.first,
-        begins: to_u64(at),
-        ends: to_u64(end),
-    };
+    *last = Position { head, segment: segment.first, begins: to_u64(at), ends: to_u64(end) };
     Ok(end)
 }
 
@@ -156,11 +131,7 @@ pub(super) fn follows(
     if found.sequence == sequence && found.previous == head.hash && found.batch <= sequence {
         return Ok(());
     }
-    Err(JournalError::Chain {
-        file: segment.file.clone(),
-        offset: to_u64(at),
-        sequence,
-    })
+    Err(JournalError::Chain { file: segment.file.clone(), offset: to_u64(at), sequence })
 }
 
 /// The error for a record of a version that this program does not know.
@@ -183,35 +154,23 @@ fn judge(
     let sequence = super::next(head.sequence)?;
     let follows = match next_segment {
         Some(_) if is_zero(from(&segment.bytes, stop.offset)) => return Ok(false),
-        Some(first) => Follows::Segment {
-            file: segment::name(first),
-        },
+        Some(first) => Follows::Segment { file: segment::name(first) },
         None => match tail::judge(&segment.bytes, stop.offset, sequence) {
             Verdict::Clean => return Ok(false),
             Verdict::Torn => return Ok(true),
-            Verdict::Damaged { sequence, offset } => Follows::Record {
-                sequence,
-                offset: to_u64(offset),
-            },
+            Verdict::Damaged { sequence, offset } => {
+                Follows::Record { sequence, offset: to_u64(offset) }
+            }
         },
     };
     let (file, offset, why) = (segment.file.clone(), to_u64(stop.offset), stop.why);
-    Err(JournalError::Damaged {
-        file,
-        offset,
-        sequence,
-        why,
-        follows,
-    })
+    Err(JournalError::Damaged { file, offset, sequence, why, follows })
 }
 
 /// The error for a journal that ends before a head that was durable.
 fn forgotten(checked: &Checked, known: Head) -> JournalError {
     if !checked.torn {
-        return JournalError::Forgotten {
-            known,
-            found: checked.last.head,
-        };
+        return JournalError::Forgotten { known, found: checked.last.head };
     }
     JournalError::Damaged {
         file: segment::name(checked.tail.segment),

@@ -149,11 +149,7 @@ pub enum JournalError {
 
 impl JournalError {
     pub(super) fn io(doing: &'static str, file: &str, source: io::Error) -> Self {
-        Self::Io {
-            doing,
-            file: file.to_owned(),
-            source,
-        }
+        Self::Io { doing, file: file.to_owned(), source }
     }
 }
 

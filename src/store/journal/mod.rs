@@ -49,10 +49,7 @@ pub struct Head {
 
 impl Head {
     /// The head of a journal without records.
-    pub const EMPTY: Self = Self {
-        sequence: 0,
-        hash: [0; 32],
-    };
+    pub const EMPTY: Self = Self { sequence: 0, hash: [0; 32] };
 }
 
 /// Where the last record of a head stands, so that opening may start there.
@@ -142,10 +139,7 @@ impl Journal {
     pub fn append(&mut self, bodies: &[Vec<u8>]) -> Result<Range<u64>, JournalError> {
         self.refuse_if_poisoned()?;
         if let Some(body) = bodies.iter().find(|body| body.len() > BODY_BYTES_MAX) {
-            return Err(JournalError::TooLarge {
-                bytes: body.len(),
-                limit: BODY_BYTES_MAX,
-            });
+            return Err(JournalError::TooLarge { bytes: body.len(), limit: BODY_BYTES_MAX });
         }
         let first = next(self.written.head.sequence)?;
         let done = self.write(first, bodies);
@@ -218,16 +212,12 @@ impl Journal {
 
     fn sync_tail(&self) -> Result<(), JournalError> {
         let file = segment::name(self.tail.segment);
-        self.disk
-            .sync(&file)
-            .map_err(|source| JournalError::io("sync", &file, source))
+        self.disk.sync(&file).map_err(|source| JournalError::io("sync", &file, source))
     }
 
     fn refuse_if_poisoned(&self) -> Result<(), JournalError> {
         match &self.poisoned {
-            Some(cause) => Err(JournalError::Poisoned {
-                cause: cause.clone(),
-            }),
+            Some(cause) => Err(JournalError::Poisoned { cause: cause.clone() }),
             None => Ok(()),
         }
     }

@@ -26,11 +26,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            segment_bytes: 4 << 20,
-            trusted: None,
-            known: None,
-        }
+        Self { segment_bytes: 4 << 20, trusted: None, known: None }
     }
 }
 
@@ -70,33 +66,18 @@ impl Journal {
         if let Some(first) = unborn {
             remove_unborn(disk.as_ref(), first, &checked)?;
         }
-        let cut = if checked.torn {
-            Some(cut(disk.as_ref(), checked.tail)?)
-        } else {
-            None
-        };
+        let cut = if checked.torn { Some(cut(disk.as_ref(), checked.tail)?) } else { None };
         if cut.is_some() || checked.last != start {
             let file = segment::name(checked.tail.segment);
-            disk.sync(&file)
-                .map_err(|source| JournalError::io("sync", &file, source))?;
+            disk.sync(&file).map_err(|source| JournalError::io("sync", &file, source))?;
         }
-        let opened = Opened {
-            head: checked.last.head,
-            cut,
-        };
+        let opened = Opened { head: checked.last.head, cut };
         Ok((Self::at(disk, options, checked.last, checked.tail), opened))
     }
 
     fn at(disk: Arc<dyn Disk>, options: Options, last: Position, tail: Tail) -> Self {
         let segment_bytes = options.segment_bytes.max(HEADER_BYTES);
-        Self {
-            disk,
-            segment_bytes,
-            written: last,
-            durable: last,
-            tail,
-            poisoned: None,
-        }
+        Self { disk, segment_bytes, written: last, durable: last, tail, poisoned: None }
     }
 }
 
@@ -115,10 +96,7 @@ fn create(
 ) -> Result<(Journal, Opened), JournalError> {
     let trusted = options.trusted.map(|position| position.head);
     if let Some(known) = options.known.or(trusted).filter(|known| known.sequence > 0) {
-        return Err(JournalError::Forgotten {
-            known,
-            found: Head::EMPTY,
-        });
+        return Err(JournalError::Forgotten { known, found: Head::EMPTY });
     }
     match unborn {
         Some(1) => remove(disk.as_ref(), 1)?,
@@ -126,18 +104,12 @@ fn create(
         None => {}
     }
     let tail = segment::create(disk.as_ref(), Head::EMPTY, options.segment_bytes)?;
-    let opened = Opened {
-        head: Head::EMPTY,
-        cut: None,
-    };
+    let opened = Opened { head: Head::EMPTY, cut: None };
     Ok((Journal::at(disk, options, Position::START, tail), opened))
 }
 
 fn first_is_missing(found: u64) -> JournalError {
-    JournalError::MissingSegment {
-        expected: 1,
-        found: Some(segment::name(found)),
-    }
+    JournalError::MissingSegment { expected: 1, found: Some(segment::name(found)) }
 }
 
 /// Where to begin: the trusted position once it is confirmed, else the first record.
@@ -153,10 +125,7 @@ fn begin(
         return Ok(Position::START);
     };
     if !segments.contains(&trusted.segment) {
-        return Err(JournalError::MissingSegment {
-            expected: trusted.segment,
-            found: None,
-        });
+        return Err(JournalError::MissingSegment { expected: trusted.segment, found: None });
     }
     confirm(&Segment::read(disk, trusted.segment)?, trusted)
 }
@@ -165,10 +134,7 @@ fn begin(
 fn confirm(segment: &Segment, trusted: Position) -> Result<Position, JournalError> {
     let begins = to_usize(trusted.begins);
     if let Look::Record(found) = record::look(&segment.bytes, begins) {
-        let head = Head {
-            sequence: found.sequence,
-            hash: found.hash,
-        };
+        let head = Head { sequence: found.sequence, hash: found.hash };
         let ends = begins.saturating_add(found.size);
         if head == trusted.head && ends == to_usize(trusted.ends) {
             return Ok(trusted);
@@ -195,31 +161,22 @@ fn remove_unborn(disk: &dyn Disk, first: u64, checked: &Checked) -> Result<(), J
         });
     }
     if first != expected {
-        return Err(JournalError::MissingSegment {
-            expected,
-            found: Some(file),
-        });
+        return Err(JournalError::MissingSegment { expected, found: Some(file) });
     }
     remove(disk, first)
 }
 
 fn remove(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
     let file = segment::name(first);
-    disk.remove(&file)
-        .map_err(|source| JournalError::io("remove", &file, source))
+    disk.remove(&file).map_err(|source| JournalError::io("remove", &file, source))
 }
 
 /// Cuts the torn tail and fills its place with zeros again.
 fn cut(disk: &dyn Disk, tail: Tail) -> Result<CutTail, JournalError> {
     let segment = segment::name(tail.segment);
-    disk.cut(&segment, tail.offset)
-        .map_err(|source| JournalError::io("cut", &segment, source))?;
+    disk.cut(&segment, tail.offset).map_err(|source| JournalError::io("cut", &segment, source))?;
     disk.allocate(&segment, tail.capacity)
         .map_err(|source| JournalError::io("allocate", &segment, source))?;
     let bytes = tail.capacity.saturating_sub(tail.offset);
-    Ok(CutTail {
-        segment,
-        offset: tail.offset,
-        bytes,
-    })
+    Ok(CutTail { segment, offset: tail.offset, bytes })
 }

@@ -41,13 +41,8 @@ impl Reader {
 
     /// One durable record.
     pub fn get(&self, sequence: u64) -> Result<Record, JournalError> {
-        let missing = || JournalError::MissingSegment {
-            expected: sequence,
-            found: None,
-        };
-        self.records(sequence, sequence)
-            .next()
-            .ok_or_else(missing)?
+        let missing = || JournalError::MissingSegment { expected: sequence, found: None };
+        self.records(sequence, sequence).next().ok_or_else(missing)?
     }
 }
 
@@ -101,16 +96,8 @@ impl Records {
                     let body = found.body.to_vec();
                     let offset = place.offset.saturating_add(found.size);
                     let head = Head { sequence, hash };
-                    self.current = Some(Place {
-                        segment: place.segment,
-                        offset,
-                        head,
-                    });
-                    return Ok(Record {
-                        sequence,
-                        hash,
-                        body,
-                    });
+                    self.current = Some(Place { segment: place.segment, offset, head });
+                    return Ok(Record { sequence, hash, body });
                 }
                 Look::End => self.current = Some(self.enter(Some(place.head))?),
                 Look::Version(found) => {
@@ -125,28 +112,15 @@ impl Records {
     fn enter(&mut self, head: Option<Head>) -> Result<Place, JournalError> {
         let next = match self.ahead.as_mut() {
             Some(ahead) => ahead.pop_front(),
-            None => self
-                .ahead
-                .insert(listed(self.disk.as_ref(), self.first)?)
-                .pop_front(),
+            None => self.ahead.insert(listed(self.disk.as_ref(), self.first)?).pop_front(),
         };
         let expected = head.map_or(self.first, |head| head.sequence.saturating_add(1));
-        let first = next.ok_or(JournalError::MissingSegment {
-            expected,
-            found: None,
-        })?;
+        let first = next.ok_or(JournalError::MissingSegment { expected, found: None })?;
         let segment = Segment::read(self.disk.as_ref(), first)?;
-        let before = Head {
-            sequence: first.saturating_sub(1),
-            hash: segment.previous,
-        };
+        let before = Head { sequence: first.saturating_sub(1), hash: segment.previous };
         let head = head.unwrap_or(before);
         segment.continues(head)?;
-        Ok(Place {
-            segment,
-            offset: to_usize(HEADER_BYTES),
-            head,
-        })
+        Ok(Place { segment, offset: to_usize(HEADER_BYTES), head })
     }
 }
 

@@ -54,9 +54,7 @@ pub(super) enum Look<'a> {
 
 /// The bytes on disk of a record with a body of this length.
 pub(super) fn size(body: usize) -> usize {
-    PREFIX_BYTES
-        .saturating_add(FIXED_BYTES)
-        .saturating_add(body)
+    PREFIX_BYTES.saturating_add(FIXED_BYTES).saturating_add(body)
 }
 
 /// Appends one record to `out` and answers its hash.
@@ -75,9 +73,7 @@ pub(super) fn encode(
     covered.extend_from_slice(&batch.to_le_bytes());
     covered.extend_from_slice(previous);
     covered.extend_from_slice(body);
-    let length = u32::try_from(covered.len())
-        .unwrap_or(u32::MAX)
-        .to_le_bytes();
+    let length = u32::try_from(covered.len()).unwrap_or(u32::MAX).to_le_bytes();
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&checksum(length, &covered).to_le_bytes());
     out.extend_from_slice(&length);
@@ -125,9 +121,7 @@ fn read(bytes: &[u8]) -> Option<Look<'_>> {
 /// The first place from `offset` on where a record could begin.
 pub(super) fn find(segment: &[u8], offset: usize) -> Option<usize> {
     let bytes = from(segment, offset);
-    let at = bytes
-        .windows(MAGIC.len())
-        .position(|window| window == MAGIC)?;
+    let at = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     offset.checked_add(at)
 }
 

@@ -37,9 +37,7 @@ pub(super) fn name(first: u64) -> String {
 
 /// The first sequences of all segments, in order.
 pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
-    let names = disk
-        .list()
-        .map_err(|source| JournalError::io("list", "", source))?;
+    let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
     let mut firsts = Vec::with_capacity(names.len());
     for file in names {
         match parse(&file) {
@@ -67,14 +65,9 @@ pub(super) fn create(disk: &dyn Disk, head: Head, capacity: u64) -> Result<Tail,
         move |source| JournalError::io(doing, file, source)
     };
     disk.allocate(&file, capacity).map_err(io("allocate"))?;
-    disk.write_at(&file, 0, &header(first, &head.hash))
-        .map_err(io("write"))?;
+    disk.write_at(&file, 0, &header(first, &head.hash)).map_err(io("write"))?;
     disk.sync(&file).map_err(io("sync"))?;
-    Ok(Tail {
-        segment: first,
-        offset: HEADER_BYTES,
-        capacity,
-    })
+    Ok(Tail { segment: first, offset: HEADER_BYTES, capacity })
 }
 
 fn header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
@@ -93,48 +86,27 @@ impl Segment {
     pub(super) fn read(disk: &dyn Disk, first: u64) -> Result<Self, JournalError> {
         let file = name(first);
         let bytes = read_all(disk, &file)?;
-        let wrong = |why| JournalError::Header {
-            file: file.clone(),
-            why,
-        };
+        let wrong = |why| JournalError::Header { file: file.clone(), why };
         let fields = fields(&bytes).ok_or_else(|| wrong("it is damaged"))?;
         if fields.version != VERSION {
             let (found, known) = (fields.version, VERSION);
-            return Err(JournalError::Version {
-                file,
-                offset: 0,
-                found,
-                known,
-            });
+            return Err(JournalError::Version { file, offset: 0, found, known });
         }
         if fields.first != first {
             return Err(wrong("it belongs to a file of another name"));
         }
-        Ok(Self {
-            file,
-            first,
-            previous: fields.previous,
-            bytes,
-        })
+        Ok(Self { file, first, previous: fields.previous, bytes })
     }
 
     /// Verifies that this segment continues the chain where `head` ends it.
     pub(super) fn continues(&self, head: Head) -> Result<(), JournalError> {
         let expected = super::next(head.sequence)?;
-        let wrong = |why| JournalError::Header {
-            file: self.file.clone(),
-            why,
-        };
+        let wrong = |why| JournalError::Header { file: self.file.clone(), why };
         if self.first > expected {
-            return Err(JournalError::MissingSegment {
-                expected,
-                found: Some(self.file.clone()),
-            });
+            return Err(JournalError::MissingSegment { expected, found: Some(self.file.clone()) });
         }
         if self.first < expected {
-            return Err(wrong(
-                "the segment before it holds records of the same sequence",
-            ));
+            return Err(wrong("the segment before it holds records of the same sequence"));
         }
         if self.previous != head.hash {
             return Err(wrong("it does not continue the segment before it"));
@@ -181,9 +153,5 @@ fn fields(bytes: &[u8]) -> Option<Header> {
     if fields.array()? != MAGIC || crc32fast::hash(covered) != crc {
         return None;
     }
-    Some(Header {
-        version: fields.u32()?,
-        first: fields.u64()?,
-        previous: fields.array()?,
-    })
+    Some(Header { version: fields.u32()?, first: fields.u64()?, previous: fields.array()? })
 }

@@ -44,10 +44,7 @@ pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> Verdict {
             continue;
         }
         if found.batch > expected {
-            return Verdict::Damaged {
-                sequence: found.sequence,
-                offset: place,
-            };
+            return Verdict::Damaged { sequence: found.sequence, offset: place };
         }
         first_behind = first_behind.or(Some((found.sequence, place)));
         at = place.saturating_add(found.size);
@@ -55,10 +52,7 @@ pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> Verdict {
     match first_behind {
         None => Verdict::Torn,
         Some((_, place)) if has_unwritten_sector(segment, offset, place) => Verdict::Torn,
-        Some((sequence, place)) => Verdict::Damaged {
-            sequence,
-            offset: place,
-        },
+        Some((sequence, place)) => Verdict::Damaged { sequence, offset: place },
     }
 }
 

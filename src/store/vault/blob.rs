@@ -35,11 +35,7 @@ impl Sealed {
 
 impl fmt::Debug for Sealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            reference,
-            payload,
-            new_key,
-        } = self;
+        let Self { reference, payload, new_key } = self;
         f.debug_struct("Sealed")
             .field("reference", reference)
             .field("bytes", &to_u64(payload.len()))
@@ -72,12 +68,7 @@ pub(super) fn seal(
     plain: &[u8],
 ) -> Option<Vec<u8>> {
     let subject = place.subject.as_bytes();
-    let sealed = cipher::seal(
-        key,
-        &nonce,
-        plain,
-        &bound(place.reference, &place.key, subject),
-    )?;
+    let sealed = cipher::seal(key, &nonce, plain, &bound(place.reference, &place.key, subject))?;
     let mut payload = place.reference.0.to_vec();
     payload.extend_from_slice(&place.key);
     payload.extend_from_slice(&nonce);
@@ -95,13 +86,7 @@ impl<'a> Blob<'a> {
         let nonce = fields.array()?;
         let length = usize::from(fields.u16()?);
         let subject = fields.take(length)?;
-        Some(Self {
-            reference,
-            key,
-            nonce,
-            subject,
-            sealed: fields.rest(),
-        })
+        Some(Self { reference, key, nonce, subject, sealed: fields.rest() })
     }
 
     pub(super) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {

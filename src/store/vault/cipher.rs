@@ -13,13 +13,8 @@ pub(super) fn seal(
     plain: &[u8],
     bound: &[u8],
 ) -> Option<Vec<u8>> {
-    let payload = Payload {
-        msg: plain,
-        aad: bound,
-    };
-    XChaCha20Poly1305::new(&Key::from(*key))
-        .encrypt(&XNonce::from(*nonce), payload)
-        .ok()
+    let payload = Payload { msg: plain, aad: bound };
+    XChaCha20Poly1305::new(&Key::from(*key)).encrypt(&XNonce::from(*nonce), payload).ok()
 }
 
 /// Opens what was sealed under the same key, nonce and bound bytes; `None` for anything else.
@@ -29,10 +24,7 @@ pub(super) fn open(
     sealed: &[u8],
     bound: &[u8],
 ) -> Option<Zeroizing<Vec<u8>>> {
-    let payload = Payload {
-        msg: sealed,
-        aad: bound,
-    };
+    let payload = Payload { msg: sealed, aad: bound };
     let opened = XChaCha20Poly1305::new(&Key::from(*key)).decrypt(&XNonce::from(*nonce), payload);
     opened.ok().map(Zeroizing::new)
 }

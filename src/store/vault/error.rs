@@ -68,10 +68,6 @@ pub enum VaultError {
 
 impl VaultError {
     pub(super) fn io(doing: &'static str, file: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io {
-            doing,
-            file,
-            source,
-        }
+        move |source| Self::Io { doing, file, source }
     }
 }

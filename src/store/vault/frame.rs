@@ -27,9 +27,7 @@ const WINDOW_BYTES: usize = 1 << 20;
 
 /// A payload in its frame.
 pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len())
-        .unwrap_or(u32::MAX)
-        .to_le_bytes();
+    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes();
     let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(payload.len()));
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&checksum(length, payload).to_le_bytes());
@@ -66,14 +64,7 @@ impl<'a> Scan<'a> {
     /// A scan from `at` to the present end of the file.
     pub(super) fn new(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
         let length = length(disk, name)?;
-        Ok(Self {
-            disk,
-            name,
-            length,
-            at,
-            window: Vec::new(),
-            window_at: 0,
-        })
+        Ok(Self { disk, name, length, at, window: Vec::new(), window_at: 0 })
     }
 
     /// The next whole frame: where it begins, and its payload.
@@ -102,9 +93,7 @@ impl<'a> Scan<'a> {
             return Ok(None);
         }
         let whole = self.bytes(at, HEAD_BYTES.saturating_add(count))?;
-        let payload = whole
-            .get(HEAD_BYTES..)
-            .filter(|payload| payload.len() == count);
+        let payload = whole.get(HEAD_BYTES..).filter(|payload| payload.len() == count);
         let sound = payload.filter(|payload| checksum(length.to_le_bytes(), payload) == crc);
         Ok(sound.map(<[u8]>::to_vec))
     }
@@ -113,10 +102,7 @@ impl<'a> Scan<'a> {
     fn find(&mut self, mut at: u64) -> io::Result<u64> {
         while at < self.length {
             let bytes = self.bytes(at, WINDOW_BYTES)?;
-            if let Some(place) = bytes
-                .windows(MAGIC.len())
-                .position(|window| window == MAGIC)
-            {
+            if let Some(place) = bytes.windows(MAGIC.len()).position(|window| window == MAGIC) {
                 return Ok(at.saturating_add(to_u64(place)));
             }
             let passed = bytes.len().saturating_sub(MAGIC.len()).saturating_add(1);
@@ -131,9 +117,7 @@ impl<'a> Scan<'a> {
         let count = count.min(left);
         let held = self.window_at.saturating_add(to_u64(self.window.len()));
         if at < self.window_at || at.saturating_add(to_u64(count)) > held {
-            self.window = self
-                .disk
-                .read_at(self.name, at, count.max(WINDOW_BYTES).min(left))?;
+            self.window = self.disk.read_at(self.name, at, count.max(WINDOW_BYTES).min(left))?;
             self.window_at = at;
         }
         let start = to_usize(at.saturating_sub(self.window_at));

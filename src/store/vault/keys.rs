@@ -63,10 +63,7 @@ impl Wrapping {
     pub(super) fn new(master: &MasterKey) -> Self {
         let check = master.derive("reckon 2026 vault check v1");
         let check = blake3::keyed_hash(&check, b"reckon vault").into();
-        Self {
-            wrap: master.derive("reckon 2026 vault wrapping key v1"),
-            check,
-        }
+        Self { wrap: master.derive("reckon 2026 vault wrapping key v1"), check }
     }
 
     /// The payload by which a file of keys knows its master key.
@@ -96,14 +93,7 @@ impl Wrapping {
     ) -> Option<Vec<u8>> {
         let bound = bound(&id, subject);
         let sealed = cipher::seal(&self.wrap, &nonce, key.as_slice(), &bound)?;
-        Some(key_payload(
-            &id,
-            &Wrapped {
-                subject: subject.to_owned(),
-                nonce,
-                sealed,
-            },
-        ))
+        Some(key_payload(&id, &Wrapped { subject: subject.to_owned(), nonce, sealed }))
     }
 
     /// The key in the open; `None` if it is not what was written.
@@ -181,11 +171,7 @@ impl Keys {
             Slot::Live(wrapped) if wrapped.subject == subject => Slot::Erased,
             Slot::Live(_) | Slot::Erased => slot.clone(),
         };
-        let slots = self
-            .slots
-            .iter()
-            .map(|(id, slot)| (*id, erase(slot)))
-            .collect();
+        let slots = self.slots.iter().map(|(id, slot)| (*id, erase(slot))).collect();
         let mut current = self.current.clone();
         current.remove(subject);
         Self { slots, current }
@@ -218,12 +204,5 @@ fn parse(payload: &[u8]) -> Option<(KeyId, Slot)> {
     let nonce = fields.array()?;
     let sealed = fields.take(48)?.to_vec();
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
-    Some((
-        id,
-        Slot::Live(Wrapped {
-            subject,
-            nonce,
-            sealed,
-        }),
-    ))
+    Some((id, Slot::Live(Wrapped { subject, nonce, sealed })))
 }

@@ -80,13 +80,7 @@ impl Vault {
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
         let wrapping = Wrapping::new(master);
         check(disk.as_ref(), &wrapping)?;
-        Ok(Self {
-            shared: Arc::new(Shared {
-                disk,
-                wrapping,
-                state: Mutex::default(),
-            }),
-        })
+        Ok(Self { shared: Arc::new(Shared { disk, wrapping, state: Mutex::default() }) })
     }
 
     /// Seals a value of a subject. Nothing is written yet: give it to [`Vault::write`].
@@ -100,21 +94,10 @@ impl Vault {
         limit(plain.len(), BLOB_BYTES_MAX)?;
         let (id, key, new_key) = self.key_for(subject, rng)?;
         let reference = VaultRef(random(rng));
-        let place = Place {
-            reference,
-            key: id,
-            subject,
-        };
+        let place = Place { reference, key: id, subject };
         let payload = blob::seal(&place, &key, random(rng), plain);
-        let too_large = VaultError::TooLarge {
-            bytes: plain.len(),
-            limit: BLOB_BYTES_MAX,
-        };
-        Ok(Sealed {
-            reference,
-            payload: payload.ok_or(too_large)?,
-            new_key,
-        })
+        let too_large = VaultError::TooLarge { bytes: plain.len(), limit: BLOB_BYTES_MAX };
+        Ok(Sealed { reference, payload: payload.ok_or(too_large)?, new_key })
     }
 
     /// Writes sealed values; durable only after [`Vault::sync`].
@@ -124,9 +107,8 @@ impl Vault {
     pub fn write(&self, sealed: &[Sealed]) -> Result<(), VaultError> {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
-        let done = self
-            .write_keys(&mut state, sealed)
-            .and_then(|()| self.write_data(&mut state, sealed));
+        let done =
+            self.write_keys(&mut state, sealed).and_then(|()| self.write_data(&mut state, sealed));
         state.poison_on_failure(done)
     }
 
@@ -137,24 +119,9 @@ impl Vault {
             state.refuse_if_poisoned()?;
             std::mem::take(&mut state.unsynced)
         };
-        let sync = |file| {
-            self.shared
-                .disk
-                .sync(file)
-                .map_err(VaultError::io("sync", file))
-        };
-        let keys = if unsynced.keys {
-            sync(keys::FILE)
-        } else {
-            Ok(())
-        };
-        let done = keys.and_then(|()| {
-            if unsynced.data {
-                sync(blob::FILE)
-            } else {
-                Ok(())
-            }
-        });
+        let sync = |file| self.shared.disk.sync(file).map_err(VaultError::io("sync", file));
+        let keys = if unsynced.keys { sync(keys::FILE) } else { Ok(()) };
+        let done = keys.and_then(|()| if unsynced.data { sync(blob::FILE) } else { Ok(()) });
         self.state().poison_on_failure(done)
     }
 
@@ -165,10 +132,7 @@ impl Vault {
         let at = state.places(self.disk())?.get(&reference).copied();
         let payload = self.payload(at.ok_or(VaultError::Missing { reference })?)?;
         let damaged = || VaultError::Damaged { reference };
-        let blob = payload
-            .as_deref()
-            .and_then(Blob::read)
-            .ok_or_else(damaged)?;
+        let blob = payload.as_deref().and_then(Blob::read).ok_or_else(damaged)?;
         let key = match state.keys(self.disk())?.get(&blob.key) {
             Some(Slot::Live(wrapped)) => self.shared.wrapping.unwrap(&blob.key, wrapped),
             Some(Slot::Erased) => return Err(VaultError::Erased { reference }),
@@ -197,10 +161,7 @@ impl Vault {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.shared
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The key of a subject, made if it has none: then also what to write for it.
@@ -209,15 +170,9 @@ impl Vault {
         subject: &str,
         rng: &mut dyn CryptoRng,
     ) -> Result<(KeyId, DataKey, Option<Vec<u8>>), VaultError> {
-        let damaged = || VaultError::KeyDamaged {
-            subject: subject.to_owned(),
-        };
+        let damaged = || VaultError::KeyDamaged { subject: subject.to_owned() };
         if let Some((id, wrapped)) = self.state().keys(self.disk())?.current(subject) {
-            let key = self
-                .shared
-                .wrapping
-                .unwrap(id, wrapped)
-                .ok_or_else(damaged)?;
+            let key = self.shared.wrapping.unwrap(id, wrapped).ok_or_else(damaged)?;
             return Ok((*id, key, None));
         }
         let (id, key) = (random(rng), Zeroizing::new(random(rng)));
@@ -239,10 +194,8 @@ impl Vault {
     }
 
     fn write_data(&self, state: &mut State, sealed: &[Sealed]) -> Result<(), VaultError> {
-        let bytes: Vec<u8> = sealed
-            .iter()
-            .flat_map(|sealed| frame::frame(&sealed.payload))
-            .collect();
+        let bytes: Vec<u8> =
+            sealed.iter().flat_map(|sealed| frame::frame(&sealed.payload)).collect();
         if bytes.is_empty() {
             return Ok(());
         }
@@ -260,9 +213,7 @@ impl Vault {
     /// Appends to a file and answers where.
     fn append(&self, file: &'static str, bytes: &[u8]) -> Result<u64, VaultError> {
         let at = frame::length(self.disk(), file).map_err(VaultError::io("read", file))?;
-        self.disk()
-            .write_at(file, at, bytes)
-            .map_err(VaultError::io("write", file))?;
+        self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", file))?;
         Ok(at)
     }
 
@@ -289,9 +240,7 @@ impl State {
 
     fn refuse_if_poisoned(&self) -> Result<(), VaultError> {
         match &self.poisoned {
-            Some(cause) => Err(VaultError::Poisoned {
-                cause: cause.clone(),
-            }),
+            Some(cause) => Err(VaultError::Poisoned { cause: cause.clone() }),
             None => Ok(()),
         }
     }
@@ -306,9 +255,7 @@ impl State {
 
 impl fmt::Debug for Vault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vault")
-            .field("disk", &self.shared.disk)
-            .finish_non_exhaustive()
+        f.debug_struct("Vault").field("disk", &self.shared.disk).finish_non_exhaustive()
     }
 }
 
@@ -321,13 +268,9 @@ fn check(disk: &dyn Disk, wrapping: &Wrapping) -> Result<(), VaultError> {
             return Err(VaultError::KeysLost);
         }
         let file = frame::frame(&wrapping.check_payload());
-        return disk
-            .replace(keys::FILE, &file)
-            .map_err(VaultError::io("make", keys::FILE));
+        return disk.replace(keys::FILE, &file).map_err(VaultError::io("make", keys::FILE));
     }
-    let first = Scan::new(disk, keys::FILE, 0)
-        .and_then(|mut scan| scan.here())
-        .map_err(read)?;
+    let first = Scan::new(disk, keys::FILE, 0).and_then(|mut scan| scan.here()).map_err(read)?;
     match first.and_then(|payload| wrapping.checks(&payload)) {
         Some(true) => Ok(()),
         Some(false) => Err(VaultError::WrongKey),
@@ -348,11 +291,7 @@ fn list(disk: &dyn Disk) -> std::io::Result<BTreeMap<VaultRef, u64>> {
 }
 
 fn limit(bytes: usize, limit: usize) -> Result<(), VaultError> {
-    if bytes > limit {
-        Err(VaultError::TooLarge { bytes, limit })
-    } else {
-        Ok(())
-    }
+    if bytes > limit { Err(VaultError::TooLarge { bytes, limit }) } else { Ok(()) }
 }
 
 fn random<const N: usize>(rng: &mut dyn CryptoRng) -> [u8; N] {

@@ -31,9 +31,7 @@ impl FromStr for VaultRef {
     type Err = VaultRefError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bytes = HEXLOWER_PERMISSIVE
-            .decode(text.as_bytes())
-            .map_err(|_| VaultRefError)?;
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| VaultRefError)?;
         bytes.try_into().map(Self).map_err(|_| VaultRefError)
     }
 }

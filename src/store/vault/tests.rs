@@ -45,17 +45,11 @@ fn what_was_sealed_is_unsealed_also_after_reopening() {
 fn nothing_is_on_disk_or_in_debug_in_the_open() {
     let disk = MemoryDisk::new();
     let vault = open(&disk);
-    let sealed = vault
-        .seal("acme", b"4242424242424242", &mut seeded(1))
-        .unwrap();
+    let sealed = vault.seal("acme", b"4242424242424242", &mut seeded(1)).unwrap();
     assert!(!format!("{sealed:?} {vault:?}").contains("4242424242424242"));
     vault.write(&[sealed]).unwrap();
     for name in ["keys", "data"] {
-        assert!(
-            !file(&disk, name)
-                .windows(8)
-                .any(|window| window == b"42424242")
-        );
+        assert!(!file(&disk, name).windows(8).any(|window| window == b"42424242"));
     }
 }
 
@@ -81,10 +75,7 @@ fn an_erased_subject_is_unreadable_and_others_are_not() {
     vault.write(&[one.clone(), two.clone()]).unwrap();
     let other = put(&vault, "john", b"other", 3);
     let late = vault.seal("jane", b"late", &mut seeded(4)).unwrap();
-    assert_eq!(
-        vault.open_blob(&one.reference()).unwrap().as_slice(),
-        b"one"
-    );
+    assert_eq!(vault.open_blob(&one.reference()).unwrap().as_slice(), b"one");
     vault.erase("jane").unwrap();
     vault.erase("nobody").unwrap();
     vault.write(std::slice::from_ref(&late)).unwrap();
@@ -97,13 +88,7 @@ fn an_erased_subject_is_unreadable_and_others_are_not() {
         assert_eq!(vault.open_blob(&other).unwrap().as_slice(), b"other");
         assert_eq!(vault.open_blob(&again).unwrap().as_slice(), b"again");
     }
-    assert_eq!(
-        file(&disk, "keys")
-            .windows(4)
-            .filter(|window| window == b"jane")
-            .count(),
-        1
-    );
+    assert_eq!(file(&disk, "keys").windows(4).filter(|window| window == b"jane").count(), 1);
 }
 
 #[test]
@@ -122,10 +107,7 @@ fn a_torn_write_hides_nothing_that_was_written_before_or_after() {
             assert_eq!(vault.open_blob(&before).unwrap().as_slice(), b"before");
             assert_eq!(vault.open_blob(&after).unwrap().as_slice(), b"after");
             let lost = vault.open_blob(&torn).unwrap_err();
-            assert!(matches!(
-                lost,
-                VaultError::Missing { .. } | VaultError::Damaged { .. }
-            ));
+            assert!(matches!(lost, VaultError::Missing { .. } | VaultError::Damaged { .. }));
         }
     }
 }
@@ -140,19 +122,12 @@ fn a_value_is_bound_to_its_name_and_subject() {
     renamed.payload[..16].copy_from_slice(&[9; 16]);
     let mut moved = one.clone();
     moved.reference = VaultRef([8; 16]);
-    let at = moved
-        .payload
-        .windows(4)
-        .position(|window| window == b"jane")
-        .unwrap();
+    let at = moved.payload.windows(4).position(|window| window == b"jane").unwrap();
     moved.payload[at..at + 4].copy_from_slice(b"joan");
     vault.write(&[one, renamed, moved]).unwrap();
     for reference in [VaultRef([9; 16]), VaultRef([8; 16])] {
         let refused = vault.open_blob(&reference).unwrap_err();
-        assert!(matches!(
-            refused,
-            VaultError::Damaged { .. } | VaultError::Missing { .. }
-        ));
+        assert!(matches!(refused, VaultError::Damaged { .. } | VaultError::Missing { .. }));
     }
 }
 
@@ -166,38 +141,22 @@ fn after_a_failed_sync_nothing_is_written() {
     assert!(matches!(vault.sync(), Err(VaultError::Io { .. })));
     disk.break_syncs(false);
     assert!(matches!(vault.sync(), Err(VaultError::Poisoned { .. })));
-    assert!(matches!(
-        vault.write(&[sealed]),
-        Err(VaultError::Poisoned { .. })
-    ));
+    assert!(matches!(vault.write(&[sealed]), Err(VaultError::Poisoned { .. })));
 }
 
 #[test]
 fn the_same_seed_seals_the_same_bytes() {
-    let seal = || {
-        open(&MemoryDisk::new())
-            .seal("jane", b"x", &mut seeded(7))
-            .unwrap()
-    };
-    assert_eq!(
-        (seal().payload, seal().new_key),
-        (seal().payload, seal().new_key)
-    );
+    let seal = || open(&MemoryDisk::new()).seal("jane", b"x", &mut seeded(7)).unwrap();
+    assert_eq!((seal().payload, seal().new_key), (seal().payload, seal().new_key));
 }
 
 #[test]
 fn a_value_that_is_too_long_is_refused() {
     let vault = open(&MemoryDisk::new());
     let long = "x".repeat(SUBJECT_BYTES_MAX + 1);
-    assert!(matches!(
-        vault.seal(&long, b"", &mut seeded(1)),
-        Err(VaultError::TooLarge { .. })
-    ));
+    assert!(matches!(vault.seal(&long, b"", &mut seeded(1)), Err(VaultError::TooLarge { .. })));
     let long = vec![0; BLOB_BYTES_MAX + 1];
-    assert!(matches!(
-        vault.seal("jane", &long, &mut seeded(1)),
-        Err(VaultError::TooLarge { .. })
-    ));
+    assert!(matches!(vault.seal("jane", &long, &mut seeded(1)), Err(VaultError::TooLarge { .. })));
 }
 
 #[test]

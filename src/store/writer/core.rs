@@ -30,28 +30,16 @@ impl<R: Serialize> Job<R> {
         let Commit { blobs, records } = commit;
         let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
         let (answer, waiter) = oneshot::channel();
-        Ok((
-            Self {
-                blobs,
-                bodies,
-                records,
-                answer,
-            },
-            waiter,
-        ))
+        Ok((Self { blobs, bodies, records, answer }, waiter))
     }
 }
 
 fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, StoreError> {
     let mut body = Vec::new();
-    ciborium::into_writer(record, &mut body).map_err(|error| StoreError::Encode {
-        why: error.to_string(),
-    })?;
+    ciborium::into_writer(record, &mut body)
+        .map_err(|error| StoreError::Encode { why: error.to_string() })?;
     if body.len() > BODY_BYTES_MAX {
-        return Err(StoreError::TooLarge {
-            bytes: body.len(),
-            limit: BODY_BYTES_MAX,
-        });
+        return Err(StoreError::TooLarge { bytes: body.len(), limit: BODY_BYTES_MAX });
     }
     Ok(body)
 }
@@ -122,11 +110,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
 
     pub(super) fn finish(mut self) -> Parts<F> {
         self.commit(Vec::new());
-        Parts {
-            journal: self.journal,
-            vault: self.vault,
-            fold: self.fold,
-        }
+        Parts { journal: self.journal, vault: self.vault, fold: self.fold }
     }
 
     /// Takes one step, unless an earlier one failed.
@@ -141,23 +125,10 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
 
     /// Takes the jobs apart. Whoever waits is known before anything can fail.
     fn accept(&mut self, jobs: Vec<Job<R>>) -> Group<R> {
-        let mut group = Group {
-            blobs: Vec::new(),
-            bodies: Vec::new(),
-            records: Vec::new(),
-        };
-        for Job {
-            blobs,
-            bodies,
-            records,
-            answer,
-        } in jobs
-        {
+        let mut group = Group { blobs: Vec::new(), bodies: Vec::new(), records: Vec::new() };
+        for Job { blobs, bodies, records, answer } in jobs {
             self.accepted = self.accepted.saturating_add(to_u64(bodies.len()));
-            self.waiters.push(Waiter {
-                answer,
-                last: self.accepted,
-            });
+            self.waiters.push(Waiter { answer, last: self.accepted });
             group.blobs.extend(blobs);
             group.bodies.extend(bodies);
             group.records.extend(records);
@@ -167,21 +138,13 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
 
     /// Makes the sealed values durable, then writes all records as one batch.
     fn write(&mut self, group: Group<R>) -> Result<(), StoreError> {
-        let Group {
-            blobs,
-            bodies,
-            records,
-        } = group;
+        let Group { blobs, bodies, records } = group;
         if !blobs.is_empty() {
             self.vault.write(&blobs)?;
             self.vault.sync()?;
         }
         let sequences = self.journal.append(&bodies)?;
-        debug_assert_eq!(
-            sequences.end,
-            self.accepted.saturating_add(1),
-            "sequences are in step"
-        );
+        debug_assert_eq!(sequences.end, self.accepted.saturating_add(1), "sequences are in step");
         self.unfolded.extend(sequences.zip(records));
         Ok(())
     }
@@ -204,9 +167,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
     fn answer(&mut self) {
         for Waiter { answer, last } in self.waiters.drain(..) {
             let result = match &self.failed {
-                Some(cause) => Err(StoreError::Failed {
-                    cause: Arc::clone(cause),
-                }),
+                Some(cause) => Err(StoreError::Failed { cause: Arc::clone(cause) }),
                 None => Ok(last),
             };
             drop(answer.send(result));

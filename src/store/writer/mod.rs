@@ -48,10 +48,7 @@ pub struct Commit<R> {
 impl<R> Commit<R> {
     /// A commit of records without sealed values.
     pub fn of(records: Vec<R>) -> Self {
-        Self {
-            blobs: Vec::new(),
-            records,
-        }
+        Self { blobs: Vec::new(), records }
     }
 }
 
@@ -104,10 +101,7 @@ where
         let named = thread::Builder::new().name("store-writer".to_owned());
         named.spawn(run).map_err(StoreError::Thread)?;
         let queue = Mutex::new(Some(queue));
-        let door = Door::Thread(Thread {
-            queue,
-            parts: AsyncMutex::new(Some(parts)),
-        });
+        let door = Door::Thread(Thread { queue, parts: AsyncMutex::new(Some(parts)) });
         Ok(Self { door, head })
     }
 
@@ -116,10 +110,7 @@ where
     /// to the next caller.
     pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
         let (core, head) = Core::new(journal, vault, fold);
-        Self {
-            door: Door::Inline(Box::new(AsyncMutex::new(Some(core)))),
-            head,
-        }
+        Self { door: Door::Inline(Box::new(AsyncMutex::new(Some(core)))), head }
     }
 
     /// The last record that is durable and folded.
@@ -144,12 +135,7 @@ where
                     thread.send(job).await?;
                 }
                 Door::Inline(core) => {
-                    core.lock()
-                        .await
-                        .as_mut()
-                        .ok_or(StoreError::Closed)?
-                        .commit_slowly(job)
-                        .await;
+                    core.lock().await.as_mut().ok_or(StoreError::Closed)?.commit_slowly(job).await;
                 }
             }
             answer.await.map_err(|_| StoreError::Closed)?
@@ -175,31 +161,18 @@ where
 
 impl<R, F> fmt::Debug for Writer<R, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer")
-            .field("head", &self.head)
-            .finish_non_exhaustive()
+        f.debug_struct("Writer").field("head", &self.head).finish_non_exhaustive()
     }
 }
 
 impl<R, F> Thread<R, F> {
     async fn send(&self, job: Job<R>) -> Result<(), StoreError> {
-        let queue = self
-            .queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        queue
-            .ok_or(StoreError::Closed)?
-            .send(job)
-            .await
-            .map_err(|_| StoreError::Closed)
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        queue.ok_or(StoreError::Closed)?.send(job).await.map_err(|_| StoreError::Closed)
     }
 
     fn take_queue(&self) -> Option<mpsc::Sender<Job<R>>> {
-        self.queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

@@ -42,22 +42,13 @@ struct Disks {
 }
 
 fn disks() -> Disks {
-    Disks {
-        journal: TestDisk::default(),
-        vault: TestDisk::default(),
-    }
+    Disks { journal: TestDisk::default(), vault: TestDisk::default() }
 }
 
 fn parts(disks: &Disks, fold: Memory) -> Parts {
-    let journal = Journal::open(Arc::new(disks.journal.clone()), Options::default())
-        .unwrap()
-        .0;
+    let journal = Journal::open(Arc::new(disks.journal.clone()), Options::default()).unwrap().0;
     let vault = Vault::open(Arc::new(disks.vault.clone()), &MasterKey::new([1; 32])).unwrap();
-    Parts {
-        journal,
-        vault,
-        fold,
-    }
+    Parts { journal, vault, fold }
 }
 
 fn threaded(parts: Parts) -> Writer<String, Memory> {
@@ -91,18 +82,12 @@ async fn an_answered_commit_is_durable_and_folded() {
         let reopened = parts(&disks, Memory::default()).journal;
         assert_eq!(reopened.head(), writer.head());
         let bodies = reopened.read_from(1).map(|record| record.unwrap().body);
-        let read: Vec<String> = bodies
-            .map(|body| ciborium::from_reader(body.as_slice()).unwrap())
-            .collect();
+        let read: Vec<String> =
+            bodies.map(|body| ciborium::from_reader(body.as_slice()).unwrap()).collect();
         assert_eq!(read, ["a", "b", "c"]);
         let closed = writer.close().await.unwrap();
         assert_eq!(
-            closed
-                .fold
-                .seen
-                .iter()
-                .map(|(sequence, _)| *sequence)
-                .collect::<Vec<_>>(),
+            closed.fold.seen.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(),
             [1, 2, 3]
         );
         assert_eq!(closed.fold.head, Some(closed.journal.head()));
@@ -116,25 +101,13 @@ async fn sealed_values_are_durable_before_the_records_that_name_them() {
         let sealed = vault.seal("jane", b"4242", &mut seeded(1)).unwrap();
         let reference = sealed.reference();
         let records = vec![reference.to_string()];
-        writer
-            .append(Commit {
-                blobs: vec![sealed.clone()],
-                records,
-            })
-            .await
-            .unwrap();
+        writer.append(Commit { blobs: vec![sealed.clone()], records }).await.unwrap();
         let vault = parts(&disks, Memory::default()).vault;
         assert_eq!(vault.open_blob(&reference).unwrap().as_slice(), b"4242");
 
         disks.vault.break_syncs(true);
-        let again = Commit {
-            blobs: vec![sealed],
-            records: vec!["never".to_owned()],
-        };
-        assert!(matches!(
-            writer.append(again).await,
-            Err(StoreError::Failed { .. })
-        ));
+        let again = Commit { blobs: vec![sealed], records: vec!["never".to_owned()] };
+        assert!(matches!(writer.append(again).await, Err(StoreError::Failed { .. })));
         assert_eq!(parts(&disks, Memory::default()).journal.head().sequence, 1);
     }
 }
@@ -143,30 +116,19 @@ async fn sealed_values_are_durable_before_the_records_that_name_them() {
 async fn many_waiters_share_few_syncs() {
     let disks = disks();
     let (open_gate, gate) = std_mpsc::channel();
-    let writer = threaded(parts(
-        &disks,
-        Memory {
-            gate: Some(gate),
-            ..Memory::default()
-        },
-    ));
+    let writer = threaded(parts(&disks, Memory { gate: Some(gate), ..Memory::default() }));
     let before = disks.journal.syncs();
     let mut first = pin!(writer.append(commit(&["first"])));
     assert!(first.as_mut().now_or_never().is_none());
-    let mut waiters: Vec<_> = (0..500)
-        .map(|_| Box::pin(unconstrained(writer.append(commit(&["more"])))))
-        .collect();
+    let mut waiters: Vec<_> =
+        (0..500).map(|_| Box::pin(unconstrained(writer.append(commit(&["more"]))))).collect();
     for waiter in &mut waiters {
         assert!(waiter.now_or_never().is_none());
     }
     // The thread stands in its first fold, and all others are queued behind it.
     open_gate.send(()).unwrap();
     first.await.unwrap();
-    let mut answers: Vec<u64> = join_all(waiters)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let mut answers: Vec<u64> = join_all(waiters).await.into_iter().map(Result::unwrap).collect();
     answers.sort_unstable();
     answers.dedup();
     assert_eq!(answers.len(), 500);
@@ -180,23 +142,14 @@ async fn after_a_failed_sync_everyone_is_refused() {
         writer.append(commit(&["a"])).await.unwrap();
         disks.journal.break_syncs(true);
         let failed = writer.append(commit(&["b"])).await.unwrap_err();
-        assert!(
-            failed.to_string().contains("the disk is on fire"),
-            "{failed}"
-        );
+        assert!(failed.to_string().contains("the disk is on fire"), "{failed}");
         disks.journal.break_syncs(false);
         let refused = writer.append(commit(&["c"])).await.unwrap_err();
-        assert!(
-            refused.to_string().contains("the disk is on fire"),
-            "{refused}"
-        );
+        assert!(refused.to_string().contains("the disk is on fire"), "{refused}");
         assert_eq!(writer.head().sequence, 1);
         let mut parts = writer.close().await.unwrap();
         assert_eq!(parts.fold.seen.len(), 1);
-        assert!(matches!(
-            parts.journal.append(&[]),
-            Err(JournalError::Poisoned { .. })
-        ));
+        assert!(matches!(parts.journal.append(&[]), Err(JournalError::Poisoned { .. })));
     }
 }
 
@@ -205,10 +158,7 @@ async fn a_fold_that_fails_is_no_answer_that_it_went_well() {
     for (disks, writer) in both() {
         let failed = writer.append(commit(&["unfoldable"])).await;
         assert!(matches!(failed, Err(StoreError::Failed { .. })));
-        assert!(matches!(
-            writer.append(commit(&["a"])).await,
-            Err(StoreError::Failed { .. })
-        ));
+        assert!(matches!(writer.append(commit(&["a"])).await, Err(StoreError::Failed { .. })));
         assert_eq!(parts(&disks, Memory::default()).journal.head().sequence, 1);
     }
 }
@@ -217,10 +167,7 @@ async fn a_fold_that_fails_is_no_answer_that_it_went_well() {
 async fn a_record_that_is_too_large_is_refused_alone() {
     for (_, writer) in both() {
         let large = Commit::of(vec!["small".to_owned(), "x".repeat(BODY_BYTES_MAX)]);
-        assert!(matches!(
-            writer.append(large).await,
-            Err(StoreError::TooLarge { .. })
-        ));
+        assert!(matches!(writer.append(large).await, Err(StoreError::TooLarge { .. })));
         assert_eq!(writer.append(commit(&["a"])).await.unwrap(), 1);
     }
 }
@@ -229,10 +176,7 @@ async fn a_record_that_is_too_large_is_refused_alone() {
 async fn a_closed_writer_says_so() {
     for (_, writer) in both() {
         writer.close().await.unwrap();
-        assert!(matches!(
-            writer.append(commit(&["a"])).await,
-            Err(StoreError::Closed)
-        ));
+        assert!(matches!(writer.append(commit(&["a"])).await, Err(StoreError::Closed)));
         assert!(matches!(writer.close().await, Err(StoreError::Closed)));
     }
 }
@@ -269,9 +213,6 @@ async fn a_caller_that_is_dropped_anywhere_leaves_the_store_true() {
 async fn closing_finishes_what_a_dropped_caller_left() {
     for polls in 2..=3 {
         let closed = stopped_after(polls).await.1.close().await.unwrap();
-        assert_eq!(
-            (closed.journal.head().sequence, closed.fold.seen.len()),
-            (1, 1)
-        );
+        assert_eq!((closed.journal.head().sequence, closed.fold.seen.len()), (1, 1));
     }
 }

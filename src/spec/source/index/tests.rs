@@ -20,11 +20,7 @@ fn index(root: &Path, read_at_ns: i64) -> SpecIndex {
     let listing = Listing::of(root, "");
     let entries = listing.files.iter().map(|(path, stat)| {
         let hash = *blake3::hash(&fs::read(root.join(path)).unwrap()).as_bytes();
-        IndexEntry {
-            path,
-            stat: *stat,
-            hash,
-        }
+        IndexEntry { path, stat: *stat, hash }
     });
     SpecIndex::pack(entries, read_at_ns)
 }
@@ -58,13 +54,7 @@ fn a_file_that_changed_while_it_was_read_is_looked_at_again() {
     let dir = tree();
     let now = Listing::of(dir.path(), "").files["a.yaml"].mtime_ns;
     assert!(!index(dir.path(), now).unchanged(dir.path()));
-    assert!(
-        !index(dir.path(), now + TICK_NS)
-            .changes(dir.path())
-            .unwrap()
-            .changed
-            .is_empty()
-    );
+    assert!(!index(dir.path(), now + TICK_NS).changes(dir.path()).unwrap().changed.is_empty());
 }
 
 #[test]

@@ -17,10 +17,7 @@ use super::{
 const SMALL: u64 = 1024;
 
 fn options() -> Options {
-    Options {
-        segment_bytes: SMALL,
-        ..Options::default()
-    }
+    Options { segment_bytes: SMALL, ..Options::default() }
 }
 
 fn open(disk: &MemoryDisk) -> Result<(Journal, Opened), JournalError> {
@@ -45,10 +42,7 @@ fn add(journal: &mut Journal, batch: &[&str]) -> Range<u64> {
 }
 
 fn bodies(journal: &Journal) -> Vec<String> {
-    journal
-        .read_from(1)
-        .map(|record| String::from_utf8(record.unwrap().body).unwrap())
-        .collect()
+    journal.read_from(1).map(|record| String::from_utf8(record.unwrap().body).unwrap()).collect()
 }
 
 /// One file as bytes.
@@ -58,8 +52,7 @@ fn file(disk: &MemoryDisk, first: u64) -> Vec<u8> {
 
 fn flip(disk: &MemoryDisk, first: u64, offset: u64) {
     let byte = disk.read_at(&segment::name(first), offset, 1).unwrap()[0];
-    disk.write_at(&segment::name(first), offset, &[byte ^ 0x41])
-        .unwrap();
+    disk.write_at(&segment::name(first), offset, &[byte ^ 0x41]).unwrap();
 }
 
 /// The journal again, with one byte of a record changed and its checksum made to match.
@@ -71,9 +64,7 @@ fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
     let length = u32::from_le_bytes(bytes[start + 8..start + 12].try_into().unwrap());
     let end = start + 12 + usize::try_from(length).unwrap();
     let crc = crc32fast::hash(&bytes[start + 8..end]).to_le_bytes();
-    forged
-        .write_at(&segment::name(1), begins + 4, &crc)
-        .unwrap();
+    forged.write_at(&segment::name(1), begins + 4, &crc).unwrap();
     forged
 }
 
@@ -81,13 +72,7 @@ fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
 fn what_was_synced_is_read_back_in_order() {
     let (disk, journal) = written(&[&["a", "b"], &["c"]]);
     let (again, opened) = open(&disk).unwrap();
-    assert_eq!(
-        opened,
-        Opened {
-            head: journal.head(),
-            cut: None
-        }
-    );
+    assert_eq!(opened, Opened { head: journal.head(), cut: None });
     assert_eq!(bodies(&again), ["a", "b", "c"]);
     assert_eq!(again.position(), journal.position());
     assert_eq!(again.verify().unwrap(), journal.head());
@@ -97,14 +82,8 @@ fn what_was_synced_is_read_back_in_order() {
 #[test]
 fn what_is_not_synced_is_not_read() {
     let (_, mut journal) = written(&[&["a"]]);
-    assert_eq!(
-        journal.append(&[b"b".to_vec(), b"c".to_vec()]).unwrap(),
-        2..4
-    );
-    assert_eq!(
-        (journal.head().sequence, bodies(&journal)),
-        (1, vec!["a".to_owned()])
-    );
+    assert_eq!(journal.append(&[b"b".to_vec(), b"c".to_vec()]).unwrap(), 2..4);
+    assert_eq!((journal.head().sequence, bodies(&journal)), (1, vec!["a".to_owned()]));
     journal.sync().unwrap();
     assert_eq!(journal.head().sequence, 3);
 }
@@ -135,10 +114,7 @@ fn a_full_segment_is_followed_by_another() {
     let (again, opened) = open(&disk).unwrap();
     assert_eq!((opened.head, bodies(&again).len()), (journal.head(), 6));
     assert_eq!(
-        again
-            .read_from(4)
-            .map(|record| record.unwrap().sequence)
-            .collect::<Vec<_>>(),
+        again.read_from(4).map(|record| record.unwrap().sequence).collect::<Vec<_>>(),
         [4, 5, 6]
     );
 }
@@ -150,16 +126,10 @@ fn opening_from_a_trusted_position_reads_only_what_follows() {
     let trusted = journal.position();
     add(&mut journal, &["later"]);
     flip(&disk, 1, 400);
-    let fast = Options {
-        trusted: Some(trusted),
-        ..options()
-    };
+    let fast = Options { trusted: Some(trusted), ..options() };
     let (again, opened) = Journal::open(Arc::new(disk.clone()), fast).unwrap();
     assert_eq!(opened.head, journal.head());
-    assert!(matches!(
-        again.verify(),
-        Err(JournalError::Damaged { sequence: 1, .. })
-    ));
+    assert!(matches!(again.verify(), Err(JournalError::Damaged { sequence: 1, .. })));
     assert!(open(&disk).is_err());
 }
 
@@ -176,18 +146,9 @@ fn each_thing_out_of_place_has_its_own_error() {
     let foreign = with(&|disk| disk.write_at("notes.txt", 0, b"hi").unwrap());
     assert!(matches!(foreign, JournalError::Foreign { file } if file == "notes.txt"));
     let missing = with(&|disk| disk.remove(&segment::name(3)).unwrap());
-    assert!(matches!(
-        missing,
-        JournalError::MissingSegment {
-            expected: 3,
-            found: Some(_)
-        }
-    ));
+    assert!(matches!(missing, JournalError::MissingSegment { expected: 3, found: Some(_) }));
     let first = with(&|disk| disk.remove(&segment::name(1)).unwrap());
-    assert!(matches!(
-        first,
-        JournalError::MissingSegment { expected: 1, .. }
-    ));
+    assert!(matches!(first, JournalError::MissingSegment { expected: 1, .. }));
     let header = with(&|disk| flip(disk, 3, 20));
     assert!(matches!(header, JournalError::Header { file, .. } if file == segment::name(3)));
     let swapped = with(&|disk| {
@@ -202,23 +163,13 @@ fn a_later_format_is_left_alone() {
     let (disk, journal) = written(&[&["first"]]);
     let begins = journal.position().begins;
     let newer = forged(&disk, begins, begins + 12);
-    assert!(matches!(
-        open(&newer),
-        Err(JournalError::Version { known: 1, .. })
-    ));
+    assert!(matches!(open(&newer), Err(JournalError::Version { known: 1, .. })));
     let mut header = file(&disk, 1)[..52].to_vec();
     header[8] = 2;
     let crc = crc32fast::hash(&header).to_le_bytes();
     header.extend_from_slice(&crc);
     disk.write_at(&segment::name(1), 0, &header).unwrap();
-    assert!(matches!(
-        open(&disk),
-        Err(JournalError::Version {
-            offset: 0,
-            found: 2,
-            ..
-        })
-    ));
+    assert!(matches!(open(&disk), Err(JournalError::Version { offset: 0, found: 2, .. })));
 }
 
 #[test]
@@ -245,15 +196,10 @@ fn after_a_failed_sync_or_write_nothing_is_accepted() {
         let mut journal = Journal::open(Arc::new(disk.clone()), options()).unwrap().0;
         add(&mut journal, &["before"]);
         break_it(&disk, true);
-        let failed = journal
-            .append(&[b"lost".to_vec()])
-            .and_then(|_| journal.sync());
+        let failed = journal.append(&[b"lost".to_vec()]).and_then(|_| journal.sync());
         assert!(matches!(failed, Err(JournalError::Io { .. })));
         break_it(&disk, false);
-        assert!(matches!(
-            journal.append(&[vec![]]),
-            Err(JournalError::Poisoned { .. })
-        ));
+        assert!(matches!(journal.append(&[vec![]]), Err(JournalError::Poisoned { .. })));
         assert!(matches!(journal.sync(), Err(JournalError::Poisoned { .. })));
         assert_eq!(journal.head().sequence, 1);
     }
@@ -262,9 +208,7 @@ fn after_a_failed_sync_or_write_nothing_is_accepted() {
 #[test]
 fn one_batch_costs_one_sync() {
     let disk = TestDisk::default();
-    let mut journal = Journal::open(Arc::new(disk.clone()), Options::default())
-        .unwrap()
-        .0;
+    let mut journal = Journal::open(Arc::new(disk.clone()), Options::default()).unwrap().0;
     let before = disk.syncs();
     add(&mut journal, &["x"; 1000]);
     assert_eq!(disk.syncs() - before, 1);
