@@ -1,3 +1,44 @@
 //! The only place that renders.
 
 pub mod diagnostic;
+pub mod intents;
+mod overview;
+pub mod plan;
+pub mod progress;
+pub mod resources;
+mod words;
+
+use serde::Serialize;
+
+pub use overview::overview;
+
+/// A value for programs, as JSON over several lines.
+pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    let text = serde_json::to_string_pretty(value);
+    text.unwrap_or_else(|error| failed(&error.to_string()))
+}
+
+/// A value for programs, as YAML.
+pub fn yaml<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_yaml::to_string(value).unwrap_or_else(|error| failed(&error.to_string()))
+}
+
+/// What stands for a value that has no such form, in JSON and YAML alike. None of ours is so.
+fn failed(why: &str) -> String {
+    serde_json::json!({ "error": { "code": "our_mistake", "message": why } }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn programs_read_back_what_was_rendered() {
+        let value = json!({ "items": [{ "name": "jané\u{1b}[31m", "ready": true }], "n": 1 });
+        let from_json: serde_json::Value = serde_json::from_str(&super::json(&value)).unwrap();
+        let from_yaml: serde_json::Value = serde_yaml::from_str(&super::yaml(&value)).unwrap();
+        assert_eq!((&from_json, &from_yaml), (&value, &value));
+        assert!(!super::json(&value).contains('\u{1b}'));
+        assert!(!super::yaml(&value).contains('\u{1b}'));
+    }
+}

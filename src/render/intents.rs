@@ -1,0 +1,145 @@
+//! Effects that are not settled, and what to do about each.
+
+use super::resources::lines;
+use super::words::{Paint, clean, counted, wrapped};
+use crate::engine::{IntentView, IntentsView};
+
+/// Columns of a wrapped sentence.
+const SENTENCE_WIDTH: usize = 80;
+
+/// Open intents, then what was made again.
+pub fn text(view: &IntentsView, color: bool) -> String {
+    let paint = Paint { color };
+    if view.items.is_empty() && view.remade.is_empty() {
+        return "Every intent is settled.\n".to_owned();
+    }
+    let mut out = String::new();
+    if !view.items.is_empty() {
+        let header = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"];
+        let rows: Vec<_> = view.items.iter().map(row).collect();
+        table(&mut out, paint, &header, &rows);
+        for item in &view.items {
+            advice(&mut out, paint, item);
+        }
+    }
+    if !view.remade.is_empty() {
+        remade(&mut out, paint, view);
+    }
+    out
+}
+
+fn table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
+    for (number, line) in lines(header, rows, None).iter().enumerate() {
+        out.push_str(&if number == 0 { paint.bold(line) } else { line.clone() });
+        out.push('\n');
+    }
+}
+
+/// The cells of one intent.
+fn row(item: &IntentView) -> Vec<String> {
+    let sent = counted(usize::try_from(item.attempts).unwrap_or(usize::MAX), "time");
+    let state = clean(&item.state).replace('_', " ");
+    let cells = [&item.id, &item.key.short(), &item.effect].map(|text| clean(text));
+    cells.into_iter().chain([state, sent, clean(&item.at)]).collect()
+}
+
+/// What happened to one intent, and what to do.
+fn advice(out: &mut String, paint: Paint, item: &IntentView) {
+    out.push_str(&format!("\n{} {}\n", paint.bold(&clean(&item.id)), clean(&item.key.short())));
+    if let Some(reason) = &item.reason {
+        sentence(out, reason);
+    }
+    let todo = match item.state.as_str() {
+        "open" => "It is on its way. If nothing runs, `reckon apply` goes on with it.",
+        "in_doubt" => {
+            "An answer was lost. `reckon apply` or the daemon finds out what became of it; \
+             nothing is sent again before that is known."
+        }
+        _ => {
+            "It is left alone until a person knows whether it took effect. Look for its mark or \
+             its source id at the service."
+        }
+    };
+    sentence(out, todo);
+    out.push_str(&format!("  mark       {}\n", clean(&item.mark)));
+    out.push_str(&format!("  source id  {}\n", clean(&item.source_id)));
+}
+
+/// What was made again without proof.
+fn remade(out: &mut String, paint: Paint, view: &IntentsView) {
+    if !view.items.is_empty() {
+        out.push('\n');
+    }
+    let rows = view.remade.iter().map(|one| vec![clean(&one.intent), clean(&one.key.short())]);
+    table(out, paint, &["INTENT", "MADE AGAIN"], &rows.collect::<Vec<_>>());
+    out.push('\n');
+    sentence(
+        out,
+        "Nothing proved that the first try failed, so the service may have these twice. Look for \
+         a second one there and remove it by hand; `reckon.dev/on-doubt: hold` in a document asks \
+         to be held instead.",
+    );
+}
+
+fn sentence(out: &mut String, text: &str) {
+    for line in wrapped(text, SENTENCE_WIDTH) {
+        out.push_str(&format!("  {line}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::RemadeView;
+
+    fn item(state: &str, reason: Option<&str>) -> IntentView {
+        IntentView {
+            id: "7".to_owned(),
+            key: "Invoice/jane".parse().unwrap(),
+            effect: "invoice.create".to_owned(),
+            state: state.to_owned(),
+            attempts: 1,
+            reason: reason.map(str::to_owned),
+            source_id: "acme:Invoice/default/jane".to_owned(),
+            mark: "rkabcdefghijklmnopqrstuvwxyz".to_owned(),
+            at: "2026-11-20T12:00:00.000Z".to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_intent_says_what_to_do() {
+        let view = IntentsView {
+            items: vec![item("held", Some("the answer names another amount"))],
+            remade: vec![RemadeView { intent: "3".to_owned(), key: "Contact/jo".parse().unwrap() }],
+        };
+        insta::assert_snapshot!(text(&view, false), @r#"
+        INTENT  RESOURCE      EFFECT          STATE  SENT    SINCE
+        7       Invoice/jane  invoice.create  held   1 time  2026-11-20T12:00:00.000Z
+
+        7 Invoice/jane
+          the answer names another amount
+          It is left alone until a person knows whether it took effect. Look for its mark
+          or its source id at the service.
+          mark       rkabcdefghijklmnopqrstuvwxyz
+          source id  acme:Invoice/default/jane
+
+        INTENT  MADE AGAIN
+        3       Contact/jo
+
+          Nothing proved that the first try failed, so the service may have these twice.
+          Look for a second one there and remove it by hand; `reckon.dev/on-doubt: hold`
+          in a document asks to be held instead.
+        "#);
+        for state in ["open", "in_doubt", "held"] {
+            let one = IntentsView { items: vec![item(state, None)], remade: Vec::new() };
+            let shown = text(&one, false);
+            assert_eq!(shown.contains("`reckon apply`"), state != "held", "{state}");
+            assert!(shown.contains(state.replace('_', " ").as_str()));
+        }
+    }
+
+    #[test]
+    fn nothing_open_is_one_line() {
+        assert_eq!(text(&IntentsView::default(), true), "Every intent is settled.\n");
+    }
+}

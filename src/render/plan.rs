@@ -1,0 +1,149 @@
+//! A plan for people: what money moves, what would be done and why, where that is said.
+
+mod count;
+mod markdown;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use owo_colors::Style;
+
+use super::words::{self, Paint, clean, counted, key, place, short, value};
+use crate::engine::{MoneyView, PlanView, StepView};
+use crate::model::desired::Coverage;
+use crate::model::plan::{FieldChange, Verdict};
+
+pub use markdown::markdown;
+
+/// The word of the reason that names fields.
+const CANNOT_CHANGE: &str = "CannotChange";
+/// How the sentence of that reason begins; the fields follow.
+const CANNOT_CHANGE_SENTENCE: &str = "the service cannot change ";
+
+/// A plan as text, with colours or without.
+pub fn text(plan: &PlanView, color: bool) -> String {
+    let paint = Paint { color };
+    let mut out = String::new();
+    for money in &plan.totals {
+        line(&mut out, &paint.bold(&words::money(money)));
+    }
+    if !plan.totals.is_empty() {
+        out.push('\n');
+    }
+    for step in &plan.steps {
+        block(&mut out, step, paint);
+    }
+    if !plan.steps.is_empty() {
+        out.push('\n');
+    }
+    line(&mut out, &paint.bold(&count::summary(plan)));
+    for note in notes(plan) {
+        line(&mut out, &note);
+    }
+    line(&mut out, &paint.dim(&origin(plan)));
+    out
+}
+
+/// What steps add up to: sums of money by currency, mode and meaning, in this order.
+pub fn totals(steps: &[StepView]) -> Vec<MoneyView> {
+    let mut sums = BTreeMap::new();
+    for money in steps.iter().flat_map(|step| &step.money) {
+        let sum = sums.entry((&money.currency, money.mode, &money.meaning)).or_insert(0_i64);
+        *sum = sum.saturating_add(money.amount);
+    }
+    let view = |((currency, mode, meaning), amount): ((&String, _, &String), _)| MoneyView {
+        currency: currency.clone(),
+        mode,
+        meaning: meaning.clone(),
+        amount,
+    };
+    sums.into_iter().map(view).collect()
+}
+
+/// One step with its place, its money and its fields.
+fn block(out: &mut String, step: &StepView, paint: Paint) {
+    let (symbol, style) = symbol(step);
+    let name = key(&step.kind, &step.namespace, &step.name);
+    let head = paint.paint(style, &format!("{symbol} {name}"));
+    line(out, &format!("{head}  {}", clean(&step.message)));
+    let place = place(step.file.as_deref(), step.line);
+    let about: Vec<String> = place.into_iter().chain(step.money.iter().map(words::money)).collect();
+    if !about.is_empty() {
+        line(out, &format!("    {}", paint.dim(&about.join(", "))));
+    }
+    let fixed = fixed(step);
+    for change in &step.changes {
+        let mut text = format!("    {}: {}", clean(&change.path), before_after(step, change, value));
+        if fixed.contains(change.path.as_str()) {
+            let marked = paint.paint(Style::new().red(), "the service cannot change this");
+            text = format!("{text}  ! {marked}");
+        }
+        line(out, &text);
+    }
+}
+
+/// `before → after`; only the value where something is made that was not there.
+fn before_after(
+    step: &StepView,
+    change: &FieldChange,
+    shown: impl Fn(&serde_json::Value) -> String,
+) -> String {
+    let side = |value: &serde_json::Value| {
+        if value.is_null() { "(none)".to_owned() } else { shown(value) }
+    };
+    if step.verdict == Verdict::Create && change.before.is_null() {
+        return side(&change.after);
+    }
+    format!("{} → {}", side(&change.before), side(&change.after))
+}
+
+/// The fields that the reason names as unchangeable.
+fn fixed(step: &StepView) -> BTreeSet<&str> {
+    let named = (step.reason == CANNOT_CHANGE).then_some(&step.message);
+    let fields = named.and_then(|message| message.strip_prefix(CANNOT_CHANGE_SENTENCE));
+    fields.into_iter().flat_map(|fields| fields.split(", ")).collect()
+}
+
+/// The sign of a step and its colour.
+fn symbol(step: &StepView) -> (char, Style) {
+    match step.verdict {
+        Verdict::Settled if step.stuck => ('!', Style::new().red()),
+        Verdict::Settled | Verdict::Wait => ('…', Style::new().dimmed()),
+        Verdict::Create => ('+', Style::new().green()),
+        Verdict::Update => ('~', Style::new().yellow()),
+        Verdict::Delete => ('-', Style::new().red()),
+        Verdict::Read => ('?', Style::new().cyan()),
+        Verdict::Orphan => ('o', Style::new().dimmed()),
+        Verdict::Blocked => ('!', Style::new().red()),
+    }
+}
+
+/// What else has to be known before a plan is believed.
+fn notes(plan: &PlanView) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !plan.problems.is_empty() {
+        let problems = counted(plan.problems.len(), "problem");
+        notes.push(format!("{problems} in the files: `reckon validate` shows where."));
+    }
+    if plan.coverage == Coverage::Partial {
+        notes.push("Not every document is good: absence of one removes nothing.".to_owned());
+    }
+    notes
+}
+
+/// What the plan was made from.
+fn origin(plan: &PlanView) -> String {
+    let mut origin = format!("Position {}, head {}", plan.position, short(&plan.head));
+    if let Some(commit) = &plan.commit {
+        origin.push_str(&format!(", commit {}", short(commit)));
+    }
+    origin
+}
+
+/// Adds one line.
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! A plan in one line.
+
+use crate::engine::{PlanView, StepView};
+use crate::model::plan::Verdict;
+use crate::render::words::counted;
+
+/// How many steps of a plan are of which sort.
+#[derive(Default)]
+struct Counts {
+    create: usize,
+    update: usize,
+    delete: usize,
+    read: usize,
+    wait: usize,
+    blocked: usize,
+    orphan: usize,
+    unready: usize,
+}
+
+impl Counts {
+    fn of(steps: &[StepView]) -> Self {
+        let mut counts = Self::default();
+        for step in steps {
+            let count = match step.verdict {
+                Verdict::Create => &mut counts.create,
+                Verdict::Update => &mut counts.update,
+                Verdict::Delete => &mut counts.delete,
+                Verdict::Read => &mut counts.read,
+                Verdict::Wait => &mut counts.wait,
+                Verdict::Blocked => &mut counts.blocked,
+                Verdict::Orphan => &mut counts.orphan,
+                Verdict::Settled if step.stuck => &mut counts.blocked,
+                Verdict::Settled => &mut counts.unready,
+            };
+            *count = count.saturating_add(1);
+        }
+        counts
+    }
+
+    /// What is not done, as far as there is any.
+    fn aside(&self) -> String {
+        let parts = [
+            (self.wait, "waiting"),
+            (self.blocked, "blocked"),
+            (self.unready, "not ready yet"),
+            (self.orphan, "orphaned"),
+        ];
+        let said = parts.iter().filter(|(count, _)| *count > 0);
+        said.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What would be done.
+    fn work(&self) -> String {
+        let Self { create, update, delete, read, .. } = self;
+        let work = format!("{create} to create, {update} to update, {delete} to delete");
+        if *read > 0 { format!("{work}, {read} to read") } else { work }
+    }
+
+    /// Whether nothing would be done and nothing stands in the way.
+    fn is_quiet(&self) -> bool {
+        let Self { create, update, delete, read, wait, blocked, orphan: _, unready: _ } = self;
+        [create, update, delete, read, wait, blocked].iter().all(|count| **count == 0)
+    }
+}
+
+/// `Plan: 3 to create, 1 to update, 0 to delete; 2 waiting, 1 blocked`.
+pub(super) fn summary(plan: &PlanView) -> String {
+    let counts = Counts::of(&plan.steps);
+    let aside = counts.aside();
+    let aside = if aside.is_empty() { aside } else { format!("; {aside}") };
+    if !counts.is_quiet() {
+        return format!("Plan: {}{aside}", counts.work());
+    }
+    let matching = plan.resources.saturating_sub(plan.steps.len());
+    let verb = if matching == 1 { "matches" } else { "match" };
+    format!("Nothing to do: {} {verb}{aside}.", counted(matching, "resource"))
+}

@@ -1,0 +1,137 @@
+//! A plan for a comment on a pull request.
+//!
+//! Names, messages and values come from the pull request itself or from the service. They stand in
+//! code spans or with every sign of markup escaped, so that they cannot end a block, draw a link,
+//! or call for a person.
+
+use super::{before_after, count, fixed, line, notes, origin, symbol};
+use crate::engine::{PlanView, StepView};
+use crate::render::words::{self, clean, counted, key, place, value};
+
+/// A comment may have 65,536 characters; steps beyond this many bytes are counted, not shown.
+const BYTES_MAX: usize = 60_000;
+/// A plan with more steps than this is folded up.
+const OPEN_STEPS_MAX: usize = 10;
+
+/// A plan as markdown.
+pub fn markdown(plan: &PlanView) -> String {
+    let mut out = String::new();
+    line(&mut out, &format!("### {}", count::summary(plan)));
+    out.push('\n');
+    totals(&mut out, plan);
+    let folded = plan.steps.len() > OPEN_STEPS_MAX;
+    if folded {
+        let steps = counted(plan.steps.len(), "step");
+        line(&mut out, &format!("<details><summary>{steps}</summary>\n"));
+    }
+    steps(&mut out, &plan.steps);
+    if folded {
+        line(&mut out, "</details>\n");
+    }
+    for note in notes(plan) {
+        line(&mut out, &format!("**{note}**\n"));
+    }
+    line(&mut out, &format!("<sub>{}</sub>", prose(&origin(plan))));
+    out
+}
+
+/// The table of totals.
+fn totals(out: &mut String, plan: &PlanView) {
+    if plan.totals.is_empty() {
+        return;
+    }
+    line(out, "| Amount | What happens | Mode |\n|---:|---|---|");
+    for money in &plan.totals {
+        let amount = prose(&words::amount(money));
+        let meaning = prose(&words::meaning(&money.meaning));
+        line(out, &format!("| {amount} | {meaning} | {} |", money.mode));
+    }
+    out.push('\n');
+}
+
+/// As many steps as there is room for.
+fn steps(out: &mut String, steps: &[StepView]) {
+    for (done, step) in steps.iter().enumerate() {
+        let text = item(step);
+        if out.len().saturating_add(text.len()) > BYTES_MAX {
+            let more = counted(steps.len().saturating_sub(done), "more step");
+            line(out, &format!("- … and {more}: `reckon plan` shows all of them"));
+            break;
+        }
+        out.push_str(&text);
+    }
+    if !steps.is_empty() {
+        out.push('\n');
+    }
+}
+
+/// One step as an item of a list, its fields beneath it.
+fn item(step: &StepView) -> String {
+    let (symbol, _) = symbol(step);
+    let name = code(&key(&step.kind, &step.namespace, &step.name));
+    let mut out = String::new();
+    let place = place(step.file.as_deref(), step.line);
+    let place = place.map_or_else(String::new, |place| format!(" ({})", code(&place)));
+    line(&mut out, &format!("- `{symbol}` **{name}** {}{place}", prose(&step.message)));
+    for money in &step.money {
+        line(&mut out, &format!("  - {}", prose(&words::money(money))));
+    }
+    let fixed = fixed(step);
+    for change in &step.changes {
+        let sides = before_after(step, change, |side| code(&value(side)));
+        let mark = if fixed.contains(change.path.as_str()) {
+            " **the service cannot change this**"
+        } else {
+            ""
+        };
+        line(&mut out, &format!("  - {}: {sides}{mark}", code(&change.path)));
+    }
+    out
+}
+
+/// Text in a code span: nothing in it is markup, whatever it holds.
+fn code(text: &str) -> String {
+    let text = clean(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.saturating_add(1));
+    let pad = if longest > 0 || text.starts_with(' ') || text.is_empty() { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Text with every sign of markup escaped. A name after `@` or a number after `#` is cut off by a
+/// space of no width: the sites that show comments look for them after the markup.
+fn prose(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        if c.is_ascii_punctuation() && !matches!(c, ',' | ';' | '\'' | '"' | '/' | '-' | '%') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+        if matches!(c, '@' | '#') {
+            escaped.push('\u{200b}');
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_span_holds_whatever_it_is_given() {
+        assert_eq!(code("Invoice/jane"), "`Invoice/jane`");
+        assert_eq!(code("a`b``c"), "``` a`b``c ```");
+        assert_eq!(code("`"), "`` ` ``");
+        assert_eq!(code("a\n# b"), "`a\\u{a}# b`");
+        assert_eq!(code(""), "`  `");
+    }
+
+    #[test]
+    fn prose_has_no_markup_links_or_mentions() {
+        assert_eq!(prose("<b>*x*</b> [a](b)"), r"\<b\>\*x\*\</b\> \[a\]\(b\)");
+        assert_eq!(prose("www.evil.example"), r"www\.evil\.example");
+        assert_eq!(prose("@team #1"), "\\@\u{200b}team \\#\u{200b}1");
+        assert_eq!(prose("a | b"), r"a \| b");
+    }
+}

@@ -1,0 +1,200 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::base::id::Mode;
+use crate::model::plan::Reason;
+
+fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
+    StepView {
+        kind: "Invoice".to_owned(),
+        namespace: "default".to_owned(),
+        name: name.to_owned(),
+        verdict,
+        reason: reason.word().to_owned(),
+        message: reason.to_string(),
+        stuck: matches!(reason, Reason::CannotChange(_)),
+        file: Some(format!("specs/{name}.yaml")),
+        line: Some(3),
+        changes: Vec::new(),
+        money: Vec::new(),
+    }
+}
+
+fn change(path: &str, before: Value, after: Value) -> FieldChange {
+    FieldChange { path: path.to_owned(), before, after }
+}
+
+fn plan(steps: Vec<StepView>) -> PlanView {
+    PlanView {
+        version: 1,
+        coverage: Coverage::Whole,
+        position: 42,
+        head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
+        commit: Some("0123456789abcdef0123".to_owned()),
+        resources: 9,
+        totals: totals(&steps),
+        steps,
+        problems: Vec::new(),
+    }
+}
+
+/// A plan with a step of every sort.
+fn full() -> PlanView {
+    let mut made = step(Verdict::Create, "jane", &Reason::NotCreated);
+    made.changes = vec![change("line_items[0].rate_per_quantity", Value::Null, json!("125.00 USD"))];
+    made.money = vec![MoneyView {
+        currency: "USD".to_owned(),
+        mode: Mode::Test,
+        meaning: "invoiced".to_owned(),
+        amount: 12_500,
+    }];
+    let mut changed = step(Verdict::Update, "memo", &Reason::Changed);
+    changed.namespace = "team-b".to_owned();
+    changed.changes = vec![
+        change("memo", json!("old"), json!("new")),
+        change("due", json!("2026-11-30"), Value::Null),
+        change("number", Value::Null, json!(7)),
+    ];
+    let fixed = Reason::CannotChange(vec!["amount".to_owned()]);
+    let mut blocked = step(Verdict::Blocked, "sent", &fixed);
+    blocked.changes = vec![
+        change("amount", json!("1.00 USD"), json!("2.00 USD")),
+        change("memo", json!("a"), json!("b")),
+    ];
+    let wait = Reason::WaitsFor(vec!["Contact/jo".parse().unwrap()]);
+    let mut gone = step(Verdict::Orphan, "gone", &Reason::Orphaned);
+    (gone.file, gone.line) = (None, None);
+    plan(vec![
+        made,
+        changed,
+        step(Verdict::Delete, "old", &Reason::Removed),
+        step(Verdict::Read, "acme", &Reason::NotSurveyed),
+        blocked,
+        step(Verdict::Wait, "later", &wait),
+        gone,
+    ])
+}
+
+#[test]
+fn a_plan_says_what_why_and_where() {
+    insta::assert_snapshot!(text(&full(), false), @r#"
+    125.00 USD invoiced (test)
+
+    + Invoice/jane  the service does not have it yet
+        specs/jane.yaml:3, 125.00 USD invoiced (test)
+        line_items[0].rate_per_quantity: 125.00 USD
+    ~ Invoice/team-b/memo  the file changed
+        specs/memo.yaml:3
+        memo: old → new
+        due: 2026-11-30 → (none)
+        number: (none) → 7
+    - Invoice/old  its document is gone, and says deletion: delete
+        specs/old.yaml:3
+    ? Invoice/acme  its readable objects were not looked at yet
+        specs/acme.yaml:3
+    ! Invoice/sent  the service cannot change amount
+        specs/sent.yaml:3
+        amount: 1.00 USD → 2.00 USD  ! the service cannot change this
+        memo: a → b
+    … Invoice/later  waits for Contact/jo
+        specs/later.yaml:3
+    o Invoice/gone  its document is gone; the object is left as it is (reckon.dev/deletion: orphan)
+
+    Plan: 1 to create, 1 to update, 1 to delete, 1 to read; 1 waiting, 1 blocked, 1 orphaned
+    Position 42, head 9f86d081884c, commit 0123456789ab
+    "#);
+}
+
+#[test]
+fn a_plan_for_a_comment_says_the_same() {
+    insta::assert_snapshot!(markdown(&full()), @r#"
+    ### Plan: 1 to create, 1 to update, 1 to delete, 1 to read; 1 waiting, 1 blocked, 1 orphaned
+
+    | Amount | What happens | Mode |
+    |---:|---|---|
+    | 125\.00 USD | invoiced | test |
+
+    - `+` **`Invoice/jane`** the service does not have it yet (`specs/jane.yaml:3`)
+      - 125\.00 USD invoiced \(test\)
+      - `line_items[0].rate_per_quantity`: `125.00 USD`
+    - `~` **`Invoice/team-b/memo`** the file changed (`specs/memo.yaml:3`)
+      - `memo`: `old` → `new`
+      - `due`: `2026-11-30` → (none)
+      - `number`: (none) → `7`
+    - `-` **`Invoice/old`** its document is gone, and says deletion\: delete (`specs/old.yaml:3`)
+    - `?` **`Invoice/acme`** its readable objects were not looked at yet (`specs/acme.yaml:3`)
+    - `!` **`Invoice/sent`** the service cannot change amount (`specs/sent.yaml:3`)
+      - `amount`: `1.00 USD` → `2.00 USD` **the service cannot change this**
+      - `memo`: `a` → `b`
+    - `…` **`Invoice/later`** waits for Contact/jo (`specs/later.yaml:3`)
+    - `o` **`Invoice/gone`** its document is gone; the object is left as it is \(reckon\.dev/deletion\: orphan\)
+
+    <sub>Position 42, head 9f86d081884c, commit 0123456789ab</sub>
+    "#);
+}
+
+#[test]
+fn nothing_to_do_is_said_in_one_line() {
+    let summary = |plan: &PlanView| count::summary(plan);
+    assert_eq!(summary(&plan(Vec::new())), "Nothing to do: 9 resources match.");
+    let one = PlanView { resources: 1, ..plan(Vec::new()) };
+    assert_eq!(summary(&one), "Nothing to do: 1 resource matches.");
+    let orphan = plan(vec![step(Verdict::Orphan, "gone", &Reason::Orphaned)]);
+    assert_eq!(summary(&orphan), "Nothing to do: 8 resources match; 1 orphaned.");
+    let blocked = plan(vec![step(Verdict::Blocked, "x", &Reason::BrokenDocument)]);
+    assert_eq!(summary(&blocked), "Plan: 0 to create, 0 to update, 0 to delete; 1 blocked");
+}
+
+#[test]
+fn colour_is_there_when_asked_for_and_changes_no_word() {
+    let (plain, colored) = (text(&full(), false), text(&full(), true));
+    assert!(!plain.contains('\u{1b}') && colored.contains('\u{1b}'));
+    assert_eq!(anstream::adapter::strip_str(&colored).to_string(), plain);
+}
+
+#[test]
+fn a_partial_plan_says_that_nothing_is_removed() {
+    let partial = PlanView { coverage: Coverage::Partial, ..plan(Vec::new()) };
+    for shown in [text(&partial, false), markdown(&partial)] {
+        assert!(shown.contains("absence of one removes nothing"), "{shown}");
+    }
+}
+
+#[test]
+fn names_and_values_cannot_break_out_of_a_comment() {
+    let mut step = step(Verdict::Create, "x", &Reason::NotCreated);
+    step.file = Some("a`b\n# |.yaml".to_owned());
+    step.message = "</details><img src=x> [a](http://b) @team".to_owned();
+    step.changes = vec![change("memo", Value::Null, json!("```\n</details>`"))];
+    let shown = markdown(&plan(vec![step]));
+    let item: Vec<&str> = shown.lines().filter(|line| line.contains("`+`")).collect();
+    insta::assert_snapshot!(item.join("\n"), @r#"
+    - `+` **`Invoice/x`** \</details\>\<img src\=x\> \[a\]\(http\://b\) \@​team (`` a`b\u{a}# |.yaml:3 ``)
+    "#);
+    assert!(shown.lines().all(|line| !line.starts_with("```") && !line.starts_with("# ")));
+}
+
+#[test]
+fn a_long_plan_is_folded_and_cut_to_the_size_of_a_comment() {
+    let long = |count: usize| {
+        let make = |number| {
+            let mut made = step(Verdict::Create, &format!("n{number}"), &Reason::NotCreated);
+            made.changes = vec![change("memo", Value::Null, json!("x".repeat(150)))];
+            made
+        };
+        markdown(&plan((0..count).map(make).collect()))
+    };
+    assert!(!long(10).contains("<details>"));
+    assert!(long(11).contains("<details><summary>11 steps</summary>"));
+    let cut = long(1000);
+    assert!(cut.len() < 65_536 && cut.contains("more steps"), "{}", cut.len());
+    assert!(cut.contains("</details>") && cut.contains("Position 42"));
+}
+
+#[test]
+fn totals_add_up_by_currency_mode_and_meaning() {
+    let full = full();
+    let twice: Vec<StepView> = full.steps.iter().chain(&full.steps).cloned().collect();
+    let sums: Vec<String> = totals(&twice).iter().map(words::money).collect();
+    assert_eq!(sums, ["250.00 USD invoiced (test)"]);
+}

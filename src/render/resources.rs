@@ -1,0 +1,179 @@
+//! Resources for people: a table of many, everything about one.
+
+use comfy_table::{ContentArrangement, Table, presets};
+use owo_colors::Style;
+use serde_json::Value;
+
+use super::words::{Paint, clean, key, place, value, wrapped};
+use crate::engine::ResourceView;
+
+/// Columns of a wrapped sentence.
+const SENTENCE_WIDTH: usize = 76;
+/// Columns of the words before a fact.
+const LABEL_WIDTH: usize = 12;
+
+/// A table with one line a resource.
+pub fn table(items: &[ResourceView], color: bool) -> String {
+    table_within(items, color, None)
+}
+
+/// The same, at most so many columns wide: cells are wrapped where it is narrow.
+pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> String {
+    if items.is_empty() {
+        return "There are no resources.\n".to_owned();
+    }
+    let header = ["KIND", "NAME", "READY", "REASON", "LAST KNOWN", "REMOTE ID"];
+    let rows: Vec<_> = items.iter().map(row).collect();
+    let lines = lines(&header, &rows, width);
+    let paint = Paint { color };
+    let unready = Style::new().yellow();
+    let mut out = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        let item = number.checked_sub(1).and_then(|number| items.get(number));
+        let plain = item.is_none_or(|item| item.ready) || lines.len() != items.len().saturating_add(1);
+        out.push_str(&match number {
+            0 => paint.bold(line),
+            _ if plain => line.clone(),
+            _ => paint.paint(unready, line),
+        });
+        out.push('\n');
+    }
+    out
+}
+
+/// The lines of a table without borders, two spaces between its columns.
+pub(super) fn lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header.to_vec());
+    if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+    for row in rows {
+        table.add_row(row.clone());
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// The cells of one resource.
+fn row(item: &ResourceView) -> Vec<String> {
+    let name = match item.namespace.as_str() {
+        "default" => clean(&item.name),
+        _ => clean(&format!("{}/{}", item.namespace, item.name)),
+    };
+    let known = item.last_known.as_deref().map_or_else(|| "-".to_owned(), minute);
+    let remote = item.remote_id.as_deref().map_or_else(|| "-".to_owned(), clean);
+    let ready = if item.ready { "yes" } else { "no" };
+    vec![clean(&item.kind), name, ready.to_owned(), clean(&item.reason), known, remote]
+}
+
+/// `2026-11-20 12:00Z` of a timestamp; the text itself if it is none.
+fn minute(time: &str) -> String {
+    match (time.get(..10), time.get(10..11), time.get(11..16)) {
+        (Some(day), Some("T"), Some(minute)) if time.ends_with('Z') => {
+            clean(&format!("{day} {minute}Z"))
+        }
+        _ => clean(time),
+    }
+}
+
+/// Everything that is known of one resource.
+pub fn describe(item: &ResourceView, color: bool) -> String {
+    let paint = Paint { color };
+    let mut out = paint.bold(&key(&item.kind, &item.namespace, &item.name));
+    out.push('\n');
+    let ready = if item.ready { "yes".to_owned() } else { format!("no ({})", clean(&item.reason)) };
+    fact(&mut out, paint, "Ready", &ready);
+    sentence(&mut out, paint, "Why", &item.message);
+    fact(&mut out, paint, "Next", next(&item.verdict));
+    let place = place(item.file.as_deref(), item.line);
+    fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
+    fact(&mut out, paint, "Remote id", &item.remote_id.as_deref().map_or_else(unknown, clean));
+    if let Some(time) = &item.last_known {
+        sentence(&mut out, paint, "Last known", &format!("at {time}; what changed since is not seen"));
+    }
+    if item.possible_orphans > 0 {
+        let times = item.possible_orphans;
+        let text = format!(
+            "it was made again {times} times without proof that the try before had failed: look \
+             for doubles at the service (`reckon intents` names them)"
+        );
+        sentence(&mut out, paint, "Doubles", &text);
+    }
+    facts(&mut out, paint, item);
+    out
+}
+
+fn unknown() -> String {
+    "not known".to_owned()
+}
+
+/// What a verdict means for one resource.
+fn next(verdict: &str) -> &str {
+    match verdict {
+        "settled" => "nothing",
+        "create" => "it is made at the service",
+        "update" => "it is changed at the service",
+        "delete" => "it is removed from the service",
+        "read" => "it is read from the service",
+        "orphan" => "nothing: its document is gone and the object stays",
+        "wait" => "nothing before something else happens",
+        "blocked" => "nothing before a person changes something",
+        other => other,
+    }
+}
+
+/// What the service said, one value a line.
+fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
+    if item.facts.is_empty() {
+        return;
+    }
+    out.push_str(&format!("  {}\n", paint.dim("Facts")));
+    let mut leaves = Vec::new();
+    for (name, value) in &item.facts {
+        flatten(name, value, &mut leaves);
+    }
+    for (path, value) in leaves {
+        out.push_str(&format!("    {}: {value}\n", clean(&path)));
+    }
+}
+
+/// The leaves of a value with their paths.
+fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
+    match found {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (name, found) in fields {
+                flatten(&format!("{path}.{name}"), found, leaves);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for (place, found) in items.iter().enumerate() {
+                flatten(&format!("{path}[{place}]"), found, leaves);
+            }
+        }
+        Value::Object(_)
+        | Value::Array(_)
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_) => leaves.push((path.to_owned(), value(found))),
+    }
+}
+
+/// One line of a description.
+fn fact(out: &mut String, paint: Paint, label: &str, text: &str) {
+    let label = paint.dim(&format!("{label:LABEL_WIDTH$}"));
+    out.push_str(&format!("  {label}{text}\n"));
+}
+
+/// A sentence of a description, over as many lines as it needs.
+fn sentence(out: &mut String, paint: Paint, label: &str, text: &str) {
+    for (number, line) in wrapped(text, SENTENCE_WIDTH).iter().enumerate() {
+        fact(out, paint, if number == 0 { label } else { "" }, line);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+use serde_json::json;
+
+use super::*;
+
+fn items() -> Vec<ResourceView> {
+    let items = json!([
+        {
+            "kind": "Invoice", "namespace": "default", "name": "jane", "ready": true,
+            "reason": "InSync", "message": "the service matches the file", "verdict": "settled",
+            "remote_id": "inv_1a2b", "file": "specs/jane.yaml", "line": 3,
+            "last_known": "2026-11-20T12:34:56.000Z",
+        },
+        {
+            "kind": "RecurringCharge", "namespace": "team-b", "name": "monthly", "ready": false,
+            "reason": "WaitsFor", "message": "waits for SavedMethod/card", "verdict": "create",
+        },
+    ]);
+    serde_json::from_value(items).unwrap()
+}
+
+#[test]
+fn a_table_has_one_line_a_resource() {
+    insta::assert_snapshot!(table(&items(), false), @r#"
+    KIND             NAME            READY  REASON    LAST KNOWN         REMOTE ID
+    Invoice          jane            yes    InSync    2026-11-20 12:34Z  inv_1a2b
+    RecurringCharge  team-b/monthly  no     WaitsFor  -                  -
+    "#);
+    assert_eq!(table(&[], true), "There are no resources.\n");
+}
+
+#[test]
+fn a_narrow_table_stays_within_its_width() {
+    let table = table_within(&items(), false, Some(50));
+    assert!(table.lines().all(|line| line.chars().count() <= 50), "{table}");
+    assert!(table.lines().count() > 3);
+}
+
+#[test]
+fn colour_is_there_when_asked_for_and_changes_no_word() {
+    let plain = table(&items(), false);
+    let colored = table(&items(), true);
+    assert!(!plain.contains('\u{1b}') && colored.contains('\u{1b}'));
+    let stripped = anstream::adapter::strip_str(&colored).to_string();
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn a_description_says_everything() {
+    let mut item = items().remove(0);
+    item.possible_orphans = 2;
+    item.message = "the service matches the file ".repeat(5);
+    item.facts.insert("status".to_owned(), json!("SENT"));
+    item.facts.insert("accounts".to_owned(), json!([{ "id": "a1", "trust": false }]));
+    insta::assert_snapshot!(describe(&item, false), @r#"
+    Invoice/jane
+      Ready       yes
+      Why         the service matches the file the service matches the file the service
+                  matches the file the service matches the file the service matches the file
+      Next        nothing
+      Document    specs/jane.yaml:3
+      Remote id   inv_1a2b
+      Last known  at 2026-11-20T12:34:56.000Z; what changed since is not seen
+      Doubles     it was made again 2 times without proof that the try before had failed: look
+                  for doubles at the service (`reckon intents` names them)
+      Facts
+        accounts[0].id: a1
+        accounts[0].trust: false
+        status: SENT
+    "#);
+}
