@@ -1,6 +1,8 @@
 //! `apply`: the service is made to match, and what became of it is told.
 
-use tokio::sync::mpsc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
 
 use super::args::ApplyArgs;
 use super::exit::{Exit, Failure};
@@ -9,12 +11,14 @@ use super::session::{Own, Session};
 use super::setup::Setup;
 use super::specs::chosen;
 use super::{plan, signals, validate};
-use crate::control::Control;
 use crate::control::socket::SocketClient;
-use crate::engine::{Engine, Event, PlanView, Question, Reply, Unable, Until};
+use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, Until};
 use crate::model::desired::Coverage;
 use crate::render;
 use crate::render::progress::Progress;
+
+/// Progress is shown at most so often.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exit, Failure> {
@@ -50,25 +54,23 @@ async fn beside(client: &SocketClient, args: &ApplyArgs, out: Out) -> Result<Exi
 }
 
 /// This process does the work.
-async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: Own) -> Result<Exit, Failure> {
-    let Own { mut engine, open } = own;
+async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, mut own: Own) -> Result<Exit, Failure> {
+    let engine = &mut own.engine;
     let before = plan::only(setup, engine.plan_view(), &args.paths.paths, &args.target);
     let nothing = before.steps.iter().all(|step| !step.verdict.changes());
     let exit = if nothing && engine.overview().open_intents == 0 {
         plan::show(&before, out)?;
         plan::stuck(&before)
     } else if agreed(&before, args, out)? {
-        choose(setup, args, &mut engine);
-        let ended = work(&mut engine).await;
-        let told = tell(setup, args, out, &engine);
-        ended?;
-        told?
+        choose(setup, args, engine);
+        let ended = work(engine).await;
+        let told = tell(setup, args, out, engine);
+        ended?.or(told?)
     } else {
         out.note("nothing was done");
         Exit::Done
     };
-    drop(engine);
-    open.state.close().await?;
+    own.close(setup).await?;
     Ok(exit)
 }
 
@@ -94,27 +96,29 @@ fn choose(setup: &Setup, args: &ApplyArgs, engine: &mut Engine) {
 }
 
 /// Runs the engine until only outside events remain, or until it is told to stop.
-async fn work(engine: &mut Engine) -> Result<(), Failure> {
+async fn work(engine: &mut Engine) -> Result<Exit, Failure> {
     let (sender, events) = mpsc::channel(16);
-    let control = Control::new(sender.clone());
-    let progress = tokio::spawn(watch(control));
+    let (signal, signalled) = watch::channel(Exit::Done);
+    let progress = tokio::spawn(show_progress(engine.overviews()));
     let stop = tokio::spawn(async move {
-        signals::stop().await;
+        signal.send_replace(signals::stop().await);
         // The engine may have ended by itself.
         drop(sender.send(Event::Stop).await);
     });
     let ended = engine.run(events, Until::Settled).await;
     progress.abort();
     stop.abort();
-    Ok(ended?)
+    ended?;
+    Ok(*signalled.borrow())
 }
 
 /// Shows progress until it is stopped.
-async fn watch(control: Control) {
+async fn show_progress(mut overviews: watch::Receiver<Overview>) {
     let progress = Progress::new();
-    while let Ok(Reply::Overview(overview)) = control.ask(Question::Overview).await {
-        progress.update(&overview, "applying");
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    while overviews.changed().await.is_ok() {
+        let now = overviews.borrow_and_update().clone();
+        progress.update(&now, "applying");
+        tokio::time::sleep(PROGRESS_EVERY).await;
     }
 }
 

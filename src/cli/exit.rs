@@ -26,6 +26,8 @@ pub enum Exit {
     Environment,
     /// Our bug.
     Bug,
+    /// SIGINT.
+    Interrupted,
 }
 
 impl Exit {
@@ -38,6 +40,7 @@ impl Exit {
             Self::Stuck => 3,
             Self::Environment => 4,
             Self::Bug => 5,
+            Self::Interrupted => 130,
         }
     }
 
@@ -49,7 +52,8 @@ impl Exit {
             Self::Stuck => 2,
             Self::Input => 3,
             Self::Environment => 4,
-            Self::Bug => 5,
+            Self::Interrupted => 5,
+            Self::Bug => 6,
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) async fn run(setup: &Setup, args: &GetArgs, out: Out) -> Result<Exit,
     let wanted = args.what.as_deref().map(wanted).transpose()?;
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Resources).await;
-    let Reply::Resources(mut items) = session.end(reply).await? else {
+    let Reply::Resources(mut items) = session.end(setup, reply).await? else {
         return Err(Failure::bug("resources were not answered by resources"));
     };
     if let Some(wanted) = wanted {
@@ -74,7 +74,7 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
 pub(super) async fn describe(setup: &Setup, args: &OneArgs, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Resource(args.key.clone())).await;
-    let Reply::Resource(found) = session.end(reply).await? else {
+    let Reply::Resource(found) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a resource was not answered by one"));
     };
     let Some(found) = found else {

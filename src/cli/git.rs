@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The commit that is checked out at `folder`, `None` where there is none or no git.
-pub fn commit(folder: &Path) -> Option<String> {
+pub(super) fn commit(folder: &Path) -> Option<String> {
     let output = Command::new("git")
         .arg("-C")
         .arg(folder)

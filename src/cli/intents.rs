@@ -11,7 +11,7 @@ use crate::render;
 pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Intents).await;
-    let Reply::Intents(view) = session.end(reply).await? else {
+    let Reply::Intents(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("intents were not answered by intents"));
     };
     out.result(&view, || render::intents::text(&view, out.color))?;

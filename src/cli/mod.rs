@@ -2,7 +2,8 @@
 
 mod apply;
 pub mod args;
-mod chaos;
+mod cache;
+// mod chaos;
 mod commands;
 pub mod exit;
 mod get;

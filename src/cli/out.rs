@@ -12,7 +12,7 @@ const WIDTH: usize = 100;
 
 /// The two streams, and the form that was asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Out {
+pub(super) struct Out {
     /// The form of results.
     pub form: Output,
     /// Whether standard output is a terminal that shows colour.
@@ -25,7 +25,7 @@ pub struct Out {
 
 impl Out {
     /// The process' own streams.
-    pub fn new(form: Output) -> Self {
+    pub(super) fn new(form: Output) -> Self {
         let choice = anstream::AutoStream::choice(&io::stdout());
         Self {
             form,
@@ -36,7 +36,7 @@ impl Out {
     }
 
     /// Prints a result: `value` for programs, `text` for people.
-    pub fn result<T: Serialize>(
+    pub(super) fn result<T: Serialize>(
         self,
         value: &T,
         text: impl FnOnce() -> String,
@@ -49,20 +49,20 @@ impl Out {
     }
 
     /// Prints text as it is. A reader that went away is no failure.
-    pub fn text(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn text(self, text: &str) -> Result<(), Failure> {
         let mut stdout = anstream::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         quiet(write!(stdout, "{text}{newline}").and_then(|()| stdout.flush()))
     }
 
     /// Says something beside the result.
-    pub fn note(self, text: &str) {
+    pub(super) fn note(self, text: &str) {
         // Standard error that is closed cannot be told about.
         drop(writeln!(anstream::stderr(), "{text}"));
     }
 
     /// Asks a yes or no question at the terminal; no is the default.
-    pub fn confirm(self, question: &str) -> Result<bool, Failure> {
+    pub(super) fn confirm(self, question: &str) -> Result<bool, Failure> {
         let mut stderr = anstream::stderr();
         quiet(write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()))?;
         let mut answer = String::new();

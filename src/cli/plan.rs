@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::args::{Output, PlanArgs};
+use super::cache;
 use super::exit::{Exit, Failure};
 use super::out::Out;
-use super::session::Session;
+use super::session::{Session, daemon};
 use super::setup::Setup;
 use super::specs::below;
 use super::validate;
@@ -19,7 +20,7 @@ use crate::render;
 pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Plan).await;
-    let reply = session.end(reply).await?;
+    let reply = session.end(setup, reply).await?;
     let Reply::Plan(plan) = reply else {
         return Err(Failure::bug("a plan was not answered by one"));
     };
@@ -28,6 +29,21 @@ pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit
     let pending = args.detailed_exitcode && plan.steps.iter().any(|step| step.verdict.changes());
     let code = if pending { Exit::Pending } else { Exit::Done };
     Ok(code.or(stuck(&plan)).or(validate::verdict(&plan.problems)))
+}
+
+/// The plan: of the process that holds the state, the last one if nothing changed, or a new one.
+async fn made(setup: &Setup) -> Result<PlanView, Failure> {
+    if daemon(setup).await?.is_none()
+        && let Some(plan) = cache::recall(setup)?
+    {
+        return Ok(plan);
+    }
+    let session = Session::open(setup).await?;
+    let reply = session.ask(Question::Plan).await;
+    match session.end(setup, reply).await? {
+        Reply::Plan(plan) => Ok(*plan),
+        _ => Err(Failure::bug("a plan was not answered by one")),
+    }
 }
 
 /// Prints a plan.

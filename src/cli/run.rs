@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
@@ -15,12 +16,15 @@ use super::setup::{How, Open, Setup};
 use super::signals;
 use crate::config::ProcessEnv;
 use crate::control::{Control, socket};
-use crate::engine::{Engine, Event, Question, Reply, Secrets, Until};
+use crate::engine::{Engine, Event, Overview, Secrets, Until};
 use crate::render::progress::Progress;
 use crate::{http, render, watch as tree};
 
 /// Events that wait for the engine; a door that finds no room waits.
 const EVENTS_MAX: usize = 256;
+
+/// News for people come at most so often.
+const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 /// Runs the command.
 pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, Failure> {
@@ -36,7 +40,7 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
         embedded.close().await;
     }
     out.note(&format!("stopped; head {}", data_encoding::HEXLOWER.encode(&head.hash)));
-    ended.map(|()| Exit::Done)
+    ended
 }
 
 /// The engine and every door, until a signal.
@@ -45,7 +49,7 @@ async fn serve(
     open: &Open,
     embedded: Option<&EmbeddedSandbox>,
     out: Out,
-) -> Result<(), Failure> {
+) -> Result<Exit, Failure> {
     let mut loader = setup.loader();
     loader.load_all();
     let how = How {
@@ -58,10 +62,13 @@ async fn serve(
     };
     let shared = setup.shared(open, how)?;
     let mut engine = Engine::new(shared, Box::new(loader))?;
+    let mut overviews = engine.overviews();
+    overviews.mark_changed();
     let (sender, events) = mpsc::channel(EVENTS_MAX);
     let control = Control::new(sender.clone());
     let (ending, ended) = watch::channel(false);
     let (ready, is_ready) = watch::channel(false);
+    let (signal, signalled) = watch::channel(Exit::Done);
     let listen = setup.config.listen.get(&ProcessEnv)?;
     let router = http::router(control.clone(), is_ready);
     let address = http::serve(router, listen, over(&ended)).await.map_err(|error| {
@@ -76,9 +83,10 @@ async fn serve(
             let (root, sender, over) = (setup.specs.clone(), sender.clone(), over(&ended));
             async move { log("watch", tree::watch(root, sender, over).await) }
         }),
-        tokio::spawn(report(control, out)),
+        tokio::spawn(report(overviews, out)),
         tokio::spawn(async move {
-            signals::stop().await;
+            let exit = signals::stop().await;
+            signal.send_replace(exit);
             // The engine may have ended by itself.
             drop(sender.send(Event::Stop).await);
         }),
@@ -90,7 +98,8 @@ async fn serve(
     for door in doors {
         door.abort();
     }
-    Ok(result?)
+    result?;
+    Ok(*signalled.borrow())
 }
 
 /// A future that ends when the daemon does.
@@ -129,20 +138,20 @@ fn announce(
 }
 
 /// Tells whenever things come to rest in another way than before.
-async fn report(control: Control, out: Out) {
+async fn report(mut overviews: watch::Receiver<Overview>, out: Out) {
     let progress = Progress::new();
     let mut told = None;
-    while let Ok(Reply::Overview(now)) = control.ask(Question::Overview).await {
+    while overviews.changed().await.is_ok() {
+        let now = overviews.borrow_and_update().clone();
         progress.update(&now, "reconciling");
-        let resting = now.changes == 0 || now.stuck > 0;
-        let news = (now.resources, now.ready, now.stuck, now.broken);
-        if resting && told != Some(news) {
+        let news = (now.resources, now.ready, now.stuck, now.broken, now.coverage);
+        if now.is_at_rest() && told != Some(news) {
             progress.clear();
             if out.text(&render::overview(&now)).is_err() {
                 return;
             }
             told = Some(news);
         }
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        tokio::time::sleep(REPORT_EVERY).await;
     }
 }

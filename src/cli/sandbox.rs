@@ -46,7 +46,9 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
         ..Options::default()
     };
     let sandbox = open(&dir, options)?;
-    let running = serve(&sandbox, args.listen, &dir, args.plain_http, signals::stop());
+    let running = serve(&sandbox, args.listen, &dir, args.plain_http, async {
+        signals::stop().await;
+    });
     let running =
         running.map_err(|error| Failure::environment("reckon::sandbox::listen", error))?;
     out.text(&format!("listening {}", running.url))?;
@@ -192,9 +194,10 @@ impl EmbeddedSandbox {
 
     /// Stops it.
     pub(super) async fn close(self) {
-        // Both ends may be gone already.
-        drop(self.stop.send(()));
-        drop(self.running.done.await);
+        // Whoever listens may be gone already; then it has ended.
+        if self.stop.send(()).is_ok() {
+            drop(self.running.done.await);
+        }
     }
 }
 

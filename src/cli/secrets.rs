@@ -15,10 +15,10 @@ use crate::engine::{SecretError, Secrets};
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Reads one variable of the environment.
-pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+pub(super) type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Secrets from the environment and from files.
-pub struct OpenedSecrets {
+pub(super) struct OpenedSecrets {
     /// The variables that specs may name.
     pub variables: Variables,
     /// The folder beneath which files may be read.

@@ -1,5 +1,6 @@
 //! One owner, one door: a command speaks to the process that holds the state, or holds it itself.
 
+use super::cache;
 use super::exit::Failure;
 use super::setup::{How, Open, Setup};
 use crate::control::socket::SocketClient;
@@ -21,6 +22,18 @@ pub(super) struct Own {
     pub engine: Engine,
     /// The state.
     pub open: Open,
+    files: Vec<u8>,
+}
+
+impl Own {
+    /// Ends: the plan is kept for the next time, and the state is closed cleanly.
+    pub(super) async fn close(self, setup: &Setup) -> Result<(), Failure> {
+        let plan = self.engine.plan_view();
+        drop(self.engine);
+        cache::keep(setup, &**self.open.state.index(), self.files, &plan);
+        self.open.state.close().await?;
+        Ok(())
+    }
 }
 
 impl Session {
@@ -29,12 +42,14 @@ impl Session {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
+        let before = cache::moment();
         let mut loader = setup.loader();
         loader.load_all();
+        let files = cache::seal(&loader, before);
         let open = setup.open_state(false).await?;
         let shared = setup.shared(&open, How::default())?;
         let engine = Engine::new(shared, Box::new(loader))?;
-        Ok(Self::Own(Box::new(Own { engine, open })))
+        Ok(Self::Own(Box::new(Own { engine, open, files })))
     }
 
     /// Asks.
@@ -46,11 +61,13 @@ impl Session {
     }
 
     /// Ends: an own state is closed cleanly, whatever the answer was.
-    pub(super) async fn end<T>(self, answer: Result<T, Failure>) -> Result<T, Failure> {
+    pub(super) async fn end<T>(
+        self,
+        setup: &Setup,
+        answer: Result<T, Failure>,
+    ) -> Result<T, Failure> {
         if let Self::Own(own) = self {
-            let Own { engine, open } = *own;
-            drop(engine);
-            open.state.close().await?;
+            own.close(setup).await?;
         }
         answer
     }

@@ -2,15 +2,18 @@
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Waits for SIGTERM or SIGINT. If neither can be heard, waits for ever.
-pub(super) async fn stop() {
+use super::exit::Exit;
+
+/// Waits for SIGTERM or SIGINT; answers the exit code of each. If neither can be heard, waits for
+/// ever.
+pub(super) async fn stop() -> Exit {
     let (Ok(mut term), Ok(mut int)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
         return std::future::pending().await;
     };
     tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
+        _ = term.recv() => Exit::Done,
+        _ = int.recv() => Exit::Interrupted,
     }
 }

@@ -7,7 +7,7 @@ use crate::base::id::Key;
 use crate::model::desired::Desired;
 
 /// The resources that these paths and targets choose; `None` if nothing was chosen.
-pub fn chosen(
+pub(super) fn chosen(
     desired: &Desired,
     root: &Path,
     paths: &[PathBuf],
@@ -23,7 +23,7 @@ pub fn chosen(
 }
 
 /// A path argument as manifests name their files: relative to the folder of the configuration.
-pub fn below(root: &Path, path: &Path) -> PathBuf {
+pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let plain: PathBuf = absolute.components().collect();

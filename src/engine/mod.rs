@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::base::id::{IntentId, Key};
@@ -72,6 +72,7 @@ pub struct Engine {
     unable: BTreeMap<Key, Unable>,
     chosen: Option<BTreeSet<Key>>,
     waiters: Vec<oneshot::Sender<Reply>>,
+    overviews: watch::Sender<Overview>,
     stopping: bool,
 }
 
@@ -99,10 +100,12 @@ impl Engine {
             unable: BTreeMap::new(),
             chosen: None,
             waiters: Vec::new(),
+            overviews: watch::Sender::default(),
             stopping: false,
         };
         let made = engine.planner.all(&engine.world);
         engine.enqueue(made);
+        engine.publish();
         Ok(engine)
     }
 
@@ -135,6 +138,7 @@ impl Engine {
         self.recover();
         loop {
             self.start_tasks()?;
+            self.publish();
             if self.tasks.is_empty() && self.idle() {
                 for waiter in self.waiters.drain(..) {
                     drop(waiter.send(Reply::Settled));
@@ -155,6 +159,23 @@ impl Engine {
                 else => return Ok(()),
             }
         }
+    }
+
+    /// How things stand as a whole, now and whenever it changes.
+    pub fn overviews(&self) -> watch::Receiver<Overview> {
+        self.overviews.subscribe()
+    }
+
+    /// Tells whoever looks, if something changed.
+    fn publish(&self) {
+        let now = self.overview();
+        self.overviews.send_if_modified(|told| {
+            let news = *told != now;
+            if news {
+                *told = now;
+            }
+            news
+        });
     }
 
     /// Whether only outside events remain.

@@ -52,7 +52,7 @@ pub enum Reply {
 }
 
 /// How things stand as a whole: `/api/v1/status`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overview {
     /// Resources in all.
     pub resources: usize,
@@ -62,6 +62,8 @@ pub struct Overview {
     pub changes: usize,
     /// Those that wait for a person.
     pub stuck: usize,
+    /// Resources that something is being done for, or queued.
+    pub under_way: usize,
     /// Intents that are not closed.
     pub open_intents: usize,
     /// Documents that cannot be used.
@@ -72,6 +74,13 @@ pub struct Overview {
     pub position: u64,
     /// Its hash: an outside anchor for the chain.
     pub head: String,
+}
+
+impl Overview {
+    /// Whether nothing is under way: what is not ready waits for a person or an outside event.
+    pub fn is_at_rest(&self) -> bool {
+        self.under_way == 0
+    }
 }
 
 /// One resource: an item of `/api/v1/resources` (design.md part 4).
@@ -239,14 +248,15 @@ impl Engine {
     /// How things stand as a whole.
     pub fn overview(&self) -> Overview {
         let totals = self.planner.totals();
-        let resources = self.planner.steps().count();
+        let resources = self.planner.len();
         let head = self.shared.writer.head();
         Overview {
             resources,
             ready: resources.saturating_sub(totals.unready()),
             changes: totals.changes(),
             stuck: totals.stuck(),
-            open_intents: self.world.open_intents().count(),
+            under_way: self.busy.len().saturating_add(self.queue.len()),
+            open_intents: self.world.open_intents().len(),
             broken: self.world.desired().broken.len(),
             coverage: self.world.desired().coverage,
             position: head.sequence,

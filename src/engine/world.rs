@@ -86,7 +86,7 @@ impl Standing {
     }
 
     /// Every intent that is not closed, by resource.
-    pub fn open_intents(&self) -> impl Iterator<Item = &Arc<OpenIntent>> {
+    pub fn open_intents(&self) -> impl ExactSizeIterator<Item = &Arc<OpenIntent>> {
         self.open.values()
     }
 }

@@ -9,12 +9,13 @@ use crate::base::id::Key;
 use crate::model::manifest::Manifest;
 
 /// Whether a resource that no manifest names may be taken as removed (law 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coverage {
     /// Every document of the tree was read and is good: absence is believed.
     Whole,
     /// Some document was not: absence says nothing.
+    #[default]
     Partial,
 }
 

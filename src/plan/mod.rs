@@ -165,6 +165,16 @@ impl Planner {
         self.steps.values()
     }
 
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether there is no step at all.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
     /// What all steps add up to.
     pub fn totals(&self) -> &Totals {
         &self.totals

@@ -242,6 +242,27 @@ pub async fn close(
     Ok(position.head)
 }
 
+/// A look at the index of a state that was closed cleanly, without opening its journal.
+#[derive(Debug)]
+pub struct Peek {
+    /// The index; only values that are no part of the state are to be read.
+    pub index: Arc<dyn Index>,
+    /// The journal's head at the clean stop.
+    pub head: Head,
+    _lock: StateLock,
+}
+
+/// Looks into a state, `None` if it was not closed cleanly or is not there. Nothing is written.
+pub fn peek(dir: &Path, owner: &Owner) -> Result<Option<Peek>, OpenError> {
+    if !dir.join("sled").join("db").exists() {
+        return Ok(None);
+    }
+    let lock = StateLock::acquire(dir, owner)?;
+    let index: Arc<dyn Index> = Arc::new(SledIndex::open(&dir.join("sled"))?);
+    let clean: Option<Position> = get(&*index, CLEAN);
+    Ok(clean.map(|clean| Peek { index, head: clean.head, _lock: lock }))
+}
+
 /// How much of the index is believed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Trust {

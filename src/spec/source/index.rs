@@ -80,6 +80,11 @@ impl SpecIndex {
         &self.bytes
     }
 
+    /// The first bytes of [`SpecIndex::encode`]: all that [`SpecIndex::unchanged`] needs.
+    pub fn header(&self) -> &[u8] {
+        self.bytes.get(..HEADER_BYTES.saturating_add(CHECK_BYTES)).unwrap_or_default()
+    }
+
     /// Takes stored bytes. Only the header is looked at.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, IndexError> {
         let (header, rest) = bytes.split_at_checked(HEADER_BYTES).ok_or(IndexError)?;

@@ -1,0 +1,97 @@
+//! The plan of a tree that did not change since the last one is the last one.
+//!
+//! Kept beside the fold, no part of the state: what it was made from (files, configuration,
+//! journal head, program) must be the same, else a plan is made anew. So a plan over a hundred
+//! thousand unchanged files costs a look at each file and nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use super::exit::Failure;
+use super::host;
+use super::setup::Setup;
+use crate::base::clock::{Clock, SystemClock};
+use crate::engine::PlanView;
+use crate::spec::loader::Loader;
+use crate::spec::source::index::SpecIndex;
+use crate::store::index::{Batch, Index};
+use crate::store::lock::LockError;
+use crate::store::open::{OpenError, peek};
+
+/// Where it is kept.
+const ENTRY: &[u8] = b"x/plan";
+/// A plan with more open steps is made anew each time.
+const STEPS_MAX: usize = 500;
+
+/// A plan and what it was made from.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    program: String,
+    config: [u8; 32],
+    position: u64,
+    head: [u8; 32],
+    files: Vec<u8>,
+    plan: String,
+}
+
+/// The last plan, if nothing that it was made from has changed.
+pub(super) fn recall(setup: &Setup) -> Result<Option<PlanView>, Failure> {
+    let peeked = match peek(&setup.state, &host::owner()) {
+        Ok(peeked) => peeked,
+        Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
+        // Whatever else is wrong is told by who opens the state in earnest.
+        Err(_) => None,
+    };
+    let Some(peeked) = peeked else { return Ok(None) };
+    let kept = peeked.index.get(ENTRY).ok().flatten();
+    let Some(kept) = kept.and_then(|bytes| ciborium::from_reader::<Kept, _>(&*bytes).ok()) else {
+        return Ok(None);
+    };
+    let same = kept.program == program()
+        && kept.config == config(setup)
+        && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
+        && SpecIndex::decode(kept.files).is_ok_and(|files| files.unchanged(&setup.specs));
+    Ok(if same { serde_json::from_str(&kept.plan).ok() } else { None })
+}
+
+/// The time before a load, for [`seal`].
+pub(super) fn moment() -> i64 {
+    SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
+}
+
+/// What the files looked like when they were loaded.
+pub(super) fn seal(loader: &Loader, read_at_ns: i64) -> Vec<u8> {
+    loader.index(read_at_ns).header().to_vec()
+}
+
+/// Keeps a plan for the next time.
+pub(super) fn keep(setup: &Setup, index: &dyn Index, files: Vec<u8>, plan: &PlanView) {
+    let head = data_encoding::HEXLOWER.decode(plan.head.as_bytes());
+    let head = head.ok().and_then(|head| <[u8; 32]>::try_from(head).ok());
+    let (Some(head), Ok(text)) = (head, serde_json::to_string(plan)) else { return };
+    if plan.steps.len() > STEPS_MAX {
+        return;
+    }
+    let config = config(setup);
+    let position = plan.position;
+    let kept = Kept { program: program(), config, position, head, files, plan: text };
+    let mut bytes = Vec::new();
+    if ciborium::into_writer(&kept, &mut bytes).is_ok() {
+        let mut batch = Batch::new();
+        batch.put(ENTRY, bytes);
+        // A plan that is not kept is made again.
+        drop(index.apply(batch));
+    }
+}
+
+/// Another program may plan otherwise.
+fn program() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
+/// The configuration file as it stands, and where specs and state are.
+fn config(setup: &Setup) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new();
+    hash.update(&std::fs::read(setup.root.join(&*setup.config.file)).unwrap_or_default());
+    hash.update(setup.specs.as_os_str().as_encoded_bytes());
+    *hash.finalize().as_bytes()
+}
