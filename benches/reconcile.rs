@@ -75,7 +75,7 @@ struct Arguments {
     /// Another program than the one that cargo built for this.
     #[arg(long, default_value = env!("CARGO_BIN_EXE_reckon"))]
     binary: PathBuf,
-    /// `cargo bench` says this.
+    /// `cargo bench` says this; without it (`cargo test --all-targets`) nothing is measured.
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -103,7 +103,18 @@ impl Bench {
 
 #[tokio::main]
 async fn main() -> Result<ExitCode, Failed> {
-    let Arguments { goals, documents, rounds, seed, binary, bench: _ } = Arguments::parse();
+    let Arguments {
+        goals,
+        documents,
+        rounds,
+        seed,
+        binary,
+        bench,
+    } = Arguments::parse();
+    if !bench {
+        println!("nothing measured: run it with `cargo bench --bench reconcile`");
+        return Ok(ExitCode::SUCCESS);
+    }
     // Nothing here speaks TLS, but the HTTP client does not start without a provider.
     rustls::crypto::ring::default_provider().install_default().map_err(|_| "two providers")?;
     let work = std::env::temp_dir().join(format!("reckon-bench-{}", std::process::id()));

@@ -102,7 +102,8 @@ impl Verdict {
 /// Compares the sandbox with the documents.
 pub(crate) async fn judge(stand: &Stand, tree: &[Document], told: Told) -> Result<Verdict, Failed> {
     let mut rows = Vec::new();
-    let mut absent = BTreeSet::new();
+    // Places of documents that others cannot build upon.
+    let mut stuck = BTreeSet::new();
     for (kind, path) in KINDS {
         let path = format!("/_sandbox/objects/{path}");
         let lines = control::ask(stand.sandbox.address, Method::GET, &path, None).await?;
@@ -114,10 +115,10 @@ pub(crate) async fn judge(stand: &Stand, tree: &[Document], told: Told) -> Resul
         let of_kind = tree.iter().enumerate().filter(|(_, document)| document.kind == kind);
         for (place, document) in of_kind {
             let count = found.remove(&expected(document)).unwrap_or(0);
-            if count == 0 {
-                absent.insert(place);
+            if count == 0 || told.open.contains(&key_of(document)) {
+                stuck.insert(place);
             }
-            let is_blocked = document.needs.is_some_and(|needs| absent.contains(&needs));
+            let is_blocked = document.needs.is_some_and(|needs| stuck.contains(&needs));
             row.count(document, count, is_blocked, &told);
         }
         row.strangers = found.values().sum();
@@ -128,7 +129,7 @@ pub(crate) async fn judge(stand: &Stand, tree: &[Document], told: Told) -> Resul
 
 impl Row {
     fn count(&mut self, document: &Document, count: usize, is_blocked: bool, told: &Told) {
-        let key = format!("{}/default/{}", document.kind, document.name);
+        let key = key_of(document);
         let one_more = |number: &mut usize| *number = number.saturating_add(1);
         one_more(&mut self.documents);
         let remade = told.remade.get(&key).copied().unwrap_or(0);
@@ -145,9 +146,13 @@ impl Row {
     }
 }
 
+fn key_of(document: &Document) -> String {
+    format!("{}/default/{}", document.kind, document.name)
+}
+
 /// The name that a document's object carries at the service.
 fn expected(document: &Document) -> String {
-    let source_id = format!("{PARTNER}:{}/default/{}", document.kind, document.name);
+    let source_id = format!("{PARTNER}:{}", key_of(document));
     match document.kind {
         "Contact" => address(&document.name),
         "Invoice" => source_id,
