@@ -103,14 +103,7 @@ impl Bench {
 
 #[tokio::main]
 async fn main() -> Result<ExitCode, Failed> {
-    let Arguments {
-        goals,
-        documents,
-        rounds,
-        seed,
-        binary,
-        bench,
-    } = Arguments::parse();
+    let Arguments { goals, documents, rounds, seed, binary, bench } = Arguments::parse();
     if !bench {
         println!("nothing measured: run it with `cargo bench --bench reconcile`");
         return Ok(ExitCode::SUCCESS);

@@ -20,14 +20,7 @@ fn check(folder: &Path, expect: usize) {
     let config = Config::load(&folder.join(FILE_NAME)).unwrap();
     let no_variable = |_: &str| None;
     let check = config.check_cx(&no_variable).unwrap();
-    let mut loader = Loader::new(
-        folder.join("specs"),
-        "specs",
-        ReadCx {
-            kinds: KINDS,
-            check,
-        },
-    );
+    let mut loader = Loader::new(folder.join("specs"), "specs", ReadCx { kinds: KINDS, check });
     loader.load_all();
     assert_eq!(loader.problems(), []);
     assert_eq!(loader.documents(), expect);
@@ -71,10 +64,7 @@ fn a_generated_tree_of_contacts_has_no_problem() {
 fn the_same_seed_gives_the_same_tree() {
     let texts = |seed| {
         let documents = tree::documents(tree::Kinds::Mixed, 300, seed).unwrap();
-        documents
-            .into_iter()
-            .map(|document| document.text)
-            .collect::<Vec<_>>()
+        documents.into_iter().map(|document| document.text).collect::<Vec<_>>()
     };
     assert_eq!(texts(3), texts(3));
     assert_ne!(texts(3), texts(4));
