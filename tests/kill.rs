@@ -2,6 +2,7 @@
 //! `examples/kill_harness.rs` does the same with larger numbers.
 
 #![expect(clippy::disallowed_methods, reason = "it waits for real processes in real time")]
+#![expect(clippy::unwrap_used, reason = "a test that fails loudly is right here")]
 
 use std::path::PathBuf;
 

@@ -1,5 +1,7 @@
 //! The example specs at the root of the repository, and the trees of `examples/generate.rs`, are what they should be: valid.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails loudly is right here")]
+
 use std::path::Path;
 
 use reckon::config::{Config, FILE_NAME};
