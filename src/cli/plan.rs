@@ -18,13 +18,7 @@ use crate::render;
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit, Failure> {
-    let session = Session::open(setup).await?;
-    let reply = session.ask(Question::Plan).await;
-    let reply = session.end(setup, reply).await?;
-    let Reply::Plan(plan) = reply else {
-        return Err(Failure::bug("a plan was not answered by one"));
-    };
-    let plan = only(setup, *plan, &args.paths.paths, &args.target);
+    let plan = only(setup, made(setup).await?, &args.paths.paths, &args.target);
     show(&plan, out)?;
     let pending = args.detailed_exitcode && plan.steps.iter().any(|step| step.verdict.changes());
     let code = if pending { Exit::Pending } else { Exit::Done };

@@ -119,6 +119,7 @@ pub(crate) mod testing {
             ready: 3,
             changes: 1,
             stuck: 1,
+            under_way: 0,
             open_intents: 2,
             broken: 0,
             coverage: Coverage::Whole,
