@@ -205,6 +205,7 @@ impl World {
                     partner: "acme".to_owned(),
                     digest_key: [9; 32],
                     on_doubt: OnDoubt::Recreate,
+                    live_refused: None,
                 },
                 timeout: Duration::from_secs(30),
                 grace: Duration::from_secs(30),

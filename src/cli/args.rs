@@ -11,9 +11,9 @@ use crate::base::id::Key;
 #[derive(Debug, Parser)]
 #[command(name = "reckon", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// The configuration.
-    #[arg(long, global = true, value_name = "FILE", default_value = "reckon.yaml")]
-    pub config: PathBuf,
+    /// The configuration; ./reckon.yaml by default.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// The state directory, in place of the configuration's.
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,

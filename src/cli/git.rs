@@ -1,6 +1,6 @@
 //! The commit of the spec tree, for the audit trail.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The commit that is checked out at `folder`, `None` where there is none or no git.
@@ -17,4 +17,10 @@ pub(super) fn commit(folder: &Path) -> Option<String> {
     let commit = text.trim();
     let plausible = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     plausible.then(|| commit.to_owned())
+}
+
+/// The git work tree that a folder stands in, found without running anything.
+pub(super) fn work_tree(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    folder.ancestors().find(|place| place.join(".git").exists()).map(Path::to_owned)
 }

@@ -87,7 +87,7 @@ fn open(dir: &Path, options: Options) -> Result<Sandbox, Failure> {
     };
     std::fs::create_dir_all(dir).map_err(|error| failed(&error))?;
     let index = SledIndex::open(&dir.join("sled")).map_err(|error| failed(&error))?;
-    Sandbox::open(Arc::new(index), options).map_err(|error| failed(&error))
+    Sandbox::open(Arc::new(index.unsynced()), options).map_err(|error| failed(&error))
 }
 
 /// Waits until a sandbox has ended.

@@ -11,7 +11,7 @@ use crate::base::clock::SystemClock;
 use crate::base::hash::keyed;
 use crate::base::secret::Secret;
 use crate::client::{Client, Partner, Service, Transport};
-use crate::config::{Config, ProcessEnv};
+use crate::config::{Config, FILE_NAME, ProcessEnv};
 use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 use crate::kinds::CheckCx;
 use crate::kinds::register::KINDS;
@@ -39,6 +39,8 @@ pub(super) struct Setup {
     /// The state directory.
     pub state: PathBuf,
     check: CheckCx,
+    /// Whether the operator named the configuration.
+    chosen: bool,
 }
 
 /// Where the service is and who we are to it, when the sandbox says so instead of the file.
@@ -55,14 +57,16 @@ pub(super) struct Embedded {
 impl Setup {
     /// Reads the configuration.
     pub(super) fn load(cli: &Cli) -> Result<Self, Failure> {
-        let config = Config::load(&cli.config)?;
+        let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
+        let config = Config::load(&file)?;
         let specs = config.specs.get(&ProcessEnv)?;
         let state = match &cli.state {
             Some(dir) => dir.clone(),
             None => config.state.get(&ProcessEnv)?,
         };
         let check = config.check_cx(&ProcessEnv)?;
-        Ok(Self { root: config.dir.to_path_buf(), specs, state, check, config })
+        let chosen = cli.config.is_some();
+        Ok(Self { root: config.dir.to_path_buf(), specs, state, check, chosen, config })
     }
 
     /// A loader of the spec tree.
@@ -70,6 +74,24 @@ impl Setup {
         let prefix = super::specs::below(&self.root, &self.specs);
         let cx = ReadCx { kinds: KINDS, check: self.check.clone() };
         Loader::new(&self.specs, &prefix.to_string_lossy(), cx)
+    }
+
+    /// Why live merchants are refused, if they are. Live money moves only under a configuration
+    /// that the operator chose: specs come by pull request, and so does a file that is merely
+    /// found, or that stands in their work tree (design.md part 5).
+    fn live_refused(&self) -> Option<String> {
+        let tree = git::work_tree(&self.specs);
+        let inside = tree.is_some() && tree == git::work_tree(&self.root);
+        let why = match (inside, self.chosen) {
+            (true, _) => "stands in the same git work tree as the specs",
+            (false, false) => "was merely found, not named",
+            (false, true) => return None,
+        };
+        let file = &self.config.file;
+        Some(format!(
+            "it is live, but {file} {why}: keep it outside their repository and name it with \
+             --config FILE"
+        ))
     }
 
     /// `partner.name`.
@@ -173,6 +195,7 @@ impl Setup {
                 partner: self.partner()?,
                 digest_key: open.digest_key,
                 on_doubt: doubt.contact.get(&ProcessEnv)?,
+                live_refused: self.live_refused().filter(|_| how.embedded.is_none()),
             },
             timeout,
             grace: doubt.grace.get(&ProcessEnv)?,

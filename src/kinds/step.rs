@@ -41,6 +41,8 @@ pub struct StepCx<'a> {
     pub view: &'a dyn View,
     /// `doubt.contact`: what a contact does that says nothing itself.
     pub on_doubt: OnDoubt,
+    /// Why live merchants are refused, if they are.
+    pub live_refused: Option<&'a str>,
 }
 
 impl std::fmt::Debug for StepCx<'_> {

@@ -33,6 +33,8 @@ pub struct Settings {
     pub digest_key: [u8; 32],
     /// `doubt.contact`.
     pub on_doubt: OnDoubt,
+    /// Why live merchants are refused, if they are.
+    pub live_refused: Option<String>,
 }
 
 impl std::fmt::Debug for Settings {
@@ -146,6 +148,7 @@ impl Planner {
             digest_key: &self.settings.digest_key,
             view: &seen,
             on_doubt: self.settings.on_doubt,
+            live_refused: self.settings.live_refused.as_deref(),
         };
         let after = step::step(&cx, world, key).map(Arc::new);
         self.totals.replace(before.as_deref(), after.as_deref());

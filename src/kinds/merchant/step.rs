@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Merchant;
 use super::zone;
-use crate::base::id::Key;
+use crate::base::id::{Key, Mode};
 use crate::effects::{CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
@@ -24,6 +24,9 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         Ok(new) => new,
         Err(reason) => return Draft::idle(Verdict::Blocked, reason),
     };
+    if let Some(why) = cx.live_refused.filter(|_| new.mode == Mode::Live) {
+        return Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()));
+    }
     let applied = have.and_then(|have| have.applied.as_ref());
     let changes = changes(applied.map(|applied| &applied.spec), &spec, Merchant::FIELDS);
     if let Some(fixed) = applied.and_then(|_| changes.first()) {

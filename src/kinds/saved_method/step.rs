@@ -45,6 +45,9 @@ fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         (Deletion::Delete, Some(_)) if !users.is_empty() => {
             Draft::idle(Verdict::Blocked, Reason::InUse(users))
         }
+        (Deletion::Delete, Some(_)) if !cx.view.ready(&have.merchant) => {
+            Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![have.merchant.clone()]))
+        }
         (Deletion::Delete, Some(card)) => match mode_of(cx.view, &have.merchant) {
             None => Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![have.merchant.clone()])),
             Some(mode) => {
