@@ -1,7 +1,7 @@
 //! Effects that are not settled, and what to do about each.
 
 use super::resources::lines;
-use super::words::{Paint, clean, counted, wrapped};
+use super::words::{Paint, clean, counted, line, wrapped};
 use crate::engine::{IntentView, IntentsView};
 
 /// Columns of a wrapped sentence.
@@ -29,9 +29,8 @@ pub fn text(view: &IntentsView, color: bool) -> String {
 }
 
 fn table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
-    for (number, line) in lines(header, rows, None).iter().enumerate() {
-        out.push_str(&if number == 0 { paint.bold(line) } else { line.clone() });
-        out.push('\n');
+    for (number, row) in lines(header, rows, None).iter().enumerate() {
+        line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
     }
 }
 
@@ -45,7 +44,7 @@ fn row(item: &IntentView) -> Vec<String> {
 
 /// What happened to one intent, and what to do.
 fn advice(out: &mut String, paint: Paint, item: &IntentView) {
-    out.push_str(&format!("\n{} {}\n", paint.bold(&clean(&item.id)), clean(&item.key.short())));
+    line(out, &format!("\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short())));
     if let Some(reason) = &item.reason {
         sentence(out, reason);
     }
@@ -61,8 +60,8 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
         }
     };
     sentence(out, todo);
-    out.push_str(&format!("  mark       {}\n", clean(&item.mark)));
-    out.push_str(&format!("  source id  {}\n", clean(&item.source_id)));
+    line(out, &format!("  mark       {}", clean(&item.mark)));
+    line(out, &format!("  source id  {}", clean(&item.source_id)));
 }
 
 /// What was made again without proof.
@@ -82,8 +81,8 @@ fn remade(out: &mut String, paint: Paint, view: &IntentsView) {
 }
 
 fn sentence(out: &mut String, text: &str) {
-    for line in wrapped(text, SENTENCE_WIDTH) {
-        out.push_str(&format!("  {line}\n"));
+    for row in wrapped(text, SENTENCE_WIDTH) {
+        line(out, &format!("  {row}"));
     }
 }
 

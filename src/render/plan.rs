@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use owo_colors::Style;
 
-use super::words::{self, Paint, clean, counted, key, place, short, value};
+use super::words::{self, Paint, clean, counted, key, line, place, short, value};
 use crate::engine::{MoneyView, PlanView, StepView};
 use crate::model::desired::Coverage;
 use crate::model::plan::{FieldChange, Verdict};
@@ -72,7 +72,8 @@ fn block(out: &mut String, step: &StepView, paint: Paint) {
     }
     let fixed = fixed(step);
     for change in &step.changes {
-        let mut text = format!("    {}: {}", clean(&change.path), before_after(step, change, value));
+        let mut text =
+            format!("    {}: {}", clean(&change.path), before_after(step, change, value));
         if fixed.contains(change.path.as_str()) {
             let marked = paint.paint(Style::new().red(), "the service cannot change this");
             text = format!("{text}  ! {marked}");
@@ -132,17 +133,9 @@ fn notes(plan: &PlanView) -> Vec<String> {
 
 /// What the plan was made from.
 fn origin(plan: &PlanView) -> String {
-    let mut origin = format!("Position {}, head {}", plan.position, short(&plan.head));
-    if let Some(commit) = &plan.commit {
-        origin.push_str(&format!(", commit {}", short(commit)));
-    }
-    origin
-}
-
-/// Adds one line.
-fn line(out: &mut String, text: &str) {
-    out.push_str(text);
-    out.push('\n');
+    let commit = plan.commit.as_deref().map(|commit| format!(", commit {}", short(commit)));
+    let (position, head) = (plan.position, short(&plan.head));
+    format!("Position {position}, head {head}{}", commit.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -65,14 +65,11 @@ impl Drop for Progress {
 
 /// The words beside the sign.
 fn line(overview: &Overview, phase: &str) -> String {
-    let Overview { resources, ready, changes, open_intents, stuck, .. } = overview;
-    let mut line = format!("{}: {ready} of {resources} ready", clean(phase));
-    for (count, what) in [(changes, "to do"), (open_intents, "under way"), (stuck, "stuck")] {
-        if *count > 0 {
-            line.push_str(&format!(", {count} {what}"));
-        }
-    }
-    line
+    let Overview { resources, ready, changes, under_way, stuck, .. } = overview;
+    let counts = [(changes, "to do"), (under_way, "under way"), (stuck, "stuck")];
+    let some = counts.iter().filter(|(count, _)| **count > 0);
+    let some: Vec<String> = some.map(|(count, what)| format!(", {count} {what}")).collect();
+    format!("{}: {ready} of {resources} ready{}", clean(phase), some.concat())
 }
 
 /// A count up to a known end.
@@ -85,7 +82,8 @@ impl Counter {
     /// Counts `what` up to `total`, drawn if standard error is a terminal.
     pub fn new(total: u64, what: &str) -> Self {
         let bar = ProgressBar::new(total);
-        let template = format!("{{bar:30}} {{pos}} of {{len}} {}", clean(what).replace(['{', '}'], ""));
+        let template =
+            format!("{{bar:30}} {{pos}} of {{len}} {}", clean(what).replace(['{', '}'], ""));
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
@@ -112,7 +110,7 @@ mod tests {
     fn the_line_says_the_phase_and_what_is_left() {
         let text = "applying: 3 of 5 ready, 1 to do, 2 under way, 1 stuck";
         assert_eq!(line(&overview(), "applying"), text);
-        let done = Overview { ready: 5, changes: 0, open_intents: 0, stuck: 0, ..overview() };
+        let done = Overview { ready: 5, changes: 0, under_way: 0, stuck: 0, ..overview() };
         assert_eq!(line(&done, "applying"), "applying: 5 of 5 ready");
     }
 

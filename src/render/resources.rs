@@ -4,7 +4,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::Style;
 use serde_json::Value;
 
-use super::words::{Paint, clean, key, place, value, wrapped};
+use super::words::{Paint, clean, key, line, place, value, wrapped};
 use crate::engine::ResourceView;
 
 /// Columns of a wrapped sentence.
@@ -26,17 +26,20 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
     let rows: Vec<_> = items.iter().map(row).collect();
     let lines = lines(&header, &rows, width);
     let paint = Paint { color };
-    let unready = Style::new().yellow();
+    // A line is one resource as long as no cell had to be wrapped.
+    let whole = lines.len() == items.len().saturating_add(1);
     let mut out = String::new();
-    for (number, line) in lines.iter().enumerate() {
+    for (number, row) in lines.iter().enumerate() {
         let item = number.checked_sub(1).and_then(|number| items.get(number));
-        let plain = item.is_none_or(|item| item.ready) || lines.len() != items.len().saturating_add(1);
-        out.push_str(&match number {
-            0 => paint.bold(line),
-            _ if plain => line.clone(),
-            _ => paint.paint(unready, line),
-        });
-        out.push('\n');
+        let marked = whole && item.is_some_and(|item| !item.ready);
+        line(
+            &mut out,
+            &match number {
+                0 => paint.bold(row),
+                _ if marked => paint.paint(Style::new().yellow(), row),
+                _ => row.clone(),
+            },
+        );
     }
     out
 }
@@ -92,7 +95,12 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
     fact(&mut out, paint, "Remote id", &item.remote_id.as_deref().map_or_else(unknown, clean));
     if let Some(time) = &item.last_known {
-        sentence(&mut out, paint, "Last known", &format!("at {time}; what changed since is not seen"));
+        sentence(
+            &mut out,
+            paint,
+            "Last known",
+            &format!("at {time}; what changed since is not seen"),
+        );
     }
     if item.possible_orphans > 0 {
         let times = item.possible_orphans;
@@ -130,13 +138,13 @@ fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
     if item.facts.is_empty() {
         return;
     }
-    out.push_str(&format!("  {}\n", paint.dim("Facts")));
+    line(out, &format!("  {}", paint.dim("Facts")));
     let mut leaves = Vec::new();
     for (name, value) in &item.facts {
         flatten(name, value, &mut leaves);
     }
     for (path, value) in leaves {
-        out.push_str(&format!("    {}: {value}\n", clean(&path)));
+        line(out, &format!("    {}: {value}", clean(&path)));
     }
 }
 
@@ -165,13 +173,13 @@ fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
 /// One line of a description.
 fn fact(out: &mut String, paint: Paint, label: &str, text: &str) {
     let label = paint.dim(&format!("{label:LABEL_WIDTH$}"));
-    out.push_str(&format!("  {label}{text}\n"));
+    line(out, &format!("  {label}{text}"));
 }
 
 /// A sentence of a description, over as many lines as it needs.
 fn sentence(out: &mut String, paint: Paint, label: &str, text: &str) {
-    for (number, line) in wrapped(text, SENTENCE_WIDTH).iter().enumerate() {
-        fact(out, paint, if number == 0 { label } else { "" }, line);
+    for (number, row) in wrapped(text, SENTENCE_WIDTH).iter().enumerate() {
+        fact(out, paint, if number == 0 { label } else { "" }, row);
     }
 }
 

@@ -87,6 +87,12 @@ pub(super) fn meaning(meaning: &str) -> String {
     clean(meaning).replace('_', " ")
 }
 
+/// Adds one line.
+pub(super) fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
 /// `1 resource`, `2 resources`.
 pub(super) fn counted(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };

@@ -4,9 +4,9 @@
 //! code spans or with every sign of markup escaped, so that they cannot end a block, draw a link,
 //! or call for a person.
 
-use super::{before_after, count, fixed, line, notes, origin, symbol};
+use super::{before_after, count, fixed, notes, origin, symbol};
 use crate::engine::{PlanView, StepView};
-use crate::render::words::{self, clean, counted, key, place, value};
+use crate::render::words::{self, clean, counted, key, line, place, value};
 
 /// A comment may have 65,536 characters; steps beyond this many bytes are counted, not shown.
 const BYTES_MAX: usize = 60_000;

@@ -41,7 +41,8 @@ fn plan(steps: Vec<StepView>) -> PlanView {
 /// A plan with a step of every sort.
 fn full() -> PlanView {
     let mut made = step(Verdict::Create, "jane", &Reason::NotCreated);
-    made.changes = vec![change("line_items[0].rate_per_quantity", Value::Null, json!("125.00 USD"))];
+    made.changes =
+        vec![change("line_items[0].rate_per_quantity", Value::Null, json!("125.00 USD"))];
     made.money = vec![MoneyView {
         currency: "USD".to_owned(),
         mode: Mode::Test,
@@ -168,9 +169,8 @@ fn names_and_values_cannot_break_out_of_a_comment() {
     step.changes = vec![change("memo", Value::Null, json!("```\n</details>`"))];
     let shown = markdown(&plan(vec![step]));
     let item: Vec<&str> = shown.lines().filter(|line| line.contains("`+`")).collect();
-    insta::assert_snapshot!(item.join("\n"), @r#"
-    - `+` **`Invoice/x`** \</details\>\<img src\=x\> \[a\]\(http\://b\) \@​team (`` a`b\u{a}# |.yaml:3 ``)
-    "#);
+    let item = item.join("\n").replace('\u{200b}', "(no width)");
+    insta::assert_snapshot!(item, @r#"- `+` **`Invoice/x`** \</details\>\<img src\=x\> \[a\]\(http\://b\) \@(no width)team (`` a`b\u{a}# |.yaml:3 ``)"#);
     assert!(shown.lines().all(|line| !line.starts_with("```") && !line.starts_with("# ")));
 }
 
