@@ -119,7 +119,7 @@ pub(crate) mod testing {
             ready: 3,
             changes: 1,
             stuck: 1,
-            under_way: 0,
+            under_way: 2,
             open_intents: 2,
             broken: 0,
             coverage: Coverage::Whole,
@@ -136,9 +136,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_is_the_engine_s_own() {
-        let control = engine(|question| match question {
-            Question::Overview => Reply::Overview(overview()),
-            other => panic!("{other:?}"),
+        let control = engine(|question| {
+            assert_eq!(question, Question::Overview);
+            Reply::Overview(overview())
         });
         assert_eq!(control.ask(Question::Overview).await, Ok(Reply::Overview(overview())));
     }

@@ -20,7 +20,11 @@ async fn serve_at(below: &str) -> Served {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let control = engine(|question| match question {
         Question::Overview => Reply::Overview(overview()),
-        _ => Reply::Settled,
+        Question::Resources
+        | Question::Resource(_)
+        | Question::Intents
+        | Question::Plan
+        | Question::Settle => Reply::Settled,
     });
     let (stop, stopped) = oneshot::channel();
     let door = Door::bind(&path).await.unwrap();
