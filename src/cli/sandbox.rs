@@ -25,7 +25,7 @@ use crate::config::ProcessEnv;
 use crate::engine::{PartnerAccess, SecretError, Secrets};
 use crate::sandbox::serve::{Running, serve};
 use crate::sandbox::{Options, Sandbox, Surface};
-use crate::store::sled::SledIndex;
+use crate::store::open::private_index;
 
 /// The largest answer of a control path that is read.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
@@ -86,8 +86,8 @@ fn open(dir: &Path, options: Options) -> Result<Sandbox, Failure> {
         Failure::environment("reckon::sandbox::state", what)
     };
     std::fs::create_dir_all(dir).map_err(|error| failed(&error))?;
-    let index = SledIndex::open(&dir.join("sled")).map_err(|error| failed(&error))?;
-    Sandbox::open(Arc::new(index.unsynced()), options).map_err(|error| failed(&error))
+    let index = private_index(&dir.join("index")).map_err(|error| failed(&error))?;
+    Sandbox::open(index, options).map_err(|error| failed(&error))
 }
 
 /// Waits until a sandbox has ended.

@@ -263,6 +263,12 @@ pub fn peek(dir: &Path, owner: &Owner) -> Result<Option<Peek>, OpenError> {
     Ok(clean.map(|clean| Peek { index, head: clean.head, _lock: lock }))
 }
 
+/// An index of one's own, beside any state: what it was told survives the end of the process, but
+/// not a power cut.
+pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
+    Ok(Arc::new(SledIndex::open(dir)?.unsynced()))
+}
+
 /// How much of the index is believed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Trust {
