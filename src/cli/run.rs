@@ -144,7 +144,7 @@ async fn report(mut overviews: watch::Receiver<Overview>, out: Out) {
     while overviews.changed().await.is_ok() {
         let now = overviews.borrow_and_update().clone();
         progress.update(&now, "reconciling");
-        let news = (now.resources, now.ready, now.stuck, now.broken, now.coverage);
+        let news = (now.resources, now.ready, now.stuck, now.broken, now.orphaned, now.coverage);
         if now.is_at_rest() && told != Some(news) {
             progress.clear();
             if out.text(&render::overview(&now)).is_err() {

@@ -119,6 +119,7 @@ pub(crate) mod testing {
             ready: 3,
             changes: 1,
             stuck: 1,
+            orphaned: 0,
             under_way: 2,
             open_intents: 2,
             broken: 0,

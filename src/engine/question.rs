@@ -62,6 +62,8 @@ pub struct Overview {
     pub changes: usize,
     /// Those that wait for a person.
     pub stuck: usize,
+    /// Remote objects whose document is gone and that are left as they are.
+    pub orphaned: usize,
     /// Resources that something is being done for, or queued.
     pub under_way: usize,
     /// Intents that are not closed.
@@ -255,6 +257,7 @@ impl Engine {
             ready: resources.saturating_sub(totals.unready()),
             changes: totals.changes(),
             stuck: totals.stuck(),
+            orphaned: totals.with(Verdict::Orphan),
             under_way: self.busy.len().saturating_add(self.queue.len()),
             open_intents: self.world.open_intents().len(),
             broken: self.world.desired().broken.len(),

@@ -12,6 +12,14 @@ pub fn overview(overview: &Overview) -> String {
     let open =
         some(overview.open_intents, |count| format!("; {} not settled", counted(count, "intent")));
     let broken = some(overview.broken, |count| format!("; {} broken", counted(count, "document")));
+    let orphaned = some(overview.orphaned, |count| {
+        format!(
+            "{} left as {} on the service: {} gone (reckon.dev/deletion: orphan)\n",
+            counted(count, "object"),
+            if count == 1 { "it is" } else { "they are" },
+            if count == 1 { "its document is" } else { "their documents are" }
+        )
+    });
     let (all, ready) = (counted(overview.resources, "resource"), overview.ready);
     let (position, head) = (overview.position, short(&overview.head));
     let partial = match overview.coverage {
@@ -22,7 +30,7 @@ pub fn overview(overview: &Overview) -> String {
     };
     format!(
         "{all}: {ready} ready{left}{stuck}{open}{broken} (position {position}, head {head})\n\
-         {partial}"
+         {orphaned}{partial}"
     )
 }
 
@@ -42,7 +50,12 @@ mod tests {
         insta::assert_snapshot!(overview(&some), @"5 resources: 3 ready, 1 to change, 1 needs a person; 2 intents not settled (position 42, head 9f86d081884c)");
         some = Overview { changes: 0, stuck: 0, open_intents: 0, resources: 1, ready: 1, ..some };
         insta::assert_snapshot!(overview(&some), @"1 resource: 1 ready (position 42, head 9f86d081884c)");
-        some = Overview { broken: 1, coverage: Coverage::Partial, ..some };
+        some = Overview { orphaned: 1, ..some };
+        insta::assert_snapshot!(overview(&some), @r"
+        1 resource: 1 ready (position 42, head 9f86d081884c)
+        1 object left as it is on the service: its document is gone (reckon.dev/deletion: orphan)
+        ");
+        some = Overview { broken: 1, orphaned: 0, coverage: Coverage::Partial, ..some };
         insta::assert_snapshot!(overview(&some), @r#"
         1 resource: 1 ready; 1 document broken (position 42, head 9f86d081884c)
         Some file is broken: nothing is removed until every file reads well.
