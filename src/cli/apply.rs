@@ -55,6 +55,7 @@ async fn beside(client: &SocketClient, args: &ApplyArgs, out: Out) -> Result<Exi
 
 /// This process does the work.
 async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, mut own: Own) -> Result<Exit, Failure> {
+    setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
     let before = plan::only(setup, engine.plan_view(), &args.paths.paths, &args.target);
     let nothing = before.steps.iter().all(|step| !step.verdict.changes());

@@ -85,7 +85,7 @@ fn text(made: &Made, dir: &Path) -> String {
 /// Writes down that marks which this state does not know are not ours.
 async fn declare(cli: &Cli, out: Out) -> Result<Exit, Failure> {
     let setup = Setup::load(cli)?;
-    let open = setup.open_state(false).await?;
+    let open = setup.open_bound(None).await?;
     let actor = host::actor();
     let record = Record::EmptyRemote { at: SystemClock.now(), actor };
     let written = open.state.writer.append(Commit::of(vec![record])).await;

@@ -33,7 +33,7 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
         return Err(Failure::environment("reckon::state::locked", what));
     }
     let embedded = if args.sandbox { Some(sandbox::embed(&setup).await?) } else { None };
-    let open = setup.open_bound(false, embedded.as_ref().map(|one| &one.access)).await?;
+    let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
     let ended = serve(&setup, &open, embedded.as_ref(), out).await;
     let head = open.state.close().await?;
     if let Some(embedded) = embedded {

@@ -100,17 +100,24 @@ impl Setup {
         Ok(self.config.need("partner.name", name, &ProcessEnv)?.to_string())
     }
 
-    /// Opens the state and checks whose it is.
+    /// Opens the state to look at it, and checks whose it is.
     pub(super) async fn open_state(&self, rebuild: bool) -> Result<Open, Failure> {
-        self.open_bound(rebuild, None).await
+        let open = self.open(rebuild)?;
+        if open.state.facts.binding()?.is_some() {
+            self.bind(&open, None).await?;
+        }
+        Ok(open)
     }
 
-    /// Opens the state for this partner application.
-    pub(super) async fn open_bound(
-        &self,
-        rebuild: bool,
-        embedded: Option<&Embedded>,
-    ) -> Result<Open, Failure> {
+    /// Opens the state to act on it: one without an owner becomes this partner's.
+    pub(super) async fn open_bound(&self, embedded: Option<&Embedded>) -> Result<Open, Failure> {
+        let open = self.open(false)?;
+        self.bind(&open, embedded).await?;
+        Ok(open)
+    }
+
+    /// Opens the state.
+    fn open(&self, rebuild: bool) -> Result<Open, Failure> {
         make_dir(&self.state)?;
         let key = self.key()?;
         let opening = Opening {
@@ -120,23 +127,26 @@ impl Setup {
             rebuild,
         };
         let state = State::open(&opening, &key)?;
-        let digest_key = *key.derive("digest");
-        let client = match embedded {
+        Ok(Open { state, digest_key: *key.derive("digest"), key: key.fingerprint() })
+    }
+
+    /// Checks whose the state is. Without the partner's own values, as for a look from a machine
+    /// that has none, the client is not compared.
+    pub(super) async fn bind(
+        &self,
+        open: &Open,
+        embedded: Option<&Embedded>,
+    ) -> Result<(), Failure> {
+        let id = match embedded {
             Some(embedded) => Some(embedded.partner.client_id.clone()),
             None => self.access().ok().map(|partner| partner.client_id),
         };
-        let bound = state.facts.binding()?;
-        if let Some(client) = client {
-            let client = keyed(&digest_key, "client", client.expose().as_bytes()).to_string();
-            let partner = self.partner()?;
-            let key = key.fingerprint();
-            state.bind(&Binding { partner, client, key, epoch: 0 }).await?;
-        } else if let Some(mut bound) = bound {
-            bound.partner = self.partner()?;
-            bound.key = key.fingerprint();
-            state.bind(&bound).await?;
-        }
-        Ok(Open { state, digest_key })
+        let digest = |id: Secret| keyed(&open.digest_key, "client", id.expose().as_bytes());
+        let known = open.state.facts.binding()?.map(|bound| bound.client);
+        let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
+        let binding =
+            Binding { partner: self.partner()?, client, key: open.key.clone(), epoch: 0 };
+        Ok(open.state.bind(&binding).await?)
     }
 
     /// The key of the state: from the configuration, else from a file beside the state.
@@ -293,6 +303,7 @@ pub(super) struct Open {
     /// The state.
     pub state: State,
     digest_key: [u8; 32],
+    key: String,
 }
 
 /// Makes a folder that only its owner can enter.
