@@ -242,9 +242,8 @@ fn borrowed_libraries(source: &Source) -> Vec<Violation> {
     let owner = |word: &str| LIBRARIES.iter().find(|(library, _)| *library == word);
     let mentions = tokens(&source.text).into_iter().filter_map(|token| {
         let (library, owner) = owner(&token.text)?;
-        let excepted = |(file, name, _): &(&str, &str, &str)| {
-            source.path.ends_with(file) && name == library
-        };
+        let excepted =
+            |(file, name, _): &(&str, &str, &str)| source.path.ends_with(file) && name == library;
         (*owner != source.module() && !EXCEPTIONS.iter().any(excepted))
             .then(|| source.violation(token.line, format!("only {owner} may mention {library}")))
     });

@@ -29,7 +29,7 @@ use reckon::plan;
 use reckon::sandbox::{Options, Sandbox};
 use reckon::spec::document::ReadCx;
 use reckon::spec::loader::Loader;
-use reckon::store::disk::MemoryDisk;
+use reckon::store::disk::{Disk, MemoryDisk};
 use reckon::store::facts::Facts;
 use reckon::store::fold::IndexFold;
 use reckon::store::index::{Index, MemoryIndex};
@@ -300,4 +300,47 @@ async fn a_document_that_goes_away_removes_only_what_it_said_may_be_removed() {
     let live =
         world.objects("cards").into_iter().filter(|card| card["deleted"] != json!(true)).count();
     assert_eq!(live, 0, "the card said deletion: delete");
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_secret_and_no_personal_value_is_in_journal_index_or_vault() {
+    let world = World::new();
+    world.settle().await;
+    let all = control(&world.router, "GET", "/_sandbox/credentials", None);
+    let secret = |path: &str| all.pointer(path).unwrap().as_str().unwrap().to_owned();
+    let merchants = all["merchants"].as_array().unwrap();
+    let acme = merchants.iter().position(|merchant| merchant["name"] == "acme").unwrap();
+    let canaries = [
+        "4242424242424242".to_owned(),
+        "Jane".to_owned(),
+        "jane@example.com".to_owned(),
+        secret("/partner/client_secret"),
+        secret(&format!("/merchants/{acme}/test/secret_key")),
+    ];
+    for disk in [&world.journal, &world.vault] {
+        for name in disk.list().unwrap() {
+            let length = disk.len(&name).unwrap();
+            let bytes = disk.read_at(&name, 0, usize::try_from(length).unwrap()).unwrap();
+            for canary in &canaries {
+                assert!(!shows(&bytes, canary), "{name} shows {canary}");
+            }
+        }
+    }
+    for (key, value) in world.index.scan(b"").unwrap() {
+        for canary in &canaries {
+            assert!(!shows(&value, canary), "{} shows {canary}", String::from_utf8_lossy(&key));
+        }
+    }
+    let described = format!("{:?}", world.engine().plan_view());
+    assert!(canaries.iter().all(|canary| !described.contains(canary.as_str())));
+}
+
+/// Whether bytes hold a text in the open, in hex or in base64.
+fn shows(bytes: &[u8], canary: &str) -> bool {
+    let forms = [
+        canary.to_owned(),
+        data_encoding::HEXLOWER.encode(canary.as_bytes()),
+        data_encoding::BASE64.encode(canary.as_bytes()).trim_end_matches('=').to_owned(),
+    ];
+    forms.iter().any(|form| bytes.windows(form.len()).any(|window| window == form.as_bytes()))
 }

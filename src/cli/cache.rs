@@ -93,5 +93,6 @@ fn config(setup: &Setup) -> [u8; 32] {
     let mut hash = blake3::Hasher::new();
     hash.update(&std::fs::read(setup.root.join(&*setup.config.file)).unwrap_or_default());
     hash.update(setup.specs.as_os_str().as_encoded_bytes());
+    hash.update(setup.live_refused().unwrap_or_default().as_bytes());
     *hash.finalize().as_bytes()
 }

@@ -79,7 +79,7 @@ impl Setup {
     /// Why live merchants are refused, if they are. Live money moves only under a configuration
     /// that the operator chose: specs come by pull request, and so does a file that is merely
     /// found, or that stands in their work tree (design.md part 5).
-    fn live_refused(&self) -> Option<String> {
+    pub(super) fn live_refused(&self) -> Option<String> {
         let tree = git::work_tree(&self.specs);
         let inside = tree.is_some() && tree == git::work_tree(&self.root);
         let why = match (inside, self.chosen) {
@@ -144,8 +144,7 @@ impl Setup {
         let digest = |id: Secret| keyed(&open.digest_key, "client", id.expose().as_bytes());
         let known = open.state.facts.binding()?.map(|bound| bound.client);
         let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
-        let binding =
-            Binding { partner: self.partner()?, client, key: open.key.clone(), epoch: 0 };
+        let binding = Binding { partner: self.partner()?, client, key: open.key.clone(), epoch: 0 };
         Ok(open.state.bind(&binding).await?)
     }
 

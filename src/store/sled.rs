@@ -82,7 +82,13 @@ impl SledIndex {
             .write(true)
             .open(path.join("db"))
             .map_err(|source| IndexError::Io { path: path.to_owned(), source })?;
-        Ok(Self { path: path.to_owned(), db, file: OwnHandle(file), whole: RwLock::new(()), synced: true })
+        Ok(Self {
+            path: path.to_owned(),
+            db,
+            file: OwnHandle(file),
+            whole: RwLock::new(()),
+            synced: true,
+        })
     }
 
     /// The same index, whose flush reaches the operating system and no further: what was flushed

@@ -1,0 +1,154 @@
+//! The command line as a script sees it: exit codes, streams, forms. Nothing here needs a service.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failure here is a failed test")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Runs `reckon` in a folder, with an empty environment.
+fn reckon(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
+    command.current_dir(folder).env_clear().args(arguments).output().expect("it runs")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it ends by itself")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A fresh repository as `init` makes it.
+fn repository() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let made = reckon(folder.path(), &["init"]);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    folder
+}
+
+#[test]
+fn a_scaffolded_repository_is_valid_and_has_a_plan() {
+    let folder = repository();
+    let valid = reckon(folder.path(), &["validate"]);
+    assert_eq!((code(&valid), stdout(&valid).as_str()), (0, "3 documents, no problems\n"));
+    let plan = reckon(folder.path(), &["plan"]);
+    assert_eq!(code(&plan), 0, "{}", stderr(&plan));
+    assert!(stdout(&plan).contains("Plan: 3 to create"), "{}", stdout(&plan));
+    assert_eq!(code(&reckon(folder.path(), &["plan", "--detailed-exitcode"])), 2);
+}
+
+#[test]
+fn init_overwrites_nothing() {
+    let folder = repository();
+    let specs = folder.path().join("specs/acme.yaml");
+    std::fs::write(&specs, "# mine\n").unwrap();
+    let again = reckon(folder.path(), &["init"]);
+    assert_eq!(code(&again), 0);
+    assert_eq!(std::fs::read_to_string(&specs).unwrap(), "# mine\n");
+    assert!(stdout(&again).contains("kept"), "{}", stdout(&again));
+}
+
+#[test]
+fn every_problem_is_told_with_its_place_for_people_and_programs_alike() {
+    let folder = repository();
+    let specs = folder.path().join("specs/acme.yaml");
+    let text = std::fs::read_to_string(&specs).unwrap();
+    let text = text.replace("jane@example.com", "jane").replace("mode: test", "mode: tset");
+    std::fs::write(&specs, text).unwrap();
+    let people = reckon(folder.path(), &["validate"]);
+    assert_eq!(code(&people), 1);
+    for place in ["specs/acme.yaml:8:9", "specs/acme.yaml:22:16"] {
+        assert!(stdout(&people).contains(place), "{}", stdout(&people));
+    }
+    let programs = reckon(folder.path(), &["validate", "-o", "json"]);
+    assert_eq!(code(&programs), 1);
+    let report: Value = serde_json::from_str(&stdout(&programs)).unwrap();
+    let lines: Vec<&Value> =
+        report["problems"].as_array().unwrap().iter().map(|problem| &problem["line"]).collect();
+    assert_eq!(lines, [8, 22]);
+}
+
+#[test]
+fn apply_refuses_a_broken_tree_and_an_unconfirmed_plan() {
+    let folder = repository();
+    let unconfirmed = reckon(folder.path(), &["apply"]);
+    assert_eq!(code(&unconfirmed), 1);
+    assert!(stderr(&unconfirmed).contains("--yes"), "{}", stderr(&unconfirmed));
+    std::fs::write(folder.path().join("specs/broken.yaml"), "kind: [").unwrap();
+    let broken = reckon(folder.path(), &["apply", "--yes"]);
+    assert_eq!(code(&broken), 1);
+    assert!(stderr(&broken).contains("--isolate"), "{}", stderr(&broken));
+}
+
+#[test]
+fn a_missing_variable_is_the_environment_and_names_itself() {
+    let folder = repository();
+    let config = folder.path().join("reckon.yaml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("listen: 127.0.0.1:8780", "listen: {env: RECKON_LISTEN}");
+    let text = text.replace("  timeout: 30s", "  timeout: {env: RECKON_TIMEOUT}");
+    std::fs::write(&config, text).unwrap();
+    let plan = reckon(folder.path(), &["plan"]);
+    assert_eq!(code(&plan), 4);
+    let told = stderr(&plan);
+    assert!(told.contains("RECKON_TIMEOUT") && told.contains("reckon.yaml:12"), "{told}");
+}
+
+#[test]
+fn an_unknown_word_is_the_users_input() {
+    let folder = repository();
+    for arguments in
+        [&["aply"][..], &["get", "Invoyce"], &["describe", "Invoice/none"], &["plan", "--nope"]]
+    {
+        assert_eq!(code(&reckon(folder.path(), arguments)), 1, "{arguments:?}");
+    }
+    assert_eq!(code(&reckon(folder.path(), &["--help"])), 0);
+    assert_eq!(code(&reckon(folder.path(), &["--version"])), 0);
+}
+
+#[test]
+fn a_state_without_its_key_is_not_opened() {
+    let folder = repository();
+    assert_eq!(code(&reckon(folder.path(), &["plan"])), 0);
+    std::fs::remove_file(folder.path().join(".reckon.key")).unwrap();
+    let plan = reckon(folder.path(), &["store", "check"]);
+    assert_eq!(code(&plan), 4);
+    assert!(stderr(&plan).contains(".reckon.key"), "{}", stderr(&plan));
+}
+
+#[test]
+fn a_rebuilt_index_says_the_same() {
+    let folder = repository();
+    let declared = reckon(folder.path(), &["init", "--empty-remote"]);
+    let digest = |output: &Output| {
+        let report: Value = serde_json::from_str(&stdout(output)).unwrap();
+        (report["state_digest"].clone(), report["head"].clone())
+    };
+    let before = reckon(folder.path(), &["store", "check", "-o", "json"]);
+    std::fs::remove_dir_all(folder.path().join(".reckon/sled")).unwrap();
+    let after = reckon(folder.path(), &["store", "rebuild", "-o", "json"]);
+    assert_eq!((code(&declared), code(&before), code(&after)), (0, 0, 0), "{}", stderr(&declared));
+    assert_eq!(digest(&before), digest(&after));
+}
+
+#[test]
+fn live_money_needs_a_configuration_that_was_chosen() {
+    let folder = repository();
+    let specs = folder.path().join("specs/acme.yaml");
+    let text = std::fs::read_to_string(&specs).unwrap().replace("mode: test", "mode: live");
+    std::fs::write(&specs, text).unwrap();
+    let found = reckon(folder.path(), &["plan"]);
+    assert_eq!(code(&found), 3, "{}", stderr(&found));
+    assert!(stdout(&found).contains("--config"), "{}", stdout(&found));
+    let chosen = reckon(folder.path(), &["--config", "reckon.yaml", "plan"]);
+    assert_eq!(code(&chosen), 0, "{}", stdout(&chosen));
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    let inside = reckon(folder.path(), &["--config", "reckon.yaml", "plan"]);
+    assert_eq!(code(&inside), 3, "{}", stdout(&inside));
+}
