@@ -45,11 +45,8 @@ pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failur
     let had = key.exists();
     MasterKey::read_or_make_file(&key, &mut host::rng()?)
         .map_err(|error| Failure::environment("reckon::init::key", error))?;
-    if had {
-        made.kept.push(key)
-    } else {
-        made.made.push(key)
-    }
+    let list = if had { &mut made.kept } else { &mut made.made };
+    list.push(key);
     out.result(&made, || text(&made, &dir))?;
     Ok(Exit::Done)
 }

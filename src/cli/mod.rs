@@ -58,10 +58,8 @@ pub fn main() -> u8 {
 fn refuse(usage: &clap::Error) -> u8 {
     // A closed terminal cannot be told about.
     drop(usage.print());
-    match usage.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Done.code(),
-        _ => Exit::Input.code(),
-    }
+    let asked = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion].contains(&usage.kind());
+    if asked { Exit::Done.code() } else { Exit::Input.code() }
 }
 
 /// Logs go to standard error; `-v` says more. Bodies and secrets are in none of them.

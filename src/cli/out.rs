@@ -49,6 +49,7 @@ impl Out {
     }
 
     /// Prints text as it is. A reader that went away is no failure.
+    #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn text(self, text: &str) -> Result<(), Failure> {
         let mut stdout = anstream::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -56,12 +57,14 @@ impl Out {
     }
 
     /// Says something beside the result.
+    #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn note(self, text: &str) {
         // Standard error that is closed cannot be told about.
         drop(writeln!(anstream::stderr(), "{text}"));
     }
 
     /// Asks a yes or no question at the terminal; no is the default.
+    #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn confirm(self, question: &str) -> Result<bool, Failure> {
         let mut stderr = anstream::stderr();
         quiet(write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()))?;

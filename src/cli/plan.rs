@@ -34,10 +34,10 @@ async fn made(setup: &Setup) -> Result<PlanView, Failure> {
     }
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Plan).await;
-    match session.end(setup, reply).await? {
-        Reply::Plan(plan) => Ok(*plan),
-        _ => Err(Failure::bug("a plan was not answered by one")),
-    }
+    let Reply::Plan(plan) = session.end(setup, reply).await? else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    Ok(*plan)
 }
 
 /// Prints a plan.

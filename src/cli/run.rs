@@ -1,7 +1,6 @@
 //! `run`: the daemon. It watches the tree, reconciles, and serves status until told to stop.
 
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -15,8 +14,9 @@ use super::session::daemon;
 use super::setup::{How, Open, Setup};
 use super::signals;
 use crate::config::ProcessEnv;
-use crate::control::{Control, socket};
-use crate::engine::{Engine, Event, Overview, Secrets, Until};
+use crate::control::Control;
+use crate::control::socket::Door;
+use crate::engine::{Engine, Event, Overview, Until};
 use crate::render::progress::Progress;
 use crate::{http, render, watch as tree};
 
@@ -32,7 +32,7 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
         let what = format!("another process holds the state {}", setup.state.display());
         return Err(Failure::environment("reckon::state::locked", what));
     }
-    let embedded = if args.sandbox { Some(sandbox::embed(&setup).await?) } else { None };
+    let embedded = if args.sandbox { Some(sandbox::embed(&setup)?) } else { None };
     let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
     let ended = serve(&setup, &open, embedded.as_ref(), out).await;
     let head = open.state.close().await?;
@@ -54,10 +54,7 @@ async fn serve(
     loader.load_all();
     let how = How {
         embedded: embedded.map(|one| one.access.clone()),
-        secrets: embedded
-            .map(|one| one.secrets(setup))
-            .transpose()?
-            .map(|one| one as Arc<dyn Secrets>),
+        secrets: embedded.map(|one| one.secrets(setup)).transpose()?,
         keep_trying: true,
     };
     let shared = setup.shared(open, how)?;
@@ -75,13 +72,17 @@ async fn serve(
         Failure::environment("reckon::listen", format!("listen on {listen}: {error}"))
             .help("choose another address: listen in reckon.yaml")
     })?;
-    let socket = setup.state.join("control.sock");
-    let socket = socket::serve(&socket, control.clone(), over(&ended));
+    let door = Door::bind(&setup.state.join("control.sock")).await;
+    let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
     let doors = [
-        tokio::spawn(async move { log("control.sock", socket.await) }),
+        tokio::spawn(door.serve(control, over(&ended))),
         tokio::spawn({
             let (root, sender, over) = (setup.specs.clone(), sender.clone(), over(&ended));
-            async move { log("watch", tree::watch(root, sender, over).await) }
+            async move {
+                if let Err(error) = tree::watch(root, sender, over).await {
+                    tracing::error!("{error}");
+                }
+            }
         }),
         tokio::spawn(report(overviews, out)),
         tokio::spawn(async move {
@@ -108,13 +109,6 @@ fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'sta
     async move {
         // A sender that is gone is an end, too.
         drop(ended.wait_for(|ended| *ended).await);
-    }
-}
-
-/// A door that fails is told about; the others go on.
-fn log<E: std::fmt::Display>(door: &str, ended: Result<(), E>) {
-    if let Err(error) = ended {
-        tracing::error!(door, "{error}");
     }
 }
 

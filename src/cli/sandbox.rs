@@ -107,7 +107,7 @@ pub(super) struct EmbeddedSandbox {
 }
 
 /// Starts a sandbox at the configured service's loopback address.
-pub(super) async fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
+pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
     let base = setup.config.service.base_url.as_ref();
     let base = setup.config.need("service.base_url", base, &ProcessEnv)?;
     let listen = loopback(base.as_str())?;
@@ -178,7 +178,7 @@ fn control(
 impl EmbeddedSandbox {
     /// Secrets for a run against this sandbox: merchants' credentials come from it, whatever their
     /// documents name.
-    pub(super) fn secrets(&self, setup: &Setup) -> Result<Arc<SandboxSecrets>, Failure> {
+    pub(super) fn secrets(&self, setup: &Setup) -> Result<Arc<dyn Secrets>, Failure> {
         let mut loader = setup.loader();
         loader.load_all();
         let manifests = loader.desired().manifests.iter();

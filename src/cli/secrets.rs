@@ -40,10 +40,10 @@ impl Secrets for OpenedSecrets {
             return Ok(Secret::from(literal.to_owned()));
         }
         if let Some(name) = text("env") {
-            return self.from_env(name, key);
+            return self.variable(name, key);
         }
         if let Some(name) = text("file") {
-            return self.from_file(name, key);
+            return self.file(name, key);
         }
         Err(missing(key, "its source is none that this version knows"))
     }
@@ -51,7 +51,7 @@ impl Secrets for OpenedSecrets {
 
 impl OpenedSecrets {
     /// A variable that the operator opened to specs.
-    fn from_env(&self, name: &str, key: &Key) -> Result<Secret, SecretError> {
+    fn variable(&self, name: &str, key: &Key) -> Result<Secret, SecretError> {
         if !self.variables.is_open(name) {
             let why = format!(
                 "the variable {name} is not open to specs: add it to secrets.env in reckon.yaml \
@@ -66,7 +66,7 @@ impl OpenedSecrets {
     }
 
     /// A file beneath the opened folder; no link leads out of it.
-    fn from_file(&self, name: &str, key: &Key) -> Result<Secret, SecretError> {
+    fn file(&self, name: &str, key: &Key) -> Result<Secret, SecretError> {
         let Some(folder) = &self.files else {
             return Err(missing(key, "secrets.files in reckon.yaml names no folder"));
         };

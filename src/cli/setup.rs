@@ -246,16 +246,13 @@ impl Setup {
     ) -> Result<Client, Failure> {
         let config = &self.config.service;
         let url = |path, setting| self.config.need(path, setting, &ProcessEnv);
-        let (base_url, web_url, ca_file) = match embedded {
-            Some(embedded) => {
-                (embedded.base_url.clone(), embedded.base_url.clone(), embedded.ca.clone())
-            }
-            None => {
-                let base = url("service.base_url", config.base_url.as_ref())?.as_str().to_owned();
-                let web = config.web_url.as_ref().map(|web| web.get(&ProcessEnv)).transpose()?;
-                let web = web.map_or_else(|| base.clone(), |web| web.as_str().to_owned());
-                (base, web, self.ca()?)
-            }
+        let (base_url, web_url, ca_file) = if let Some(embedded) = embedded {
+            (embedded.base_url.clone(), embedded.base_url.clone(), embedded.ca.clone())
+        } else {
+            let base = url("service.base_url", config.base_url.as_ref())?.as_str().to_owned();
+            let web = config.web_url.as_ref().map(|web| web.get(&ProcessEnv)).transpose()?;
+            let web = web.map_or_else(|| base.clone(), |web| web.as_str().to_owned());
+            (base, web, self.ca()?)
         };
         let partner = partner.map(|partner| Partner {
             client_id: partner.client_id.expose().to_owned(),

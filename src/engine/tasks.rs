@@ -90,22 +90,22 @@ impl Engine {
             };
             let work = self.planner.step(&key).and_then(|step| step.work.clone());
             if let Some(work) = work {
-                self.start(key, &work)?;
+                self.start(&key, &work)?;
             }
         }
         Ok(())
     }
 
     /// Starts one task.
-    fn start(&mut self, key: Key, work: &Work) -> Result<(), EngineError> {
+    fn start(&mut self, key: &Key, work: &Work) -> Result<(), EngineError> {
         if !self.busy.insert(key.clone()) {
             return Err(EngineError::Bug(format!("{key} has two tasks")));
         }
-        self.backoff.trying(&key);
+        self.backoff.trying(key);
         match work {
-            Work::Effect(effect) => self.start_effect(&key, effect.clone()),
+            Work::Effect(effect) => self.start_effect(key, effect.clone()),
             Work::Read(reading) => self.start_reading(reading.clone()),
-            Work::Note(applied) => self.start_note(&key, applied.clone()),
+            Work::Note(applied) => self.start_note(key, applied.clone()),
         }
         Ok(())
     }

@@ -157,7 +157,7 @@ fn settled(
     let unready = (kind.unready)(have);
     let ready = unready.is_none();
     let reason = unready.unwrap_or(Reason::InSync);
-    Draft { work, ready, ..Draft::idle(Verdict::Settled, reason) }
+    Draft { ready, work, ..Draft::idle(Verdict::Settled, reason) }
 }
 
 /// Some fields differ: those that cannot change block, the others are sent together.
