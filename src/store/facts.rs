@@ -12,7 +12,7 @@ use crate::model::record::Binding;
 use crate::store::index::{Batch, Index, IndexError};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";

@@ -92,12 +92,24 @@ impl Folding<'_> {
             let detail = format!("{} for {} while {older} is open", intent.id, intent.key);
             return Err(FoldError::Law { law: 5, detail });
         }
+        let next = self.next_intent(intent.id)?;
         let open = OpenIntent { intent: intent.clone(), state: IntentState::Open { attempt: 1 } };
         write(self.batch, &intent_key(intent.id), &open)?;
         write(self.batch, &open_key(&intent.key), &intent.id)?;
         write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
-        write(self.batch, NEXT_INTENT, &intent.id.next())?;
+        write(self.batch, NEXT_INTENT, &next)?;
         Ok(())
+    }
+
+    /// The number after every one that was given out. Intents become durable in another order than
+    /// they were numbered in, and a number is given out once.
+    fn next_intent(&self, id: IntentId) -> Result<IntentId, FoldError> {
+        if self.read::<OpenIntent>(&intent_key(id))?.is_some() {
+            let detail = format!("{id} is open, and another intent has its number");
+            return Err(FoldError::Law { law: 5, detail });
+        }
+        let known: Option<IntentId> = self.read(NEXT_INTENT)?;
+        Ok(known.map_or(id.next(), |known| known.max(id.next())))
     }
 
     /// What became of a promise.
