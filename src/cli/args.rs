@@ -129,7 +129,8 @@ pub struct RunArgs {
     pub sandbox: bool,
 }
 
-/// `sandbox`.
+/// `sandbox`. Its own state is kept where `--state` says, `sandbox` beneath the configured state by
+/// default.
 #[derive(Debug, Args)]
 pub struct SandboxArgs {
     /// What to do beside running it.
@@ -138,9 +139,6 @@ pub struct SandboxArgs {
     /// Where to listen; port 0 takes a free one.
     #[arg(long, default_value = "127.0.0.1:8700")]
     pub listen: SocketAddr,
-    /// Where it keeps its state; `sandbox` beneath the configured state by default.
-    #[arg(long, id = "sandbox-state", value_name = "DIR")]
-    pub dir: Option<PathBuf>,
     /// Serve plain HTTP, on loopback only.
     #[arg(long)]
     pub plain_http: bool,

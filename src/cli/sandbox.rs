@@ -35,7 +35,7 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     if let Some(SandboxCommand::Env) = args.command {
         return sandbox_env::run(&Setup::load(cli)?, out).await;
     }
-    let dir = directory(cli, args);
+    let dir = directory(cli);
     let options = Options {
         seed: args.seed,
         surface: match args.surface {
@@ -60,11 +60,9 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
 }
 
 /// Where the sandbox keeps its state: as said, else beneath the state of the configuration.
-fn directory(cli: &Cli, args: &SandboxArgs) -> PathBuf {
-    let given = args.dir.clone().or_else(|| cli.state.as_ref().map(|dir| dir.join("sandbox")));
-    given
-        .or_else(|| Setup::load(cli).ok().map(|setup| setup.state.join("sandbox")))
-        .unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
+fn directory(cli: &Cli) -> PathBuf {
+    let configured = || Setup::load(cli).ok().map(|setup| setup.state.join("sandbox"));
+    cli.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
 }
 
 /// When the sandbox's clock starts, `None` for the real time.

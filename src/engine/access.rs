@@ -66,11 +66,7 @@ fn sealed(
     let Some(reference) = known.fact(fact).get("sealed").and_then(Value::as_str) else {
         return Ok(None);
     };
-    let reference = reference
-        .parse()
-        .map_err(|error| EngineError::Bug(format!("{fact} names no blob: {error}")))?;
-    let bytes = shared.vault.open_blob(&reference)?;
-    Ok(Some(Secret::from(String::from_utf8_lossy(&bytes).into_owned())))
+    shared.credential(reference).map(Some)
 }
 
 /// A credential that the merchant's document names itself.

@@ -1,5 +1,6 @@
 //! What every task of the engine shares.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -82,6 +83,7 @@ pub struct Shared {
     pub settings: Settings,
     permits: Semaphore,
     rng: Mutex<ChaCha20Rng>,
+    opened: Mutex<BTreeMap<String, Secret>>,
     stopping: watch::Sender<bool>,
 }
 
@@ -140,6 +142,7 @@ impl Shared {
         Arc::new(Self {
             permits: Semaphore::new(parts.settings.concurrency.max(1)),
             rng: Mutex::new(parts.rng),
+            opened: Mutex::default(),
             stopping: watch::Sender::new(false),
             client: parts.client,
             writer: parts.writer,
@@ -160,6 +163,21 @@ impl Shared {
     /// Runs `use_it` with the generator.
     pub(super) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
         use_it(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A sealed credential. It is opened once and kept in memory: every call needs one.
+    pub(super) fn credential(&self, reference: &str) -> Result<Secret, EngineError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(secret) = opened.get(reference) {
+            return Ok(secret.clone());
+        }
+        let blob = reference
+            .parse()
+            .map_err(|error| EngineError::Bug(format!("a credential names no blob: {error}")))?;
+        let bytes = self.vault.open_blob(&blob)?;
+        let secret = Secret::from(String::from_utf8_lossy(&bytes).into_owned());
+        opened.insert(reference.to_owned(), secret.clone());
+        Ok(secret)
     }
 
     /// Writes records, and the sealed blobs they refer to before them.

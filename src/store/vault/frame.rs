@@ -24,6 +24,8 @@ const HEAD_BYTES: usize = 12;
 const PAYLOAD_BYTES_MAX: usize = BLOB_BYTES_MAX.saturating_add(1 << 12);
 /// How much is read at once.
 const WINDOW_BYTES: usize = 1 << 20;
+/// Most frames fit into this much.
+const FRAME_BYTES: usize = 2 << 10;
 
 /// A payload in its frame.
 pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
@@ -58,13 +60,21 @@ pub(super) struct Scan<'a> {
     at: u64,
     window: Vec<u8>,
     window_at: u64,
+    /// How much is read at once.
+    stride: usize,
 }
 
 impl<'a> Scan<'a> {
     /// A scan from `at` to the present end of the file.
     pub(super) fn new(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
         let length = length(disk, name)?;
-        Ok(Self { disk, name, length, at, window: Vec::new(), window_at: 0 })
+        let (window, window_at) = (Vec::new(), 0);
+        Ok(Self { disk, name, length, at, window, window_at, stride: WINDOW_BYTES })
+    }
+
+    /// A look at the one frame that begins at `at`.
+    pub(super) fn one(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
+        Ok(Self { stride: FRAME_BYTES, ..Self::new(disk, name, at)? })
     }
 
     /// The next whole frame: where it begins, and its payload.
@@ -117,7 +127,7 @@ impl<'a> Scan<'a> {
         let count = count.min(left);
         let held = self.window_at.saturating_add(to_u64(self.window.len()));
         if at < self.window_at || at.saturating_add(to_u64(count)) > held {
-            self.window = self.disk.read_at(self.name, at, count.max(WINDOW_BYTES).min(left))?;
+            self.window = self.disk.read_at(self.name, at, count.max(self.stride).min(left))?;
             self.window_at = at;
         }
         let start = to_usize(at.saturating_sub(self.window_at));

@@ -218,7 +218,7 @@ impl Vault {
     }
 
     fn payload(&self, at: u64) -> Result<Option<Vec<u8>>, VaultError> {
-        let read = Scan::new(self.disk(), blob::FILE, at).and_then(|mut scan| scan.here());
+        let read = Scan::one(self.disk(), blob::FILE, at).and_then(|mut scan| scan.here());
         read.map_err(VaultError::io("read", blob::FILE))
     }
 }
