@@ -230,7 +230,7 @@ impl Engine {
     /// Queues every resource of these whose step can be done now.
     fn enqueue(&mut self, keys: BTreeSet<Key>) {
         for key in keys {
-            let work = self.planner.step(&key).is_some_and(|step| step.work.is_some());
+            let work = self.planner.doable(&key);
             let chosen = self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&key));
             if work && chosen && !self.busy.contains(&key) && !self.backoff.holds(&key) {
                 self.queue.insert(key);

@@ -270,7 +270,7 @@ impl Engine {
     /// The plan and what it rests on.
     pub fn plan_view(&self) -> PlanView {
         let head = self.shared.writer.head();
-        let plan = self.planner.plan();
+        let plan = self.planner.plan(&self.world);
         let totals = plan.totals.iter().map(|((currency, mode, meaning), amount)| MoneyView {
             currency: currency.clone(),
             mode: *mode,

@@ -88,7 +88,7 @@ impl Engine {
             let Some(key) = self.queue.pop_first() else {
                 return Ok(());
             };
-            let work = self.planner.step(&key).and_then(|step| step.work.clone());
+            let work = self.planner.whole(&self.world, &key).and_then(|step| step.work);
             if let Some(work) = work {
                 self.start(&key, &work)?;
             }

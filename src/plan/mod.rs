@@ -20,7 +20,7 @@ use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::Observed;
-use crate::model::plan::{Plan, Step};
+use crate::model::plan::{Plan, Step, Verdict};
 
 pub use totals::{Totals, summary};
 
@@ -55,11 +55,13 @@ pub trait World {
     fn known(&self) -> Vec<Key>;
 }
 
-/// All steps, kept up to date.
+/// All steps, kept up to date. Kept is what is asked for all the time; field changes and work are
+/// made again when they are asked for, so that a hundred thousand steps fit into memory.
 #[derive(Debug)]
 pub struct Planner {
     settings: Settings,
     steps: BTreeMap<Key, Arc<Step>>,
+    doable: BTreeSet<Key>,
     needs: BTreeMap<Key, Vec<Key>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
     totals: Totals,
@@ -71,6 +73,7 @@ impl Planner {
         Self {
             settings,
             steps: BTreeMap::new(),
+            doable: BTreeSet::new(),
             needs: BTreeMap::new(),
             users: BTreeMap::new(),
             totals: Totals::default(),
@@ -142,6 +145,22 @@ impl Planner {
     /// Makes one step again.
     fn make(&mut self, world: &dyn World, key: &Key) {
         let before = self.steps.get(key).cloned();
+        let after = self.whole(world, key);
+        self.totals.replace(before.as_deref(), after.as_ref());
+        if after.as_ref().is_some_and(|step| step.work.is_some()) {
+            self.doable.insert(key.clone());
+        } else {
+            self.doable.remove(key);
+        }
+        let kept = after.map(|step| Arc::new(Step { changes: Vec::new(), work: None, ..step }));
+        match kept {
+            Some(step) => self.steps.insert(key.clone(), step),
+            None => self.steps.remove(key),
+        };
+    }
+
+    /// One step with everything in it: its field changes, and the work that can be done now.
+    pub fn whole(&self, world: &dyn World, key: &Key) -> Option<Step> {
         let seen = Seen { world, planner: self };
         let cx = StepCx {
             partner: &self.settings.partner,
@@ -150,12 +169,12 @@ impl Planner {
             on_doubt: self.settings.on_doubt,
             live_refused: self.settings.live_refused.as_deref(),
         };
-        let after = step::step(&cx, world, key).map(Arc::new);
-        self.totals.replace(before.as_deref(), after.as_deref());
-        match after {
-            Some(step) => self.steps.insert(key.clone(), step),
-            None => self.steps.remove(key),
-        };
+        step::step(&cx, world, key)
+    }
+
+    /// Whether something can be done about a resource now.
+    pub fn doable(&self, key: &Key) -> bool {
+        self.doable.contains(key)
     }
 
     /// One step.
@@ -188,10 +207,16 @@ impl Planner {
         self.users.get(key).into_iter().flatten()
     }
 
-    /// All steps in dependency order: what is needed comes before what needs it.
-    pub fn plan(&self) -> Plan {
+    /// All steps in dependency order: what is needed comes before what needs it. Those that are not
+    /// settled come with everything in them.
+    pub fn plan(&self, world: &dyn World) -> Plan {
         let keys = order::sorted(self.steps.keys().cloned(), &self.needs);
-        let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(|step| (**step).clone());
+        let whole = |step: &Arc<Step>| {
+            let settled = step.verdict == Verdict::Settled && step.ready;
+            let made = if settled { None } else { self.whole(world, &step.key) };
+            made.unwrap_or_else(|| (**step).clone())
+        };
+        let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(whole);
         Plan { steps: steps.collect(), totals: self.totals.money().clone() }
     }
 }
