@@ -35,8 +35,8 @@ async fn check(surface: &str, seed: u64) {
         kills: 5,
         seed,
         surface: surface.to_owned(),
-        odds: proxy::Odds { lose_per_mille: 150, error_per_mille: 50, delay_ms_max: 20 },
-        moments_ms: [50, 1_500],
+        odds: proxy::Odds { lose_per_mille: 150, error_per_mille: 50, delay_ms_max: 300 },
+        moments_ms: [30, 300],
         waits: ["1s".to_owned(), "1s".to_owned()],
     };
     let report = kill::run(&trial).await.unwrap();
