@@ -14,6 +14,7 @@ use crate::model::intent::{Intent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::outcome::Outcome;
 use crate::model::record::Record;
+use crate::store::vault::Sealed;
 
 /// Performs one effect to its end, or until it can only wait.
 pub(super) async fn perform(shared: &Shared, job: Job) -> Finished {
@@ -56,9 +57,26 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         cause: job.cause,
         at: shared.now(),
     };
-    shared.write(blobs, vec![Record::Intent(Box::new(intent.clone()))]).await?;
-    let outcome = send(shared, &intent, &wallet).await?;
+    let outcome = promised_and_sent(shared, blobs, &intent, &wallet).await?;
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
+}
+
+/// Law 1: the intent is on disk, and only then it is sent; a planted fault turns the two around.
+async fn promised_and_sent(
+    shared: &Shared,
+    blobs: Vec<Sealed>,
+    intent: &Intent,
+    wallet: &Wallet,
+) -> Result<Outcome, EngineError> {
+    let promise = vec![Record::Intent(Box::new(intent.clone()))];
+    if crate::base::planted::is("send-before-sync") {
+        shared.vault.write(&blobs)?;
+        let outcome = send(shared, intent, wallet).await?;
+        shared.write(blobs, promise).await?;
+        return Ok(outcome);
+    }
+    shared.write(blobs, promise).await?;
+    send(shared, intent, wallet).await
 }
 
 /// The row of an effect.
@@ -197,7 +215,7 @@ fn observation(
     shared: &Shared,
     intent: &Intent,
     learned: Learned,
-) -> Result<(Observation, Vec<crate::store::vault::Sealed>), EngineError> {
+) -> Result<(Observation, Vec<Sealed>), EngineError> {
     let (facts, blobs) =
         super::read::sealed_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
     let observation = Observation {

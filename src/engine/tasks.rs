@@ -7,7 +7,9 @@ use std::time::Duration;
 use super::access::Wallet;
 use super::shared::EngineError;
 use super::{Engine, perform, read, settle};
+use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
+use crate::base::planted;
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::intent::{Cause, IntentState, OpenIntent};
 use crate::model::observed::{Applied, Observation, Source};
@@ -98,7 +100,7 @@ impl Engine {
 
     /// Starts one task.
     fn start(&mut self, key: &Key, work: &Work) -> Result<(), EngineError> {
-        if !self.busy.insert(key.clone()) {
+        if !self.busy.insert(key.clone()) && !planted::is("two-open-effects") {
             return Err(EngineError::Bug(format!("{key} has two tasks")));
         }
         self.backoff.trying(key);
@@ -121,6 +123,11 @@ impl Engine {
             commit: self.shared.settings.commit.clone(),
         };
         let wallet = self.wallet(&effect.merchant);
+        let effect = if planted::is("attempt-in-the-name") {
+            renamed(effect, &self.shared.settings.planning.partner, id)
+        } else {
+            effect
+        };
         let (shared, job) = (self.shared.clone(), Job { id, effect, wallet, cause });
         self.tasks.spawn(async move { perform::perform(&shared, job).await });
     }
@@ -194,4 +201,19 @@ impl Engine {
         let made = self.planner.touch(&self.world, [key]);
         self.enqueue(made);
     }
+}
+
+/// A planted fault: the name of the obligation holds the number of the attempt.
+fn renamed(mut effect: Effect, partner: &str, id: IntentId) -> Effect {
+    let number = u32::try_from(id.get()).unwrap_or(u32::MAX).saturating_add(1000);
+    let name = SourceId::new(partner, &effect.key, number);
+    let old = std::mem::replace(&mut effect.source_id, name.clone());
+    let rename = |value: &serde_json::Value| {
+        let text = value.to_string().replace(old.as_str(), name.as_str());
+        let text = text.replace(old.mark().as_str(), name.mark().as_str());
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    effect.request.body = rename(&effect.request.body);
+    effect.expect.values_mut().for_each(|value| *value = rename(value));
+    effect
 }

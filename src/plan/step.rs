@@ -1,6 +1,7 @@
 //! The step of one resource: first what holds for every kind, then the kind's own word.
 
 use crate::base::id::{Key, RemoteId};
+use crate::base::planted;
 use crate::kinds::register;
 use crate::kinds::step::{Draft, StepCx};
 use crate::model::desired::Coverage;
@@ -26,9 +27,9 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
         return None;
     }
     let draft = match world.open(key) {
-        Some(open) => under_way(&open, observed.as_deref()),
-        None if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
-        None => decide(cx, world, key, manifest.map(|manifest| &**manifest), observed.as_deref())?,
+        Some(open) if !planted::is("two-open-effects") => under_way(&open, observed.as_deref()),
+        _ if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
+        _ => decide(cx, world, key, manifest.map(|manifest| &**manifest), observed.as_deref())?,
     };
     let place = manifest.map(|manifest| (manifest.place.file.clone(), manifest.place.line));
     let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
@@ -78,6 +79,9 @@ fn decide(
         let observed = observed.filter(|observed| observed.exists)?;
         return Some(match world.desired().coverage {
             Coverage::Whole => (row.gone)(cx, key, observed),
+            Coverage::Partial if planted::is("prune-under-partial") => {
+                (row.gone)(cx, key, observed)
+            }
             Coverage::Partial => {
                 let unseen = Draft::idle(Verdict::Wait, Reason::AbsenceNotBelieved);
                 Draft { ready: true, ..unseen }

@@ -108,6 +108,11 @@ impl Journal {
         self.durable.head
     }
 
+    /// The last record written, whether durable or not.
+    pub(super) fn written(&self) -> Head {
+        self.written.head
+    }
+
     /// Where the last durable record stands: what a clean stop may write down as trusted.
     pub fn position(&self) -> Position {
         self.durable

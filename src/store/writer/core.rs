@@ -14,6 +14,7 @@ use super::{
     },
     Commit, Fold, Parts,
 };
+use crate::base::planted;
 
 /// One commit on its way, encoded by its caller.
 pub(super) struct Job<R> {
@@ -101,6 +102,10 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         yield_now().await;
         let group = self.accept(vec![job]);
         self.step(|core| core.write(group));
+        if planted::is("fold-reads-unsynced") {
+            self.step(Self::fold);
+            self.answer();
+        }
         yield_now().await;
         self.step(Self::sync);
         yield_now().await;
@@ -154,7 +159,11 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
     }
 
     fn fold(&mut self) -> Result<(), StoreError> {
-        let head = self.journal.head();
+        let head = if planted::is("fold-reads-unsynced") {
+            self.journal.written()
+        } else {
+            self.journal.head()
+        };
         if !self.unfolded.is_empty() {
             self.fold.apply(&self.unfolded, head)?;
             self.unfolded.clear();
