@@ -1,1 +1,35 @@
-//! The simulator: the production engine against a seeded, failing world.
+//! The simulator: the production engine on a machine that dies, against the sandbox, in virtual
+//! time, with a seed that decides everything.
+//!
+//! Why it exists: whether this product can be trusted is decided here. One seed makes a world of
+//! documents, people who change and break them, a service whose answers are lost, late or wrong,
+//! and a machine whose power fails in the middle of a write; at the end [`check`] lays the service's
+//! own books, the journal and the documents side by side.
+//!
+//! Guarantees: the same seed gives the same journal, to the last byte; a failure is told with its
+//! seed and the shortest script that still fails.
+//!
+//! Reading order: [`world`] and [`plot`] (documents and people), [`script`], [`faults`], [`disk`]
+//! and [`power`] (what goes wrong), [`front`] and [`machine`] (where it does), [`run`], [`check`].
+
+pub mod chaos;
+pub mod check;
+pub mod coverage;
+mod desk;
+mod dice;
+pub mod disk;
+pub mod durable;
+pub mod faults;
+pub mod front;
+mod machine;
+mod plot;
+pub mod power;
+pub mod run;
+pub mod script;
+mod specs;
+pub mod world;
+
+pub use chaos::{ChaosReport, chaos};
+
+#[cfg(test)]
+mod tests;

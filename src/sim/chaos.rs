@@ -1,0 +1,153 @@
+//! Many runs, one seed after another: what failed, told so that it can be repeated, and what was
+//! never tried.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::coverage::Coverage;
+use super::run::{Report, run};
+use super::script::Script;
+
+/// From so many runs on, a fault or crash point that never happened is a failure.
+pub const COMPLETE_FROM: u32 = 500;
+/// How many failures are cut down to their shortest script; the others are told as they are.
+const SHRUNK_MAX: usize = 5;
+/// How many runs the search for a shorter script may take.
+const SHRINK_RUNS_MAX: u32 = 400;
+
+/// One seed that failed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure {
+    /// The seed: `chaos --seed N --runs 1` does it again.
+    pub seed: u64,
+    /// The law that was broken.
+    pub law: String,
+    /// What was found.
+    pub text: String,
+    /// The shortest script that still breaks it.
+    pub script: Vec<String>,
+}
+
+/// What many runs came to.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ChaosReport {
+    /// The first seed.
+    pub seed: u64,
+    /// How many runs.
+    pub runs: u32,
+    /// How many of them were clean.
+    pub clean: u32,
+    /// The others.
+    pub failures: Vec<Failure>,
+    /// Intents that wait for a person at the end, by effect.
+    pub held: BTreeMap<String, u32>,
+    /// Contacts that were made again without proof that the first try failed.
+    pub remade: u32,
+    /// How often each fault struck each effect, and the machine died at each point.
+    pub coverage: Coverage,
+    /// What never happened and is not exempt, where that is a failure.
+    pub untried: Vec<String>,
+}
+
+impl ChaosReport {
+    /// Whether nothing failed and nothing was left out.
+    pub fn is_clean(&self) -> bool {
+        self.failures.is_empty() && self.untried.is_empty()
+    }
+
+    fn count(&mut self, report: &Report) {
+        self.runs = self.runs.saturating_add(1);
+        self.remade = self.remade.saturating_add(report.remade);
+        for (effect, count) in &report.held {
+            let held = self.held.entry(effect.clone()).or_default();
+            *held = held.saturating_add(*count);
+        }
+        self.coverage.count(report);
+    }
+}
+
+/// Runs so many seeds from `seed0` on; `progress` is told how many are done.
+pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosReport {
+    let mut all = ChaosReport { seed: seed0, ..ChaosReport::default() };
+    for number in 0..runs {
+        let script = Script::new(seed0.saturating_add(u64::from(number)));
+        let report = run(&script);
+        all.count(&report);
+        match report.violations.first() {
+            None => all.clean = all.clean.saturating_add(1),
+            Some(_) => {
+                let shrinks = all.failures.len() < SHRUNK_MAX;
+                all.failures.extend(failure(script, report, shrinks));
+            }
+        }
+        progress(number.saturating_add(1));
+    }
+    if runs >= COMPLETE_FROM {
+        all.untried = all.coverage.untried();
+    }
+    all
+}
+
+/// A failed run, with the shortest script that fails in the same way.
+fn failure(script: Script, report: Report, shrinks: bool) -> Option<Failure> {
+    let law = report.violations.first()?.law;
+    let (script, report) = if shrinks { shrunk(script, report, law) } else { (script, report) };
+    let violation = report.violations.into_iter().find(|violation| violation.law == law)?;
+    Some(Failure {
+        seed: script.seed,
+        law: law.to_owned(),
+        text: violation.text,
+        script: script.to_string().lines().map(str::to_owned).collect(),
+    })
+}
+
+/// Leaves out one thing after another, as long as the same law is still broken.
+pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Report) {
+    let (mut nth, mut shorter) = (0, false);
+    for _ in 0..SHRINK_RUNS_MAX {
+        if nth >= script.cuts() {
+            if !shorter {
+                break;
+            }
+            (nth, shorter) = (0, false);
+        }
+        let less = script.without(nth);
+        let after = run(&less);
+        if after.violations.iter().any(|violation| violation.law == law) {
+            (script, report, shorter) = (less, after, true);
+        } else {
+            nth = nth.saturating_add(1);
+        }
+    }
+    (script, report)
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, law, text, script } = self;
+        writeln!(f, "seed {seed} breaks {law}: {text}")?;
+        writeln!(f, "  repeat it: reckon chaos --seed {seed} --runs 1")?;
+        script.iter().try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}
+
+impl fmt::Display for ChaosReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, runs, clean, failures, held, remade, coverage, untried } = self;
+        for failure in failures {
+            writeln!(f, "{failure}")?;
+        }
+        writeln!(f, "{runs} runs from seed {seed}: {clean} clean, {} failed", failures.len())?;
+        for (effect, count) in held {
+            writeln!(f, "held  {effect}: {count}")?;
+        }
+        writeln!(f, "made again without proof: {remade} contacts")?;
+        write!(f, "{coverage}")?;
+        for what in untried {
+            writeln!(f, "never happened: {what}")?;
+        }
+        Ok(())
+    }
+}

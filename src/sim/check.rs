@@ -1,0 +1,166 @@
+//! The checkers: what the service, the journal and the specs say when they are laid side by side.
+//!
+//! They know nothing of the faults that struck, beyond that an answer named another amount, and
+//! nothing of the engine's insides: they read the sandbox's own objects, ledger and mail, what
+//! arrived there and when, the journal's durable records, and the documents.
+
+mod damage;
+mod expected;
+mod money;
+mod once;
+mod promises;
+mod settled;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::desk::Objects;
+use super::durable::Story;
+use super::front::Arrival;
+use super::script::Script;
+use super::world::{Doc, Tree};
+use crate::engine::ResourceView;
+
+pub use damage::damage;
+
+/// Something that must not be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// The law that it breaks, or what else was promised.
+    pub law: &'static str,
+    /// What was found.
+    pub text: String,
+}
+
+impl Violation {
+    /// A violation of this law.
+    pub fn new(law: &'static str, text: String) -> Self {
+        Self { law, text }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.law, self.text)
+    }
+}
+
+/// Everything that the checkers look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// What was to happen.
+    pub script: &'a Script,
+    /// The files and since when they were so.
+    pub history: &'a [(DateTime<Utc>, Tree)],
+    /// What reached the service.
+    pub arrivals: &'a [Arrival],
+    /// The journal, intent by intent.
+    pub stories: &'a [Story],
+    /// The numbers of all intents, in the order of the journal.
+    pub numbers: &'a [u64],
+    /// When the machine died.
+    pub deaths: &'a [DateTime<Utc>],
+    /// What the service holds.
+    pub objects: &'a Objects,
+    /// What it holds when more time has passed.
+    pub later: &'a Objects,
+    /// What the engine says of each resource at the end.
+    pub views: &'a [ResourceView],
+}
+
+impl Evidence<'_> {
+    /// The files at the end.
+    pub fn files(&self) -> Option<&Tree> {
+        self.history.last().map(|(_, tree)| tree)
+    }
+
+    /// Every version of the document of this name, oldest first.
+    pub fn versions(&self, name: &str) -> Vec<&Doc> {
+        self.history.iter().filter_map(|(_, tree)| tree.get(name)).collect()
+    }
+
+    /// The newest version of every document that ever was.
+    pub fn ever(&self) -> BTreeMap<&str, &Doc> {
+        let all = self.history.iter().flat_map(|(_, tree)| tree.values());
+        all.map(|doc| (doc.name.as_str(), doc)).collect()
+    }
+
+    /// The generations under which a document ever stood.
+    pub fn generations(&self, name: &str) -> Vec<u32> {
+        let mut generations: Vec<u32> =
+            self.versions(name).iter().map(|doc| doc.generation).collect();
+        generations.sort_unstable();
+        generations.dedup();
+        generations
+    }
+
+    /// The intents of a document.
+    pub fn intents(&self, name: &str) -> impl Iterator<Item = &Story> {
+        self.stories.iter().filter(move |story| story.document() == name)
+    }
+
+    /// Whether a document, or something that it needs, waits for a person.
+    pub fn is_held(&self, doc: &Doc) -> bool {
+        let ever = self.ever();
+        let mut names = vec![doc.name.as_str()];
+        names.extend(doc.needs());
+        names.iter().any(|name| {
+            let merchant = ever.get(name).map(|doc| doc.merchant());
+            let own = self.intents(name).any(|story| story.held().is_some());
+            own || merchant
+                .is_some_and(|merchant| self.intents(merchant).any(|story| story.held().is_some()))
+        })
+    }
+}
+
+/// Whether every document of a tree is good: it reads well, and so does all that it needs.
+pub fn is_whole(tree: &Tree) -> bool {
+    tree.values().all(|doc| is_good(tree, doc))
+}
+
+/// Whether a document is good.
+pub fn is_good(tree: &Tree, doc: &Doc) -> bool {
+    doc.broken.is_none()
+        && doc.needs().iter().all(|name| tree.get(*name).is_some_and(|need| is_good(tree, need)))
+}
+
+/// Everything that is wrong. A run that was cut short is not asked whether it settled.
+pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
+    let mut found = Vec::new();
+    promises::explained(evidence, &mut found);
+    promises::deletions(evidence, &mut found);
+    promises::differing(evidence, &mut found);
+    once::numbers(evidence, &mut found);
+    once::invoices(evidence, &mut found);
+    once::cards(evidence, &mut found);
+    once::recurring(evidence, &mut found);
+    once::contacts(evidence, &mut found);
+    once::mails(evidence, &mut found);
+    money::collected(evidence, &mut found);
+    if complete {
+        settled::held(evidence, &mut found);
+        settled::ready(evidence, &mut found);
+        settled::gone(evidence, &mut found);
+        money::invoiced(evidence, &mut found);
+    }
+    found
+}
+
+/// How many intents wait for a person, by effect.
+pub fn held(evidence: &Evidence<'_>) -> BTreeMap<String, u32> {
+    let mut held = BTreeMap::new();
+    for story in evidence.stories.iter().filter(|story| story.held().is_some()) {
+        let count: &mut u32 = held.entry(story.intent.effect.clone()).or_default();
+        *count = count.saturating_add(1);
+    }
+    held
+}
+
+/// How many creations were given up without proof and made again.
+pub fn remade(evidence: &Evidence<'_>) -> u32 {
+    let given_up = evidence.stories.iter().filter(|story| story.given_up()).count();
+    u32::try_from(given_up).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,38 @@
+//! A damaged journal never opens as if it were whole.
+
+use std::sync::Arc;
+
+use super::Violation;
+use crate::sim::durable::Entry;
+use crate::sim::machine::{Machine, copy};
+use crate::store::disk::Disk;
+use crate::store::journal::{Journal, Options};
+
+/// How many bytes are damaged, each on a copy of its own.
+const TRIES: u32 = 4;
+
+/// Damages records that others follow, on copies of the journal: none of them may open.
+pub fn damage(machine: &mut Machine, entries: &[Entry], found: &mut Vec<Violation>) {
+    let last = entries.last().map(|entry| entry.sequence);
+    let followed: Vec<&Entry> = entries.iter().filter(|one| Some(one.sequence) != last).collect();
+    for _ in 0..TRIES {
+        let Some(entry) = machine.dice().pick(&followed).copied() else {
+            return;
+        };
+        let (file, begins, ends) = &entry.place;
+        let width = u64::try_from(ends.saturating_sub(*begins)).unwrap_or(0);
+        let begins = u64::try_from(*begins).unwrap_or(0);
+        let at = begins.saturating_add(machine.dice().below(width));
+        let damaged = copy(&machine.journal);
+        let byte = damaged.read_at(file, at, 1).ok().and_then(|bytes| bytes.first().copied());
+        let written = damaged.write_at(file, at, &[byte.unwrap_or(0) ^ 0x55]);
+        let opened = Journal::open(Arc::new(damaged), Options::default());
+        if written.is_ok() && opened.is_ok() {
+            let text = format!(
+                "record {} is damaged in byte {at} of {file}, and the journal opens",
+                entry.sequence
+            );
+            found.push(Violation::new("journal", text));
+        }
+    }
+}

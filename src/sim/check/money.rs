@@ -1,0 +1,74 @@
+//! Sums: what is asked for and what is collected equals what the documents say, to the cent.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::once::mark_of;
+use super::{Evidence, Violation, expected, is_good};
+use crate::sim::desk::text;
+use crate::sim::world::Body;
+
+/// All invoices of all documents that are settled, added up on both sides. A document that changed
+/// after its invoice went out counts as it was then, which is checked one by one elsewhere.
+pub(super) fn invoiced(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let Some(files) = evidence.files() else {
+        return;
+    };
+    let (mut asked, mut billed) = (0_i64, 0_i64);
+    for doc in files.values().filter(|doc| matches!(doc.body, Body::Invoice { .. })) {
+        let same = |other: &&super::Doc| {
+            other.amount() == doc.amount() && other.generation == doc.generation
+        };
+        let constant = evidence.versions(&doc.name).iter().all(same);
+        if !constant || !is_good(files, doc) || evidence.is_held(doc) {
+            continue;
+        }
+        let source = doc.source_id(doc.generation).map(|source| source.to_string());
+        let invoices = evidence.objects.invoices.iter();
+        let own = invoices.filter(|one| Some(text(one, "source_id")) == source.as_deref());
+        for invoice in own {
+            let total = invoice.get("total_amount").and_then(Value::as_i64).unwrap_or(0);
+            billed = billed.saturating_add(total);
+        }
+        asked = asked.saturating_add(doc.amount().unwrap_or(0));
+    }
+    if asked != billed {
+        let text = format!("the files ask for {asked} in all, and {billed} is invoiced");
+        found.push(Violation::new("sums", text));
+    }
+}
+
+/// When time goes on, every occurrence collects what its document says, once.
+pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let later = evidence.later;
+    let names = expected::marks(evidence, "RecurringCharge");
+    let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+    for entry in later.ledger.iter().filter(|entry| text(entry, "type") == "CHARGE") {
+        let occurrence = text(entry, "recurring_charge_occurrence_id");
+        let charge = owner(evidence, occurrence);
+        let amount = charge.and_then(|charge| charge.get("amount"));
+        let named = charge.is_some_and(|charge| names.contains_key(&mark_of(charge)));
+        if !named || amount != entry.get("amount") {
+            let text = format!(
+                "a charge of {:?} by occurrence {occurrence:?} that no document asked for",
+                entry.get("amount")
+            );
+            found.push(Violation::new("sums", text));
+        }
+        let seen = times.entry(occurrence).or_default();
+        *seen = seen.saturating_add(1);
+    }
+    for (occurrence, times) in times.into_iter().filter(|(_, times)| *times > 1) {
+        let text = format!("occurrence {occurrence} collected {times} times");
+        found.push(Violation::new("law 5", text));
+    }
+}
+
+/// The recurring charge of an occurrence.
+fn owner<'a>(evidence: &Evidence<'a>, occurrence: &str) -> Option<&'a Value> {
+    let later = evidence.later;
+    let occurrence = later.occurrences.iter().find(|one| text(one, "id") == occurrence)?;
+    let id = text(occurrence, "recurring_charge_id");
+    later.recurring.iter().find(|one| text(one, "id") == id)
+}

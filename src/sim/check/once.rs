@@ -1,0 +1,140 @@
+//! Law 5: one obligation, one effect, for ever.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::expected::{self, Names};
+use super::{Evidence, Violation};
+use crate::base::hash::Mark;
+use crate::sim::desk::text;
+use crate::sim::world::Body;
+
+/// The number of an intent is given out once.
+pub(super) fn numbers(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let mut seen = std::collections::BTreeSet::new();
+    for number in evidence.numbers.iter().filter(|number| !seen.insert(**number)) {
+        found.push(Violation::new("law 5", format!("two intents have the number {number}")));
+    }
+}
+
+/// One invoice for each name, and none that no document asked for.
+pub(super) fn invoices(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let names = expected::source_ids(evidence, "Invoice");
+    let objects = &evidence.objects.invoices;
+    once(objects, |invoice| text(invoice, "source_id").to_owned(), &names, "invoices", found);
+    for invoice in objects {
+        let Some((name, generation)) = names.get(text(invoice, "source_id")) else {
+            continue;
+        };
+        let asked = evidence.versions(name).into_iter().filter(|doc| doc.generation == *generation);
+        let total = invoice.get("total_amount").and_then(Value::as_i64);
+        let mut totals = asked.map(super::super::world::Doc::amount);
+        if !totals.any(|asked| asked == total) {
+            let text =
+                format!("the invoice {name} asks for {total:?}, which no document ever said");
+            found.push(Violation::new("sums", text));
+        }
+    }
+}
+
+/// One live card for each mark.
+pub(super) fn cards(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let names = expected::marks(evidence, "SavedMethod");
+    let mark = |card: &Value| text(card, "reference").to_owned();
+    once(&evidence.objects.cards, mark, &names, "cards", found);
+}
+
+/// One recurring charge for each mark.
+pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let names = expected::marks(evidence, "RecurringCharge");
+    once(&evidence.objects.recurring, mark_of, &names, "recurring charges", found);
+}
+
+/// The mark that a recurring charge carries in its description, else in its reference.
+pub(super) fn mark_of(charge: &Value) -> String {
+    let tagged = Mark::find_in(text(charge, "description")).map(|mark| mark.to_string());
+    tagged.unwrap_or_else(|| text(charge, "reference").to_owned())
+}
+
+/// At most one object for each name that some document stands for, and no other object.
+fn once(
+    objects: &[Value],
+    name_of: impl Fn(&Value) -> String,
+    names: &Names,
+    what: &str,
+    found: &mut Vec<Violation>,
+) {
+    let mut count: BTreeMap<String, u32> = BTreeMap::new();
+    for object in objects {
+        let seen = count.entry(name_of(object)).or_default();
+        *seen = seen.saturating_add(1);
+    }
+    for (name, count) in count {
+        match names.get(&name) {
+            Some((document, _)) if count > 1 => found.push(Violation::new(
+                "law 5",
+                format!("{count} {what} of one name, {name}, for {document}"),
+            )),
+            Some(_) => {}
+            None => found.push(Violation::new(
+                "law 5",
+                format!("{count} {what} of the name {name:?}, which no document has"),
+            )),
+        }
+    }
+}
+
+/// Contacts carry no name: by their address there is one for each generation, and one more for
+/// each creation that was given up and reported.
+pub(super) fn contacts(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for contact in &evidence.objects.contacts {
+        let seen = count.entry(text(contact, "preferred_email")).or_default();
+        *seen = seen.saturating_add(1);
+    }
+    for (email, count) in count {
+        let ever = evidence.ever();
+        let doc = ever
+            .values()
+            .find(|doc| matches!(doc.body, Body::Contact { .. }) && doc.email() == email);
+        let Some(doc) = doc else {
+            found.push(Violation::new("law 5", format!("the contact {email} has no document")));
+            continue;
+        };
+        let mut sources: Vec<&str> =
+            evidence.intents(&doc.name).map(|story| story.intent.source_id.as_str()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let given_up = evidence.intents(&doc.name).filter(|story| story.given_up()).count();
+        let most = sources.len().saturating_add(given_up);
+        if count > most {
+            let text = format!(
+                "{count} contacts {email}, of which {given_up} are reported as possible orphans"
+            );
+            found.push(Violation::new("law 5", text));
+        }
+    }
+}
+
+/// Nobody is mailed twice for one invoice, and nobody who is not named in it.
+pub(super) fn mails(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let names = expected::source_ids(evidence, "Invoice");
+    let mut count: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for mail in &evidence.objects.mails {
+        let invoice = text(mail, "invoice_id");
+        let of = evidence.objects.invoices.iter().find(|one| text(one, "id") == invoice);
+        let source = of.map_or("", |one| text(one, "source_id"));
+        let name = names.get(source).map_or("", |(name, _)| name.as_str());
+        let to = text(mail, "to");
+        if name.is_empty() || !to.starts_with(name) {
+            found.push(Violation::new("law 5", format!("a message about {invoice} went to {to}")));
+        }
+        let seen = count.entry((source, to)).or_default();
+        *seen = seen.saturating_add(1);
+    }
+    for ((source, to), count) in count.into_iter().filter(|(_, count)| *count > 1) {
+        let text = format!("{count} messages to {to} about the one invoice {source}");
+        found.push(Violation::new("law 5", text));
+    }
+}

@@ -1,0 +1,104 @@
+//! Laws 1, 2 and 4: what was sent was promised, deletions were meant, other answers are held.
+
+use chrono::{DateTime, Utc};
+
+use super::{Evidence, Violation, is_whole};
+use crate::model::intent::Progress;
+use crate::sim::desk::text;
+use crate::sim::durable::name_of;
+use crate::sim::faults::{AMOUNTS, Fault};
+use crate::sim::front::Arrival;
+use crate::sim::world::Tree;
+
+/// Law 1: every request that was to change something was explained by a durable record when it
+/// arrived.
+pub(super) fn explained(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    for arrival in evidence.arrivals.iter().filter(|one| one.effect.is_none() || !one.explained) {
+        let (method, path, name) = &arrival.name;
+        let text =
+            format!("{method} {path} {name} arrived at {} without a durable intent", arrival.at);
+        found.push(Violation::new("law 1", text));
+    }
+}
+
+/// Law 2: nothing was deleted unless its document said so, was gone, and every other was read.
+pub(super) fn deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    for story in
+        evidence.stories.iter().filter(|story| story.intent.request.method.as_str() == "DELETE")
+    {
+        let name = story.document();
+        let then = trees_at(evidence, story.intent.at);
+        let said = evidence.versions(name).iter().any(|doc| doc.says_delete());
+        let why = if !said {
+            "its document never said deletion: delete"
+        } else if then.iter().all(|tree| tree.contains_key(name)) {
+            "its document was there"
+        } else if !then.iter().any(|tree| !tree.contains_key(name) && is_whole(tree)) {
+            "some document could not be read, so its absence proved nothing"
+        } else {
+            continue;
+        };
+        let text = format!("{} was to be deleted at {}: {why}", story.intent.key, story.intent.at);
+        found.push(Violation::new("law 2", text));
+    }
+    unknown_deletions(evidence, found);
+}
+
+/// A deletion reaches only objects that we made.
+fn unknown_deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    for arrival in evidence.arrivals.iter().filter(|one| one.effect == Some("card.delete")) {
+        let id = arrival.name.1.rsplit('/').next().unwrap_or_default();
+        let made = evidence
+            .arrivals
+            .iter()
+            .any(|one| one.effect == Some("card.save") && text(&one.reply, "id") == id);
+        if !made {
+            found.push(Violation::new("law 2", format!("{id} was deleted and is not ours")));
+        }
+    }
+}
+
+/// The files as they were at a moment; two trees where they changed in that very moment.
+fn trees_at<'a>(evidence: &Evidence<'a>, at: DateTime<Utc>) -> Vec<&'a Tree> {
+    let next = evidence.history.iter().skip(1).map(|(from, _)| *from);
+    let ends = next.chain([DateTime::<Utc>::MAX_UTC]);
+    let spans = evidence.history.iter().zip(ends);
+    spans.filter(|((from, _), to)| *from <= at && at <= *to).map(|((_, tree), _)| tree).collect()
+}
+
+/// Law 4: an answer that is not what was asked puts its resource on hold.
+pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    for (place, arrival) in evidence.arrivals.iter().enumerate() {
+        if arrival.fault != Some(Fault::OtherAmount) || arrival.status != 200 || !asks(arrival) {
+            continue;
+        }
+        let later = evidence.arrivals.iter().skip(place.saturating_add(1));
+        if later.into_iter().any(|other| other.name == arrival.name) {
+            continue;
+        }
+        let mut stories = evidence.stories.iter().rev();
+        let story = stories
+            .find(|story| name_of(&story.intent) == arrival.name && story.intent.at <= arrival.at);
+        let Some(story) = story else { continue };
+        let done = story
+            .progress
+            .iter()
+            .find(|(at, progress)| *at >= arrival.at && matches!(progress, Progress::Done { .. }));
+        let Some((done, _)) = done else { continue };
+        if evidence.deaths.iter().any(|death| (arrival.at..=*done).contains(death)) {
+            continue;
+        }
+        let text = format!("{} was answered with another amount and is settled", story.intent.key);
+        found.push(Violation::new("law 4", text));
+    }
+}
+
+/// Whether a request names an amount itself.
+fn asks(arrival: &Arrival) -> bool {
+    let field = AMOUNTS.iter().find(|(effect, _)| Some(*effect) == arrival.effect);
+    match field {
+        Some(("recurring.change", field)) => arrival.asked.get(field).is_some(),
+        Some(_) => true,
+        None => false,
+    }
+}

@@ -1,0 +1,128 @@
+//! Once nothing goes wrong any more, everything is as the files say, or waits for a person with a
+//! good reason.
+
+use serde_json::Value;
+
+use super::once::mark_of;
+use super::{Evidence, Violation, is_good, is_whole};
+use crate::model::manifest::OnDoubt;
+use crate::sandbox::Surface;
+use crate::sim::desk::text;
+use crate::sim::durable::{Story, name_of};
+use crate::sim::faults::Fault;
+use crate::sim::world::{Body, Doc};
+
+/// Only what nothing can settle is held.
+pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    for story in evidence.stories {
+        let Some(reason) = story.held() else { continue };
+        if !may_hold(evidence, story) {
+            let text = format!("{} {} is held: {reason}", story.intent.effect, story.intent.key);
+            found.push(Violation::new("settles", text));
+        }
+    }
+}
+
+/// Whether an effect may end on hold: the answer was another one, or nothing can prove its fate.
+fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
+    let name = name_of(&story.intent);
+    let altered = evidence
+        .arrivals
+        .iter()
+        .any(|arrival| arrival.fault == Some(Fault::OtherAmount) && arrival.name == name);
+    altered
+        || match story.intent.effect.as_str() {
+            "contact.create" => story.intent.on_doubt == OnDoubt::Hold,
+            "code.exchange" => true,
+            "recurring.create" => evidence.script.surface == Surface::Documented,
+            _ => false,
+        }
+}
+
+/// Every good document has its object, and the engine says that it is ready.
+pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let Some(files) = evidence.files() else {
+        return;
+    };
+    for doc in files.values().filter(|doc| is_good(files, doc)) {
+        if evidence.is_held(doc) {
+            continue;
+        }
+        if let Some(missing) = lacks(evidence, doc) {
+            found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
+        }
+        let view =
+            evidence.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind());
+        match view {
+            Some(view) if view.ready => {}
+            Some(view) => found.push(Violation::new(
+                "settles",
+                format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
+            )),
+            None => {
+                found.push(Violation::new("settles", format!("{} is not listed", doc.address())))
+            }
+        }
+    }
+}
+
+/// What the service lacks of a document.
+fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
+    let objects = evidence.objects;
+    let source = doc.source_id(doc.generation)?.to_string();
+    let mark = doc.mark(doc.generation)?;
+    let same = |object: &Value, field: &str, value: &str| text(object, field) == value;
+    match &doc.body {
+        Body::Merchant => None,
+        Body::Contact { .. } => {
+            let email = doc.email();
+            let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));
+            (!there).then(|| "there is no such contact".to_owned())
+        }
+        Body::Invoice { .. } => {
+            let there = objects.invoices.iter().any(|one| same(one, "source_id", &source));
+            (!there).then(|| format!("there is no invoice {source}"))
+        }
+        Body::Card { .. } => {
+            let mut cards = objects.cards.iter();
+            let Some(card) = cards.find(|one| same(one, "reference", mark.as_str())) else {
+                return Some("there is no such card".to_owned());
+            };
+            differs(card, "description", &Value::from(doc.text()?))
+        }
+        Body::Recurring { amount, .. } => {
+            let mut charges = objects.recurring.iter();
+            let Some(charge) = charges.find(|one| mark_of(one) == mark.as_str()) else {
+                return Some("there is no such recurring charge".to_owned());
+            };
+            let text = mark.tag(&doc.text()?);
+            differs(charge, "amount", &Value::from(*amount))
+                .or_else(|| differs(charge, "description", &Value::from(text)))
+        }
+    }
+}
+
+/// What is other than it should be.
+fn differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
+    let found = object.get(field).unwrap_or(&Value::Null);
+    (found != wanted).then(|| format!("its {field} is {found}, and the file says {wanted}"))
+}
+
+/// A card whose document is gone, and always said that the card goes with it, is gone.
+pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let Some(files) = evidence.files().filter(|files| is_whole(files)) else {
+        return;
+    };
+    for (name, doc) in evidence.ever() {
+        let always =
+            evidence.versions(name).iter().all(|doc| doc.says_delete() && doc.generation == 0);
+        if files.contains_key(name) || !always || evidence.is_held(doc) {
+            continue;
+        }
+        let Some(mark) = doc.mark(0) else { continue };
+        if evidence.objects.cards.iter().any(|card| text(card, "reference") == mark.as_str()) {
+            let text = format!("{name} is gone from the files and still there");
+            found.push(Violation::new("settles", text));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What was tried: every fault on every effect, and a death at every point.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::faults::{CALLS, FAULTS, Fault, READ};
+use super::power::{Point, When};
+use super::run::Report;
+use super::script::{DISK_PLACES, SEND};
+
+/// What need not happen in many runs, and why; the same table stands in `docs/chaos.md`.
+pub const EXEMPT: &[(&str, &str)] = &[];
+
+/// How often everything happened.
+#[derive(Debug, Clone, Serialize)]
+pub struct Coverage {
+    /// Faults by effect: `EFFECT: FAULT`.
+    pub faults: BTreeMap<String, u32>,
+    /// Deaths by point: `before PLACE` or `after PLACE`.
+    pub crashes: BTreeMap<String, u32>,
+}
+
+impl Default for Coverage {
+    fn default() -> Self {
+        let zero = |name: String| (name, 0);
+        Self {
+            faults: pairs().into_iter().map(|(effect, fault)| zero(pair(effect, fault))).collect(),
+            crashes: points().iter().map(|point| zero(point.to_string())).collect(),
+        }
+    }
+}
+
+/// Every effect, and reading, with every fault that can strike it.
+fn pairs() -> Vec<(&'static str, Fault)> {
+    let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
+    let with = |effect| FAULTS.iter().filter(move |fault| fault.strikes(effect));
+    effects.flat_map(|effect| with(effect).map(move |fault| (effect, *fault))).collect()
+}
+
+/// Every point at which a script lets the machine die.
+fn points() -> Vec<Point> {
+    let disk = DISK_PLACES.iter().map(|(place, _)| (*place, ""));
+    let sends = CALLS.iter().map(|(effect, _, _)| (SEND, *effect));
+    let both = |(place, effect): (&'static str, &'static str)| {
+        [When::Before, When::After].map(|when| Point { when, place, effect })
+    };
+    disk.chain(sends).flat_map(both).collect()
+}
+
+fn pair(effect: &str, fault: Fault) -> String {
+    format!("{effect}: {fault}")
+}
+
+impl Coverage {
+    /// Counts one run in.
+    pub(super) fn count(&mut self, report: &Report) {
+        for ((effect, fault), count) in &report.struck {
+            let struck = self.faults.entry(pair(effect, *fault)).or_default();
+            *struck = struck.saturating_add(*count);
+        }
+        for (point, count) in &report.died {
+            let died = self.crashes.entry(point.to_string()).or_default();
+            *died = died.saturating_add(*count);
+        }
+    }
+
+    /// What never happened and is not exempt.
+    pub fn untried(&self) -> Vec<String> {
+        let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
+        let all = self.faults.iter().chain(&self.crashes).filter_map(never);
+        all.filter(|name| !EXEMPT.iter().any(|(exempt, _)| exempt == name)).collect()
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "faults:")?;
+        for (name, count) in &self.faults {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        writeln!(f, "deaths of the machine:")?;
+        for (name, count) in &self.crashes {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! The sandbox of a run, and its control paths: where codes come from, and what checkers look at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::script::Script;
+use super::world::{Body as Said, variable};
+use crate::base::clock::SharedClock;
+use crate::base::secret::Secret;
+use crate::engine::PartnerAccess;
+use crate::sandbox::{Options, Sandbox};
+use crate::store::index::MemoryIndex;
+
+/// Everything that the service holds.
+#[derive(Debug, Clone, Default)]
+pub struct Objects {
+    /// Contacts.
+    pub contacts: Vec<Value>,
+    /// Invoices.
+    pub invoices: Vec<Value>,
+    /// Saved cards that were not deleted.
+    pub cards: Vec<Value>,
+    /// Recurring charges.
+    pub recurring: Vec<Value>,
+    /// E-mails.
+    pub mails: Vec<Value>,
+    /// Movements of money.
+    pub ledger: Vec<Value>,
+    /// Occurrences of recurring charges.
+    pub occurrences: Vec<Value>,
+}
+
+/// The desk.
+pub struct Desk {
+    router: Option<Router>,
+    merchants: Vec<String>,
+}
+
+impl Desk {
+    /// Opens the sandbox of a script.
+    pub async fn open(script: &Script, clock: SharedClock) -> Self {
+        let options =
+            Options { seed: script.seed, surface: script.surface, clock, ..Options::default() };
+        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
+        let merchants = script.files.values().filter(|doc| doc.body == Said::Merchant);
+        let desk = Self {
+            router: sandbox.ok().map(|sandbox| sandbox.router()),
+            merchants: merchants.map(|doc| doc.name.clone()).collect(),
+        };
+        let word = if script.refuses_duplicates { "refuse" } else { "same" };
+        desk.order("settings", &json!({"duplicate_source_id": word})).await;
+        desk
+    }
+
+    /// The service itself; without one, nothing answers.
+    pub fn router(&self) -> Router {
+        self.router.clone().unwrap_or_default()
+    }
+
+    /// A fresh code for each merchant, by the variable that its document names.
+    pub async fn codes(&self) -> BTreeMap<String, String> {
+        let mut codes = BTreeMap::new();
+        for name in &self.merchants {
+            let issued = self.order("credentials", &json!({"merchant": name})).await;
+            codes.insert(variable(name), text(&issued, "authorization_code").to_owned());
+        }
+        codes
+    }
+
+    /// The partner's own values.
+    pub async fn partner(&self) -> PartnerAccess {
+        let all = self.look("credentials").await;
+        let partner = all.get("partner").cloned().unwrap_or_default();
+        PartnerAccess {
+            client_id: Secret::from(text(&partner, "client_id").to_owned()),
+            client_secret: Secret::from(text(&partner, "client_secret").to_owned()),
+            redirect_uri: text(&partner, "redirect_uri").to_owned(),
+        }
+    }
+
+    /// Everything that the service holds now.
+    pub async fn objects(&self) -> Objects {
+        Objects {
+            contacts: self.all("contacts").await,
+            invoices: self.all("invoices").await,
+            cards: self.all("cards").await,
+            recurring: self.all("recurring_charges").await,
+            occurrences: self.all("occurrences").await,
+            mails: list(&self.look("mailbox").await, "messages"),
+            ledger: list(&self.look("ledger").await, "entries"),
+        }
+    }
+
+    /// The same after two months more, in which the service collects what is due.
+    pub async fn two_months_later(&self) -> Objects {
+        self.order("clock", &json!({"advance": "P60D"})).await;
+        self.objects().await
+    }
+
+    async fn all(&self, kind: &str) -> Vec<Value> {
+        let bytes = self.call("GET", &format!("objects/{kind}"), Vec::new()).await;
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+
+    async fn look(&self, path: &str) -> Value {
+        serde_json::from_slice(&self.call("GET", path, Vec::new()).await).unwrap_or_default()
+    }
+
+    async fn order(&self, path: &str, body: &Value) -> Value {
+        let body = body.to_string().into_bytes();
+        serde_json::from_slice(&self.call("POST", path, body).await).unwrap_or_default()
+    }
+
+    async fn call(&self, method: &str, path: &str, body: Vec<u8>) -> Vec<u8> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("/_sandbox/{path}"))
+            .header("host", "127.0.0.1:8700")
+            .header("content-type", "application/json")
+            .body(Body::from(body));
+        let Ok(request) = request else {
+            return Vec::new();
+        };
+        let answer = match self.router().oneshot(request).await {
+            Ok(answer) => answer,
+            Err(never) => match never {},
+        };
+        let body = answer.into_body().collect().await;
+        body.map(|body| body.to_bytes().to_vec()).unwrap_or_default()
+    }
+}
+
+/// A text field, empty where there is none.
+pub fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A list field, empty where there is none.
+fn list(object: &Value, field: &str) -> Vec<Value> {
+    object.get(field).and_then(Value::as_array).cloned().unwrap_or_default()
+}

@@ -1,0 +1,44 @@
+//! One seed's decisions.
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// A generator of small decisions. Equal seeds and labels decide alike.
+#[derive(Debug, Clone)]
+pub(super) struct Dice(ChaCha20Rng);
+
+impl Dice {
+    /// The decisions of one part of a run; parts with other labels decide on their own.
+    pub(super) fn new(seed: u64, label: u64) -> Self {
+        let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ label;
+        Self(ChaCha20Rng::seed_from_u64(mixed))
+    }
+
+    /// The generator itself.
+    pub(super) fn into_rng(self) -> ChaCha20Rng {
+        self.0
+    }
+
+    /// A number from 0 below `end`; 0 if there is none.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.0.next_u64().checked_rem(end).unwrap_or(0)
+    }
+
+    /// A number of a range, both ends included.
+    pub(super) fn between(&mut self, from: u64, to: u64) -> u64 {
+        let span = to.saturating_sub(from).saturating_add(1);
+        from.saturating_add(self.below(span))
+    }
+
+    /// Whether something of this many percent happens.
+    pub(super) fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of these.
+    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+        let length = u64::try_from(from.len()).unwrap_or(u64::MAX);
+        let at = usize::try_from(self.below(length)).unwrap_or(0);
+        from.get(at)
+    }
+}

@@ -1,0 +1,262 @@
+//! A disk in memory that loses what was not synced.
+//!
+//! Contract: as [`Disk`] promises and no more. Written bytes are seen at once and are durable only
+//! after a sync; when the power fails, any part of what was not synced is lost, in units of
+//! sectors: nothing of it, all of it, a prefix, or any set of its sectors. After that every
+//! operation fails until [`SimDisk::reboot`].
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::dice::Dice;
+use super::power::{Death, Point, Power, When};
+use crate::store::disk::Disk;
+
+/// The least unit that a disk writes as a whole, in bytes.
+const SECTOR_BYTES: usize = 512;
+
+/// A disk that fails with the power; clones share it.
+#[derive(Debug, Clone)]
+pub struct SimDisk {
+    places: Places,
+    power: Power,
+    files: Arc<Mutex<BTreeMap<String, File>>>,
+}
+
+/// What the crash points of a disk are called.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    /// Bytes are written.
+    pub write: &'static str,
+    /// A file is made durable.
+    pub sync: &'static str,
+    /// A file is cut, removed, replaced or filled with zeros.
+    pub change: &'static str,
+}
+
+/// One file, as it is seen and as a power failure leaves it.
+#[derive(Debug, Clone, Default)]
+struct File {
+    seen: Vec<u8>,
+    /// `None` while not even its name is durable.
+    durable: Option<Vec<u8>>,
+    unsynced: Vec<(usize, Vec<u8>)>,
+}
+
+impl File {
+    /// Everything seen is durable.
+    fn settle(&mut self) {
+        self.durable = Some(self.seen.clone());
+        self.unsynced.clear();
+    }
+}
+
+impl SimDisk {
+    /// An empty disk.
+    pub fn new(places: Places, power: Power) -> Self {
+        Self { places, power, files: Arc::default() }
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, File>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a power failure in this moment would leave for sure, by file.
+    pub fn durable(&self) -> BTreeMap<String, Vec<u8>> {
+        let files = self.files();
+        let durable = files.iter().filter_map(|(name, file)| {
+            file.durable.as_ref().map(|bytes| (name.clone(), bytes.clone()))
+        });
+        durable.collect()
+    }
+
+    /// Looks at the durable bytes of each file, without a copy.
+    pub fn each_durable(&self, mut look: impl FnMut(&str, &[u8])) {
+        for (name, file) in self.files().iter() {
+            if let Some(durable) = &file.durable {
+                look(name, durable);
+            }
+        }
+    }
+
+    /// The disk comes back after a death of this kind.
+    pub(super) fn reboot(&self, death: Death, dice: &mut Dice) {
+        let mut files = self.files();
+        for file in files.values_mut() {
+            match death {
+                Death::Process => file.settle(),
+                Death::Power => survive(file, dice),
+            }
+        }
+        files.retain(|_, file| file.durable.is_some());
+    }
+
+    /// Does something to the disk, unless the machine is dead or dies before or after it.
+    fn act<T>(
+        &self,
+        place: &'static str,
+        act: impl FnOnce(&mut BTreeMap<String, File>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.pass(When::Before, place)?;
+        let done = act(&mut self.files())?;
+        self.pass(When::After, place)?;
+        Ok(done)
+    }
+
+    fn pass(&self, when: When, place: &'static str) -> io::Result<()> {
+        let lives = self.power.pass(Point { when, place, effect: "" });
+        if lives { Ok(()) } else { Err(dead()) }
+    }
+
+    /// Reads something, unless the machine is dead.
+    fn look<T>(&self, name: &str, look: impl FnOnce(&File) -> T) -> io::Result<T> {
+        if self.power.dead() {
+            return Err(dead());
+        }
+        self.files().get(name).map(look).ok_or_else(|| missing(name))
+    }
+}
+
+/// What a power failure leaves of one file.
+fn survive(file: &mut File, dice: &mut Dice) {
+    let unsynced = std::mem::take(&mut file.unsynced);
+    let sectors: Vec<(usize, &[u8])> =
+        unsynced.iter().flat_map(|(offset, bytes)| by_sector(*offset, bytes)).collect();
+    let count = u64::try_from(sectors.len()).unwrap_or(u64::MAX);
+    let manner = dice.below(4);
+    let prefix = dice.below(count.saturating_add(1));
+    let mut kept: Vec<(usize, &[u8])> = Vec::new();
+    for (place, sector) in sectors.into_iter().enumerate() {
+        let keep = match manner {
+            0 => false,
+            1 => true,
+            2 => u64::try_from(place).is_ok_and(|place| place < prefix),
+            _ => dice.percent(50),
+        };
+        if keep {
+            kept.push(sector);
+        }
+    }
+    if file.durable.is_none() && kept.is_empty() {
+        return;
+    }
+    let durable = file.durable.get_or_insert_default();
+    for (offset, bytes) in kept {
+        put(durable, offset, bytes);
+    }
+    file.seen.clone_from(durable);
+}
+
+/// A write, cut at the borders of sectors.
+fn by_sector(mut offset: usize, mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
+    let mut pieces = Vec::new();
+    while !bytes.is_empty() {
+        let within = offset.checked_rem(SECTOR_BYTES).unwrap_or(0);
+        let room = SECTOR_BYTES.saturating_sub(within).min(bytes.len());
+        let (piece, rest) = bytes.split_at(room);
+        pieces.push((offset, piece));
+        offset = offset.saturating_add(room);
+        bytes = rest;
+    }
+    pieces
+}
+
+/// Writes bytes into a file, which grows by zeros where it has to.
+fn put(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset.saturating_add(bytes.len());
+    if file.len() < end {
+        file.resize(end, 0);
+    }
+    if let Some(place) = file.get_mut(offset..end) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+fn dead() -> io::Error {
+    io::Error::other("the simulated machine is dead")
+}
+
+fn missing(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name}"))
+}
+
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+impl Disk for SimDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        if self.power.dead() {
+            return Err(dead());
+        }
+        Ok(self.files().keys().cloned().collect())
+    }
+
+    fn len(&self, name: &str) -> io::Result<u64> {
+        self.look(name, |file| u64::try_from(file.seen.len()).unwrap_or(u64::MAX))
+    }
+
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let start = to_usize(offset);
+        self.look(name, |file| {
+            let end = start.saturating_add(len).min(file.seen.len());
+            file.seen.get(start..end).unwrap_or_default().to_vec()
+        })
+    }
+
+    fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.act(self.places.write, |files| {
+            let file = files.entry(name.to_owned()).or_default();
+            put(&mut file.seen, to_usize(offset), bytes);
+            file.unsynced.push((to_usize(offset), bytes.to_vec()));
+            Ok(())
+        })
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.act(self.places.sync, |files| {
+            files.get_mut(name).map(File::settle).ok_or_else(|| missing(name))
+        })
+    }
+
+    fn cut(&self, name: &str, len: u64) -> io::Result<()> {
+        self.act(self.places.change, |files| {
+            let file = files.get_mut(name).ok_or_else(|| missing(name))?;
+            file.seen.truncate(to_usize(len));
+            file.settle();
+            Ok(())
+        })
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.act(self.places.change, |files| {
+            files.remove(name).map(drop).ok_or_else(|| missing(name))
+        })
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.act(self.places.change, |files| {
+            let file = files.entry(name.to_owned()).or_default();
+            bytes.clone_into(&mut file.seen);
+            file.settle();
+            Ok(())
+        })
+    }
+
+    fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
+        self.act(self.places.change, |files| {
+            let file = files.entry(name.to_owned()).or_default();
+            let longer = file.seen.len().max(to_usize(len));
+            file.seen.resize(longer, 0);
+            let durable = file.durable.get_or_insert_default();
+            let longer = durable.len().max(to_usize(len));
+            durable.resize(longer, 0);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "disk_tests.rs"]
+mod tests;

@@ -1,0 +1,225 @@
+//! What the journal's disk holds for sure, read by a decoder of its own.
+//!
+//! The checkers must not believe the code they check, so the records are found here from the
+//! format alone: behind 64 bytes of header, each record is `RkJ1`, a CRC-32, a length, and what
+//! both cover: version 1, sequence 8, batch 8, hash before it 32, and a CBOR body.
+
+use std::collections::BTreeMap;
+
+use super::disk::SimDisk;
+use super::world::PARTNER;
+use crate::api::Method;
+use crate::model::intent::{Intent, Progress};
+use crate::model::record::Record;
+
+const HEADER_BYTES: usize = 64;
+const PREFIX_BYTES: usize = 12;
+const FIXED_BYTES: usize = 49;
+const MAGIC: &[u8] = b"RkJ1";
+
+/// One record that a power failure cannot take away.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its number.
+    pub sequence: u64,
+    /// BLAKE3 over everything behind the length.
+    pub hash: [u8; 32],
+    /// The file, and where in it the record begins and ends.
+    pub place: (String, usize, usize),
+    /// What it says.
+    pub record: Record,
+}
+
+/// A reader that goes on where it stopped.
+#[derive(Debug, Default)]
+pub struct Reader {
+    read: BTreeMap<String, usize>,
+}
+
+impl Reader {
+    /// Every record that became durable since the last look, in order.
+    pub fn news(&mut self, disk: &SimDisk) -> Vec<Entry> {
+        let mut news = Vec::new();
+        disk.each_durable(|name, bytes| {
+            let at = self.read.entry(name.to_owned()).or_insert(HEADER_BYTES);
+            while let Some((entry, end)) = decode(name, bytes, *at) {
+                *at = end;
+                news.push(entry);
+            }
+        });
+        news
+    }
+}
+
+/// Every durable record.
+pub fn all(disk: &SimDisk) -> Vec<Entry> {
+    Reader::default().news(disk)
+}
+
+/// The record at this place, and where it ends.
+fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
+    let prefix = bytes.get(at..at.checked_add(PREFIX_BYTES)?)?;
+    let (magic, rest) = prefix.split_at_checked(4)?;
+    let (crc, length) = rest.split_at_checked(4)?;
+    if magic != MAGIC {
+        return None;
+    }
+    let size = usize::try_from(u32::from_le_bytes(length.try_into().ok()?)).ok()?;
+    let start = at.checked_add(PREFIX_BYTES)?;
+    let end = start.checked_add(size)?;
+    let covered = bytes.get(start..end)?;
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(length);
+    sum.update(covered);
+    if sum.finalize() != u32::from_le_bytes(crc.try_into().ok()?) {
+        return None;
+    }
+    let sequence = u64::from_le_bytes(covered.get(1..9)?.try_into().ok()?);
+    let record = ciborium::from_reader(covered.get(FIXED_BYTES..)?).ok()?;
+    let hash = blake3::hash(covered).into();
+    Some((Entry { sequence, hash, place: (name.to_owned(), at, end), record }, end))
+}
+
+/// What a call is known by, on both sides: method, path and the name in its body.
+pub type Name = (String, String, String);
+
+/// Whether the body of a call to this place carries a name of ours, and in which field.
+pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
+    match (method, path) {
+        ("POST", "/invoices") => Some("source_id"),
+        ("POST", "/v1/cards" | "/v1/recurring/charges") => Some("reference"),
+        _ => None,
+    }
+}
+
+/// The name of an intent's call.
+pub fn name_of(intent: &Intent) -> Name {
+    let request = &intent.request;
+    let method = match request.method {
+        Method::Get => "GET",
+        Method::Post => "POST",
+        Method::Patch => "PATCH",
+        Method::Put => "PUT",
+        Method::Delete => "DELETE",
+    };
+    let name = match field_of(method, &request.path) {
+        Some("source_id") => intent.source_id.to_string(),
+        Some(_) => intent.mark.to_string(),
+        None => String::new(),
+    };
+    (method.to_owned(), request.path.clone(), name)
+}
+
+/// How often the durable journal allows each call.
+#[derive(Debug, Default)]
+pub struct Promises {
+    reader: Reader,
+    names: BTreeMap<u64, Name>,
+    allowed: BTreeMap<Name, u32>,
+}
+
+impl Promises {
+    /// Starts over, because the disk may have lost what was behind its last sync.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// How often a call of this name is explained by now.
+    pub fn allowed(&mut self, disk: &SimDisk, name: &Name) -> u32 {
+        for entry in self.reader.news(disk) {
+            match entry.record {
+                Record::Intent(intent) => {
+                    let name = name_of(&intent);
+                    self.names.insert(intent.id.get(), name.clone());
+                    self.allow(name);
+                }
+                Record::Progress { intent, at: _, progress: Progress::Again } => {
+                    if let Some(name) = self.names.get(&intent.get()).cloned() {
+                        self.allow(name);
+                    }
+                }
+                Record::Progress { .. }
+                | Record::Bound(_)
+                | Record::Observation(_)
+                | Record::EmptyRemote { .. }
+                | Record::Hold { .. } => {}
+            }
+        }
+        self.allowed.get(name).copied().unwrap_or(0)
+    }
+
+    fn allow(&mut self, name: Name) {
+        let allowed = self.allowed.entry(name).or_default();
+        *allowed = allowed.saturating_add(1);
+    }
+}
+
+/// One intent with everything that the journal says of it.
+#[derive(Debug, Clone)]
+pub struct Story {
+    /// The intent.
+    pub intent: Intent,
+    /// What became of it, in order.
+    pub progress: Vec<(chrono::DateTime<chrono::Utc>, Progress)>,
+}
+
+impl Story {
+    /// Why it is held, if it is.
+    pub fn held(&self) -> Option<&str> {
+        match self.progress.last() {
+            Some((_, Progress::Held { reason, observation: _ })) => Some(reason),
+            Some(_) | None => None,
+        }
+    }
+
+    /// Whether it was given up without proof.
+    pub fn given_up(&self) -> bool {
+        matches!(self.progress.last(), Some((_, Progress::GivenUp { .. })))
+    }
+
+    /// The name of the document that it is for.
+    pub fn document(&self) -> &str {
+        self.intent.key.name.as_str()
+    }
+}
+
+/// Every intent of the journal, in order.
+pub fn stories(entries: &[Entry]) -> Vec<Story> {
+    let mut stories: BTreeMap<u64, Story> = BTreeMap::new();
+    for entry in entries {
+        match &entry.record {
+            Record::Intent(intent) => {
+                let story = Story { intent: (**intent).clone(), progress: Vec::new() };
+                stories.insert(intent.id.get(), story);
+            }
+            Record::Progress { intent, at, progress } => {
+                if let Some(story) = stories.get_mut(&intent.get()) {
+                    story.progress.push((*at, progress.clone()));
+                }
+            }
+            Record::Bound(_)
+            | Record::Observation(_)
+            | Record::EmptyRemote { .. }
+            | Record::Hold { .. } => {}
+        }
+    }
+    stories.into_values().collect()
+}
+
+/// The start of every name that we give.
+pub fn ours(source_id: &str) -> bool {
+    source_id.strip_prefix(PARTNER).is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// The numbers of all intents, in the order of the journal.
+pub fn numbers(entries: &[Entry]) -> Vec<u64> {
+    let intents = entries.iter().filter_map(|entry| match &entry.record {
+        Record::Intent(intent) => Some(intent.id.get()),
+        Record::Progress { .. }
+        | Record::Bound(_)
+        | Record::Observation(_)
+        | Record::EmptyRemote { .. }
+        | Record::Hold { .. } => None,
+    });
+    intents.collect()
+}

@@ -1,0 +1,160 @@
+//! What can happen between us and the service, call by call.
+
+use std::fmt;
+
+/// One way in which a call goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// The effect happens, the answer is lost.
+    LostAnswer,
+    /// 500, and nothing happened.
+    ErrorBefore,
+    /// The effect happens, and 500 is answered.
+    ErrorAfter,
+    /// The effect happens, and its answer comes after the caller gave up.
+    LateAnswer,
+    /// The effect happens after the caller gave up, within the grace.
+    LateEffect,
+    /// The connection breaks before the service sees the request.
+    Reset,
+    /// 429 with `Retry-After`, and nothing happened.
+    Throttle,
+    /// The effect happens, and another amount is answered.
+    OtherAmount,
+}
+
+/// Every fault there is.
+pub const FAULTS: &[Fault] = &[
+    Fault::LostAnswer,
+    Fault::ErrorBefore,
+    Fault::ErrorAfter,
+    Fault::LateAnswer,
+    Fault::LateEffect,
+    Fault::Reset,
+    Fault::Throttle,
+    Fault::OtherAmount,
+];
+
+/// What a call that changes nothing is called.
+pub const READ: &str = "read";
+
+/// Every effect by its call: name, method, path (a path that ends in `/` has an id behind it).
+pub const CALLS: &[(&str, &str, &str)] = &[
+    ("code.exchange", "POST", "/oauth/token"),
+    ("contact.create", "POST", "/contacts"),
+    ("invoice.create", "POST", "/invoices"),
+    ("card.save", "POST", "/v1/cards"),
+    ("card.change", "PATCH", "/v1/cards/"),
+    ("card.delete", "DELETE", "/v1/cards/"),
+    ("recurring.create", "POST", "/v1/recurring/charges"),
+    ("recurring.change", "PATCH", "/v1/recurring/charges/"),
+];
+
+/// The effects whose answers name an amount, and where.
+pub const AMOUNTS: &[(&str, &str)] = &[
+    ("invoice.create", "total_amount"),
+    ("recurring.create", "amount"),
+    ("recurring.change", "amount"),
+];
+
+/// The effect that a request has: `None` for a request that we should never send.
+pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
+    if method == "GET" {
+        return Some(READ);
+    }
+    let fits = |pattern: &str| match path.strip_prefix(pattern) {
+        Some("") => !pattern.ends_with('/'),
+        Some(id) => pattern.ends_with('/') && !id.contains('/'),
+        None => false,
+    };
+    let call = CALLS.iter().find(|(_, verb, pattern)| *verb == method && fits(pattern));
+    call.map(|(effect, _, _)| *effect)
+}
+
+impl Fault {
+    /// Whether the fault can strike a call of this effect.
+    pub fn strikes(self, effect: &str) -> bool {
+        match self {
+            Self::OtherAmount => AMOUNTS.iter().any(|(name, _)| *name == effect),
+            Self::LateEffect => effect != READ,
+            Self::LostAnswer
+            | Self::ErrorBefore
+            | Self::ErrorAfter
+            | Self::LateAnswer
+            | Self::Reset
+            | Self::Throttle => true,
+        }
+    }
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::LostAnswer => "lost answer",
+            Self::ErrorBefore => "error before",
+            Self::ErrorAfter => "error after",
+            Self::LateAnswer => "late answer",
+            Self::LateEffect => "late effect",
+            Self::Reset => "reset before",
+            Self::Throttle => "throttled",
+            Self::OtherAmount => "other amount",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A fault that will strike one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strike {
+    /// The effect of the call.
+    pub effect: &'static str,
+    /// The number of the call among those of its effect, from 1; 0 for every call.
+    pub nth: u32,
+    /// What happens to it.
+    pub fault: Fault,
+    /// How long, where the fault takes time, in seconds.
+    pub seconds: u64,
+}
+
+impl fmt::Display for Strike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { effect, nth, fault, seconds } = self;
+        match nth {
+            0 => write!(f, "{effect} every time: {fault} ({seconds} s)"),
+            nth => write!(f, "{effect} number {nth}: {fault} ({seconds} s)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effects::EFFECTS;
+
+    #[test]
+    fn every_effect_of_the_register_has_its_call_here() {
+        let known: std::collections::BTreeSet<&str> =
+            CALLS.iter().map(|(name, _, _)| *name).collect();
+        let registered = EFFECTS.iter().map(|row| row.name).collect();
+        assert_eq!(known, registered);
+    }
+
+    #[test]
+    fn a_request_is_known_by_method_and_path() {
+        assert_eq!(effect_of("POST", "/v1/cards"), Some("card.save"));
+        assert_eq!(effect_of("DELETE", "/v1/cards/abc"), Some("card.delete"));
+        assert_eq!(effect_of("GET", "/v1/cards"), Some(READ));
+        for (method, path) in [
+            ("POST", "/v1/charges"),
+            ("PATCH", "/v1/cards"),
+            ("DELETE", "/v1/cards/a/b"),
+            ("DELETE", "/v1/cards/"),
+        ] {
+            assert_eq!(effect_of(method, path), None, "{method} {path}");
+        }
+    }
+}

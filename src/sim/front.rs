@@ -1,0 +1,294 @@
+//! What stands between the engine and the sandbox: it writes down every arrival, with what the
+//! journal's disk held for sure in that moment, and makes calls go wrong.
+//!
+//! A request that arrived is on its own: the caller may give up or die, the effect still happens.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use http::request::Parts;
+use http::{HeaderValue, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::{ServiceExt, service_fn};
+
+use super::disk::SimDisk;
+use super::durable::{Name, Promises, field_of};
+use super::faults::{AMOUNTS, Fault, READ, Strike, effect_of};
+use super::machine::TIMEOUT;
+use super::power::{Point, Power, When};
+use super::script::SEND;
+use crate::api::{Call, DroppedAnswer};
+use crate::base::clock::SharedClock;
+use crate::client::{Decision, Wire};
+
+/// One request that reached the service and was to change something.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// In which life of the machine it was sent, from 1.
+    pub life: u32,
+    /// Which effect it has; `None` for a request that we should never send.
+    pub effect: Option<&'static str>,
+    /// What it is known by.
+    pub name: Name,
+    /// Whether the durable journal explained it when it arrived.
+    pub explained: bool,
+    /// What happened to it.
+    pub fault: Option<Fault>,
+    /// What it asked for.
+    pub asked: Value,
+    /// What the service answered, whoever heard it; null while it did not.
+    pub reply: Value,
+    /// The status of that answer.
+    pub status: u16,
+}
+
+/// The front; share it behind an `Arc`.
+#[derive(Debug)]
+pub struct Front {
+    sandbox: Router,
+    journal: SimDisk,
+    clock: SharedClock,
+    book: Mutex<Book>,
+}
+
+/// What the front writes down.
+#[derive(Debug, Default)]
+struct Book {
+    calm: bool,
+    life: u32,
+    strikes: Vec<Strike>,
+    calls: BTreeMap<&'static str, u32>,
+    struck: BTreeMap<(&'static str, Fault), u32>,
+    arrivals: Vec<Arrival>,
+    seen: BTreeMap<Name, u32>,
+    promises: Promises,
+}
+
+impl Front {
+    /// A front of this sandbox that watches this disk.
+    pub fn new(
+        sandbox: Router,
+        journal: SimDisk,
+        clock: SharedClock,
+        strikes: Vec<Strike>,
+    ) -> Self {
+        let book = Book { strikes, ..Book::default() };
+        Self { sandbox, journal, clock, book: Mutex::new(book) }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new life of the machine begins.
+    pub fn begin(&self) {
+        let mut book = self.book();
+        book.life = book.life.saturating_add(1);
+        book.promises.forget();
+    }
+
+    /// Nothing goes wrong any more.
+    pub fn calm(&self) {
+        self.book().calm = true;
+    }
+
+    /// Every arrival so far.
+    pub fn arrivals(&self) -> Vec<Arrival> {
+        self.book().arrivals.clone()
+    }
+
+    /// How often each fault struck each effect.
+    pub fn struck(&self) -> BTreeMap<(&'static str, Fault), u32> {
+        self.book().struck.clone()
+    }
+
+    /// The service as the engine's client sees it.
+    pub fn router(self: &Arc<Self>) -> Router {
+        let front = self.clone();
+        Router::new().fallback_service(service_fn(move |request: Request<Body>| {
+            let front = front.clone();
+            async move { Ok::<_, Infallible>(front.serve(request).await) }
+        }))
+    }
+
+    async fn serve(self: Arc<Self>, request: Request<Body>) -> Response {
+        let (parts, body) = request.into_parts();
+        let Ok(body) = body.collect().await else {
+            return dropped();
+        };
+        let body = body.to_bytes().to_vec();
+        let effect = effect_of(parts.method.as_str(), parts.uri.path());
+        let strike = self.strike(effect);
+        let place = self.arrive(effect, &parts, &body, strike.map(|strike| strike.fault));
+        let request = Request::from_parts(parts, Body::from(body));
+        let Some(strike) = strike else {
+            return self.pass(request, place).await;
+        };
+        match strike.fault {
+            Fault::ErrorBefore => error(),
+            Fault::Reset => dropped(),
+            Fault::Throttle => throttled(strike.seconds),
+            Fault::LostAnswer => {
+                self.pass(request, place).await;
+                dropped()
+            }
+            Fault::ErrorAfter => {
+                self.pass(request, place).await;
+                error()
+            }
+            Fault::LateAnswer => {
+                let answer = self.pass(request, place).await;
+                late(strike.seconds).await;
+                answer
+            }
+            Fault::LateEffect => {
+                let front = self.clone();
+                let later = tokio::spawn(async move {
+                    late(strike.seconds).await;
+                    front.pass(request, place).await
+                });
+                later.await.unwrap_or_else(|_| dropped())
+            }
+            Fault::OtherAmount => altered(effect, self.pass(request, place).await).await,
+        }
+    }
+
+    /// The fault that strikes the next call of an effect.
+    fn strike(&self, effect: Option<&'static str>) -> Option<Strike> {
+        let effect = effect?;
+        let mut book = self.book();
+        let calls = book.calls.entry(effect).or_default();
+        *calls = calls.saturating_add(1);
+        let nth = *calls;
+        let strike = book
+            .strikes
+            .iter()
+            .find(|one| one.effect == effect && (one.nth == nth || one.nth == 0))
+            .copied();
+        let strike = strike.filter(|_| !book.calm)?;
+        let struck = book.struck.entry((effect, strike.fault)).or_default();
+        *struck = struck.saturating_add(1);
+        Some(strike)
+    }
+
+    /// Writes an arrival down; answers its place among them.
+    fn arrive(
+        &self,
+        effect: Option<&'static str>,
+        parts: &Parts,
+        body: &[u8],
+        fault: Option<Fault>,
+    ) -> Option<usize> {
+        if effect == Some(READ) {
+            return None;
+        }
+        let (method, path) = (parts.method.to_string(), parts.uri.path().to_owned());
+        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+        let word = field_of(&method, &path).and_then(|field| asked.get(field)?.as_str());
+        let name = (method, path, word.unwrap_or_default().to_owned());
+        let mut book = self.book();
+        let allowed = book.promises.allowed(&self.journal, &name);
+        let seen = book.seen.entry(name.clone()).or_default();
+        *seen = seen.saturating_add(1);
+        let explained = *seen <= allowed;
+        let (at, life) = (self.clock.now(), book.life);
+        let reply = Value::Null;
+        let arrival = Arrival { at, life, effect, name, explained, fault, asked, reply, status: 0 };
+        book.arrivals.push(arrival);
+        Some(book.arrivals.len().saturating_sub(1))
+    }
+
+    /// Lets the service answer, and writes its answer down.
+    async fn pass(&self, request: Request<Body>, place: Option<usize>) -> Response {
+        let answer = match self.sandbox.clone().oneshot(request).await {
+            Ok(answer) => answer,
+            Err(never) => match never {},
+        };
+        let (head, body) = answer.into_parts();
+        let Ok(body) = body.collect().await else {
+            return dropped();
+        };
+        let body = body.to_bytes().to_vec();
+        if let Some(place) = place
+            && let Some(arrival) = self.book().arrivals.get_mut(place)
+        {
+            arrival.status = head.status.as_u16();
+            arrival.reply = serde_json::from_slice(&body).unwrap_or_default();
+        }
+        Response::from_parts(head, Body::from(body))
+    }
+}
+
+/// Longer than a caller waits, and shorter than the grace behind it.
+async fn late(seconds: u64) {
+    tokio::time::sleep(TIMEOUT.saturating_add(Duration::from_secs(seconds))).await;
+}
+
+/// An answer that never arrives.
+fn dropped() -> Response {
+    let mut response = Response::new(Body::empty());
+    response.extensions_mut().insert(DroppedAnswer);
+    response
+}
+
+fn error() -> Response {
+    let body = json!({"messages": [{"code": "server_error", "message": "Server error"}]});
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response
+}
+
+fn throttled(seconds: u64) -> Response {
+    let mut response = error();
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// The answer with another amount than the service gave.
+async fn altered(effect: Option<&'static str>, answer: Response) -> Response {
+    let (head, body) = answer.into_parts();
+    let Ok(body) = body.collect().await else {
+        return dropped();
+    };
+    let bytes = body.to_bytes().to_vec();
+    let field = AMOUNTS.iter().find(|(name, _)| Some(*name) == effect).map(|(_, field)| *field);
+    let mut said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let amount = field.and_then(|field| said.get_mut(field));
+    let Some(amount) = amount else {
+        return Response::from_parts(head, Body::from(bytes));
+    };
+    *amount = json!(amount.as_i64().unwrap_or(0).saturating_add(1));
+    Response::from_parts(head, Body::from(said.to_string()))
+}
+
+/// The wire: it ends where the machine dies.
+#[derive(Debug, Clone)]
+pub struct Tap(pub Power);
+
+impl Tap {
+    fn pass(&self, when: When, call: &Call) -> Decision {
+        let effect = effect_of(call.method.as_str(), &call.path).unwrap_or(READ);
+        let lives = self.0.pass(Point { when, place: SEND, effect });
+        if lives { Decision::Pass } else { Decision::Crash }
+    }
+}
+
+impl Wire for Tap {
+    fn before(&self, call: &Call) -> Decision {
+        self.pass(When::Before, call)
+    }
+
+    fn after(&self, call: &Call) -> Decision {
+        self.pass(When::After, call)
+    }
+}

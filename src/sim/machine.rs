@@ -1,0 +1,222 @@
+//! The machine that the engine runs on: its disks, its index, and how its state is opened.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use serde_json::Value;
+
+use super::dice::Dice;
+use super::disk::{Places, SimDisk};
+use super::front::Tap;
+use super::power::{Death, Power};
+use super::world::PARTNER;
+use crate::base::clock::SharedClock;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::client::{Client, Service, Transport};
+use crate::engine::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
+use crate::model::manifest::OnDoubt;
+use crate::model::record::Binding;
+use crate::store::disk::MemoryDisk;
+use crate::store::facts::{FactError, Facts};
+use crate::store::index::{Index, MemoryIndex};
+use crate::store::key::MasterKey;
+use crate::store::open::{self, Assembled, Found, OpenError, Pieces};
+use crate::store::writer::Writer;
+
+/// How long the engine waits for an answer.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+/// How much later than that a request may still take effect.
+pub const GRACE: Duration = Duration::from_secs(30);
+
+/// The key of every simulated state: it guards nothing.
+const KEY: [u8; 32] = [7; 32];
+
+/// Secrets by the names of variables, as the specs name them.
+#[derive(Default)]
+pub struct Drawer(pub Mutex<BTreeMap<String, String>>);
+
+impl Secrets for Drawer {
+    fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
+        let text = |field: &str| source.get(field).and_then(Value::as_str);
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = text("literal").or_else(|| held.get(text("env")?).map(String::as_str));
+        found.map(|text| Secret::from(text.to_owned())).ok_or_else(|| SecretError {
+            message: format!("{key} names a secret that is not there"),
+        })
+    }
+}
+
+/// A machine.
+pub struct Machine {
+    /// Its power.
+    pub power: Power,
+    /// The journal's disk.
+    pub journal: SimDisk,
+    /// The vault's disk.
+    pub vault: SimDisk,
+    index: Arc<dyn Index>,
+    boot: u32,
+    segment_bytes: u64,
+    key: MasterKey,
+    dice: Dice,
+}
+
+/// A state that stands open, before an engine runs on it.
+pub struct Open {
+    /// What every task of the engine has.
+    pub shared: Arc<Shared>,
+    /// The index beneath it.
+    pub index: Arc<dyn Index>,
+}
+
+/// What the engine's client needs.
+pub struct Outside {
+    /// The service.
+    pub router: Router,
+    /// The time.
+    pub clock: SharedClock,
+    /// Where secrets are.
+    pub drawer: Arc<Drawer>,
+    /// The partner's own values.
+    pub partner: PartnerAccess,
+}
+
+impl Machine {
+    /// A machine with empty disks; the seed decides how long its segments are.
+    pub fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed, 4);
+        let power = Power::default();
+        let disk =
+            |write, sync, change| SimDisk::new(Places { write, sync, change }, power.clone());
+        Self {
+            journal: disk("journal.write", "journal.sync", "journal.change"),
+            vault: disk("vault.write", "vault.sync", "vault.change"),
+            power,
+            index: Arc::new(MemoryIndex::new()),
+            boot: 0,
+            segment_bytes: dice.between(8, 24).saturating_mul(1024),
+            key: MasterKey::new(KEY),
+            dice,
+        }
+    }
+
+    /// The machine comes back after a death: what was not synced may be gone, and after a power
+    /// failure the index is not believed.
+    pub fn reboot(&mut self, death: Death) {
+        self.journal.reboot(death, &mut self.dice);
+        self.vault.reboot(death, &mut self.dice);
+        match death {
+            Death::Process if self.dice.percent(80) => {}
+            Death::Process => self.index = Arc::new(MemoryIndex::new()),
+            Death::Power => self.boot = self.boot.saturating_add(1),
+        }
+    }
+
+    fn assemble(&self) -> Result<Assembled, OpenError> {
+        let pieces = Pieces {
+            journal: Arc::new(self.journal.clone()),
+            vault: Arc::new(self.vault.clone()),
+            index: self.index.clone(),
+            boot: self.boot.to_string(),
+            rebuild: false,
+            segment_bytes: self.segment_bytes,
+        };
+        open::assemble(pieces, &self.key, Found::default())
+    }
+
+    /// Opens the state and puts together what an engine needs.
+    pub async fn open(&mut self, outside: &Outside) -> Result<Open, OpenError> {
+        let Assembled { journal, fold, vault, found: _ } = self.assemble()?;
+        let writer = Arc::new(Writer::inline(journal, vault.clone(), fold));
+        let facts = Facts::new(self.index.clone());
+        let binding = Binding {
+            partner: PARTNER.to_owned(),
+            client: "client".to_owned(),
+            key: self.key.fingerprint(),
+            epoch: 0,
+        };
+        open::bind(&writer, &facts, &binding).await?;
+        let transport = Transport::InProcess {
+            router: outside.router.clone(),
+            wire: Arc::new(Tap(self.power.clone())),
+        };
+        let seed = self.dice.below(u64::MAX);
+        let client = Client::new(service(seed), transport, outside.clock.clone())
+            .map_err(|error| EngineError::Bug(error.to_string()));
+        let client = client.map_err(|_| OpenError::Foreign { what: "address" })?;
+        let shared = Shared::new(Parts {
+            client,
+            writer,
+            facts,
+            vault,
+            clock: outside.clock.clone(),
+            secrets: outside.drawer.clone(),
+            partner: Ok(outside.partner.clone()),
+            settings: settings(),
+            rng: Dice::new(seed, 5).into_rng(),
+        });
+        Ok(Open { shared, index: self.index.clone() })
+    }
+
+    /// The digest of a state that is made from the disks alone, on copies of them.
+    pub fn rebuilt(&self) -> Result<crate::base::hash::Digest, OpenError> {
+        let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+        let pieces = Pieces {
+            journal: Arc::new(copy(&self.journal)),
+            vault: Arc::new(copy(&self.vault)),
+            index: index.clone(),
+            boot: "copy".to_owned(),
+            rebuild: false,
+            segment_bytes: self.segment_bytes,
+        };
+        let assembled = open::assemble(pieces, &self.key, Found::default())?;
+        assembled.journal.verify()?;
+        let digest: Result<_, FactError> = Facts::new(index).digest();
+        Ok(digest?)
+    }
+
+    /// One of the machine's own decisions.
+    pub fn dice(&mut self) -> &mut Dice {
+        &mut self.dice
+    }
+}
+
+/// A disk with what is durable on another one.
+pub fn copy(disk: &SimDisk) -> MemoryDisk {
+    use crate::store::disk::Disk as _;
+    let copy = MemoryDisk::new();
+    disk.each_durable(|name, bytes| {
+        // A disk in memory takes everything.
+        let _replaced = copy.replace(name, bytes);
+    });
+    copy
+}
+
+fn service(seed: u64) -> Service {
+    Service {
+        base_url: "http://127.0.0.1:8700".to_owned(),
+        web_url: "http://127.0.0.1:8700".to_owned(),
+        timeout: TIMEOUT,
+        ca_file: None,
+        partner: None,
+        jitter_seed: seed,
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        planning: crate::plan::Settings {
+            partner: PARTNER.to_owned(),
+            digest_key: KEY,
+            on_doubt: OnDoubt::Recreate,
+        },
+        timeout: TIMEOUT,
+        grace: GRACE,
+        concurrency: 4,
+        failures_max: None,
+        commit: None,
+    }
+}

@@ -1,0 +1,161 @@
+//! What people write and do, decided by a seed.
+
+use super::dice::Dice;
+use super::script::Step;
+use super::world::{Body, Breakage, Change, Doc, Tree};
+
+/// The files at the beginning.
+pub(super) fn files(dice: &mut Dice) -> Tree {
+    let mut tree = Tree::new();
+    for merchant in 0..dice.between(1, 12).max(8).saturating_sub(7).min(3) {
+        let merchant = format!("m{merchant}");
+        add(&mut tree, Doc::new(&merchant, Body::Merchant));
+        for _ in 0..dice.between(1, 3) {
+            let doc = another(&tree, &merchant, "Contact", dice);
+            add(&mut tree, doc);
+        }
+        for kind in ["Invoice", "SavedMethod", "SavedMethod", "RecurringCharge"] {
+            for _ in 0..dice.between(0, 2) {
+                let doc = another(&tree, &merchant, kind, dice);
+                add(&mut tree, doc);
+            }
+        }
+    }
+    tree
+}
+
+fn add(tree: &mut Tree, doc: Doc) {
+    tree.insert(doc.name.clone(), doc);
+}
+
+/// A new document of a kind; one that lacks what it needs becomes what it lacks.
+fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
+    let of = |kind: &str| -> Vec<String> {
+        let same = tree.values().filter(|doc| doc.kind() == kind && doc.merchant() == merchant);
+        same.map(|doc| doc.name.clone()).collect()
+    };
+    let owner = merchant.to_owned();
+    let body = match kind {
+        "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| Body::Invoice {
+            merchant: owner,
+            contact,
+            lines: (0..dice.between(1, 3)).map(|_| amount(dice)).collect(),
+            mails: u32::try_from(dice.below(3)).unwrap_or(0),
+        }),
+        "RecurringCharge" => dice.pick(&of("SavedMethod")).cloned().map(|card| Body::Recurring {
+            merchant: owner,
+            card,
+            amount: amount(dice),
+            text: 0,
+        }),
+        "SavedMethod" => Some(Body::Card { merchant: owner, text: 0, delete: dice.percent(60) }),
+        _ => Some(Body::Contact { merchant: owner, hold: dice.percent(30) }),
+    };
+    let body = body.unwrap_or_else(|| match kind {
+        "RecurringCharge" => Body::Card { merchant: merchant.to_owned(), text: 0, delete: true },
+        _ => Body::Contact { merchant: merchant.to_owned(), hold: false },
+    });
+    let letter = match body {
+        Body::Merchant => "m",
+        Body::Contact { .. } => "c",
+        Body::Invoice { .. } => "i",
+        Body::Card { .. } => "s",
+        Body::Recurring { .. } => "r",
+    };
+    let taken = |number: &u32| !tree.contains_key(&format!("{letter}{number}-{merchant}"));
+    let number = (0..u32::MAX).find(taken).unwrap_or(0);
+    Doc::new(&format!("{letter}{number}-{merchant}"), body)
+}
+
+fn amount(dice: &mut Dice) -> i64 {
+    i64::try_from(dice.between(100, 250_000)).unwrap_or(100)
+}
+
+/// What people do, step by step.
+pub(super) fn steps(files: &Tree, dice: &mut Dice) -> Vec<Step> {
+    let mut tree = files.clone();
+    let mut removed = Vec::new();
+    let count = dice.between(2, 8);
+    let mut steps = Vec::new();
+    for _ in 0..count {
+        let mut changes = Vec::new();
+        for _ in 0..dice.between(1, 4) {
+            let Some(made) = change(&tree, &mut removed, dice) else {
+                continue;
+            };
+            for change in made {
+                change.apply(&mut tree);
+                changes.push(change);
+            }
+        }
+        let wait_ms = if dice.percent(40) { dice.below(50) } else { dice.below(200_000) };
+        steps.push(Step { wait_ms, restart: dice.percent(15), changes });
+    }
+    steps
+}
+
+/// One thing that someone does, with what goes with it.
+fn change(tree: &Tree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<Change>> {
+    let names: Vec<&Doc> = tree.values().filter(|doc| doc.body != Body::Merchant).collect();
+    let changeable: Vec<&Doc> = names
+        .iter()
+        .copied()
+        .filter(|doc| matches!(doc.kind(), "SavedMethod" | "RecurringCharge"))
+        .collect();
+    let among = if dice.percent(60) && !changeable.is_empty() { &changeable } else { &names };
+    let doc = (*dice.pick(among)?).clone();
+    Some(match dice.below(12) {
+        0..=2 => vec![Change::Write(edited(doc, dice))],
+        3..=5 => remove(tree, doc, removed),
+        6 => vec![Change::Write(removed.pop()?)],
+        7 => {
+            let how = if dice.percent(50) { Breakage::Garbage } else { Breakage::Misfit };
+            vec![Change::Break(doc.name, how)]
+        }
+        8 => {
+            let broken: Vec<&Doc> = names.into_iter().filter(|doc| doc.broken.is_some()).collect();
+            broken.into_iter().map(|doc| Change::Mend(doc.name.clone())).collect()
+        }
+        9 => vec![Change::Write(Doc { generation: doc.generation.saturating_add(1), ..doc })],
+        _ => {
+            let kinds = ["Contact", "Invoice", "SavedMethod", "RecurringCharge"];
+            let kind = dice.pick(&kinds).copied().unwrap_or("Contact");
+            let made = another(tree, doc.merchant(), kind, dice);
+            if removed.iter().any(|doc| doc.name == made.name) {
+                return None;
+            }
+            vec![Change::Write(made)]
+        }
+    })
+}
+
+/// Removes a document together with those that refer to it.
+fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
+    let mut gone: Vec<Doc> =
+        tree.values().filter(|user| user.needs().contains(&doc.name.as_str())).cloned().collect();
+    gone.push(doc);
+    let changes = gone.iter().map(|doc| Change::Remove(doc.name.clone())).collect();
+    removed.extend(gone.into_iter().map(|doc| Doc { broken: None, ..doc }));
+    changes
+}
+
+/// The document as its author changes it.
+fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
+    match &mut doc.body {
+        Body::Merchant => {}
+        Body::Contact { merchant: _, hold } => *hold = !*hold,
+        Body::Invoice { merchant: _, contact: _, lines, mails: _ } => lines.push(amount(dice)),
+        Body::Card { merchant: _, text, delete } => {
+            *text = text.saturating_add(1);
+            *delete = dice.percent(60);
+        }
+        Body::Recurring { merchant: _, card: _, amount: collected, text } => {
+            if dice.percent(60) {
+                *collected = amount(dice);
+            } else {
+                *text = text.saturating_add(1);
+            }
+        }
+    }
+    doc
+}

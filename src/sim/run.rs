@@ -1,0 +1,379 @@
+//! One run: a world, its people, its faults, the production engine on a machine that dies, and
+//! at the end what the checkers say.
+
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::check::{self, Evidence, Violation};
+use super::desk::{Desk, Objects};
+use super::durable;
+use super::faults::Fault;
+use super::front::Front;
+use super::machine::{Drawer, GRACE, Machine, Open, Outside, TIMEOUT};
+use super::power::{Crash, Death, Point};
+use super::script::Script;
+use super::specs::{SharedTree, SimSpecs};
+use super::world::Tree;
+use crate::base::clock::{SharedClock, VirtualClock};
+use crate::engine::{Engine, EngineError, Event, Question, Reply, ResourceView, Until};
+use crate::store::journal::Head;
+use crate::store::open;
+
+/// Once nothing goes wrong any more, everything settles within this time.
+const SETTLES_WITHIN: Duration = Duration::from_secs(6 * 3600);
+/// After so many turns of the scheduler every task that was told to end has ended.
+const TURNS: u32 = 64;
+
+/// So many turns without any time passing are no work any more.
+const TURNS_MAX: u32 = 50_000;
+
+/// What one run came to.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// Its seed.
+    pub seed: u64,
+    /// What went wrong; empty for a clean run.
+    pub violations: Vec<Violation>,
+    /// The hash of the journal's last record.
+    pub head: [u8; 32],
+    /// How many records the journal has.
+    pub records: u64,
+    /// How often each fault struck each effect.
+    pub struck: BTreeMap<(&'static str, Fault), u32>,
+    /// The crash points at which the machine died.
+    pub died: BTreeMap<Point, u32>,
+    /// How many intents wait for a person, by effect.
+    pub held: BTreeMap<String, u32>,
+    /// Contacts that were made again without proof.
+    pub remade: u32,
+    /// How many payments the service collected when time went on.
+    pub collected: usize,
+}
+
+/// Runs a script to its end, in virtual time.
+pub fn run(script: &Script) -> Report {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(async { Stage::set(script).await.play().await }),
+        Err(error) => Report {
+            seed: script.seed,
+            violations: vec![Violation::new("simulator", format!("no runtime: {error}"))],
+            ..Report::default()
+        },
+    }
+}
+
+/// Everything that a run consists of.
+struct Stage<'a> {
+    script: &'a Script,
+    clock: SharedClock,
+    desk: Desk,
+    front: Arc<Front>,
+    machine: Machine,
+    outside: Outside,
+    tree: SharedTree,
+    history: Vec<(DateTime<Utc>, Tree)>,
+    /// How many steps were taken, and when the last one was.
+    steps: usize,
+    stepped: Instant,
+    crashes: Vec<Crash>,
+    deaths: Vec<DateTime<Utc>>,
+    died: BTreeMap<Point, u32>,
+    acknowledged: Head,
+    violations: Vec<Violation>,
+    views: Vec<ResourceView>,
+}
+
+/// How one life of the machine ended.
+enum End {
+    /// It died.
+    Died,
+    /// It was stopped to be started again.
+    Stopped,
+    /// Everything is done.
+    Over,
+}
+
+/// What the people's part of a life came to.
+enum Drove {
+    Restart,
+    Settled(bool),
+}
+
+impl<'a> Stage<'a> {
+    /// Sets the stage.
+    async fn set(script: &'a Script) -> Self {
+        let epoch = DateTime::from_timestamp(1_800_000_000, 0).unwrap_or_default();
+        let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
+        let machine = Machine::new(script.seed);
+        let desk = Desk::open(script, clock.clone()).await;
+        let strikes = script.strikes.clone();
+        let front =
+            Arc::new(Front::new(desk.router(), machine.journal.clone(), clock.clone(), strikes));
+        let outside = Outside {
+            router: front.router(),
+            clock: clock.clone(),
+            drawer: Arc::new(Drawer(desk.codes().await.into())),
+            partner: desk.partner().await,
+        };
+        let tree = script.files.clone();
+        Self {
+            script,
+            history: vec![(clock.now(), tree.clone())],
+            tree: Arc::new(tree.into()),
+            clock,
+            desk,
+            front,
+            machine,
+            outside,
+            steps: 0,
+            stepped: Instant::now(),
+            crashes: script.crashes.clone(),
+            deaths: Vec::new(),
+            died: BTreeMap::new(),
+            acknowledged: Head::EMPTY,
+            violations: Vec::new(),
+            views: Vec::new(),
+        }
+    }
+
+    /// Lives until everything is done, then looks at what is left.
+    async fn play(mut self) -> Report {
+        loop {
+            self.machine.power.on(self.crashes.clone());
+            self.front.begin();
+            match self.live().await {
+                End::Died => self.die().await,
+                End::Stopped => {}
+                End::Over => return self.judge().await,
+            }
+        }
+    }
+
+    fn violate(&mut self, law: &'static str, text: String) {
+        self.violations.push(Violation::new(law, text));
+    }
+
+    /// One life of the machine.
+    async fn live(&mut self) -> End {
+        let opened = self.machine.open(&self.outside).await;
+        let open = match opened {
+            Ok(open) => open,
+            Err(_) if self.machine.power.dead() => return End::Died,
+            Err(error) => {
+                self.violate("journal", format!("the state cannot be opened: {error}"));
+                return End::Over;
+            }
+        };
+        self.compare(&open);
+        let engine = Engine::new(open.shared.clone(), Box::new(SimSpecs::new(self.tree.clone())));
+        let mut engine = match engine {
+            Ok(engine) => engine,
+            Err(error) => {
+                self.violate("stops", format!("the engine cannot start: {error}"));
+                return End::Over;
+            }
+        };
+        let end = self.work(&mut engine).await;
+        drop(engine);
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+        }
+        self.acknowledged = open.shared.writer.head();
+        if matches!(end, Ok(End::Over)) {
+            self.compare(&open);
+        }
+        match end {
+            Ok(End::Stopped) => self.stop(&open).await,
+            Ok(end) => end,
+            Err(_) if self.machine.power.dead() => End::Died,
+            Err(error) => {
+                self.violate("stops", format!("the engine stopped by itself: {error}"));
+                End::Over
+            }
+        }
+    }
+
+    /// A state that was opened is the one that the disks alone give.
+    fn compare(&mut self, open: &Open) {
+        let rebuilt = self.machine.rebuilt();
+        match (open.shared.facts.digest(), rebuilt) {
+            (Ok(kept), Ok(rebuilt)) if kept == rebuilt => {}
+            (Ok(kept), Ok(rebuilt)) => self.violate(
+                "journal",
+                format!("the index says {}, the journal {}", kept.short(), rebuilt.short()),
+            ),
+            (Err(error), _) => {
+                self.violate("journal", format!("the index cannot be read: {error}"))
+            }
+            (_, Err(error)) => {
+                self.violate("journal", format!("the journal cannot be folded: {error}"))
+            }
+        }
+    }
+
+    /// The engine works while people change files.
+    async fn work(&mut self, engine: &mut Engine) -> Result<End, EngineError> {
+        let (sender, events) = mpsc::channel(16);
+        let power = self.machine.power.clone();
+        let mut running = pin!(watched(engine.run(events, Until::Stopped)));
+        let drove = tokio::select! {
+            biased;
+            () = power.failed() => return Ok(End::Died),
+            ended = &mut running => {
+                ended?;
+                return Err(EngineError::Bug("it ended although nobody told it to".to_owned()));
+            }
+            drove = self.drive(sender) => drove,
+        };
+        if let Drove::Settled(settled) = drove {
+            if !settled {
+                self.violate(
+                    "settles",
+                    format!("not settled {SETTLES_WITHIN:?} after the last fault"),
+                );
+            }
+            return Ok(End::Over);
+        }
+        tokio::select! {
+            biased;
+            () = power.failed() => Ok(End::Died),
+            ended = &mut running => ended.map(|()| End::Stopped),
+        }
+    }
+
+    /// What people do: step by step, from where they were when the machine died.
+    async fn drive(&mut self, sender: mpsc::Sender<Event>) -> Drove {
+        while let Some(step) = self.script.steps.get(self.steps) {
+            let wait = Duration::from_millis(step.wait_ms);
+            sleep_until(self.stepped.checked_add(wait).unwrap_or(self.stepped)).await;
+            self.steps = self.steps.saturating_add(1);
+            self.stepped = Instant::now();
+            self.edit(|tree| step.changes.iter().for_each(|change| change.apply(tree)));
+            if step.restart {
+                drop(sender.send(Event::Stop).await);
+                return Drove::Restart;
+            }
+            drop(sender.send(Event::Files(Vec::new())).await);
+        }
+        self.front.calm();
+        self.machine.power.calm();
+        self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
+        let settled = timeout(SETTLES_WITHIN, ask(&sender, Question::Settle)).await.is_ok();
+        sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2)).await;
+        if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {
+            self.views = views;
+        }
+        Drove::Settled(settled)
+    }
+
+    /// Changes the files.
+    fn edit(&mut self, change: impl FnOnce(&mut Tree)) {
+        let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut tree);
+        self.history.push((self.clock.now(), tree.clone()));
+    }
+
+    /// A clean stop.
+    async fn stop(&mut self, open: &Open) -> End {
+        match open::close(&open.shared.writer, &*open.index).await {
+            Ok(head) => {
+                self.acknowledged = head;
+                End::Stopped
+            }
+            Err(_) if self.machine.power.dead() => End::Died,
+            Err(error) => {
+                self.violate("stops", format!("the state cannot be closed: {error}"));
+                End::Over
+            }
+        }
+    }
+
+    /// The machine is dead for a while, and comes back.
+    async fn die(&mut self) {
+        self.deaths.push(self.clock.now());
+        let Some(crash) = self.machine.power.died_of() else { return };
+        if let Some(at) = self.crashes.iter().position(|one| *one == crash) {
+            self.crashes.remove(at);
+        }
+        let died = self.died.entry(crash.point).or_default();
+        *died = died.saturating_add(1);
+        sleep(Duration::from_secs(crash.down_s)).await;
+        self.machine.reboot(crash.death);
+        let head = self.acknowledged;
+        let kept = durable::all(&self.machine.journal)
+            .iter()
+            .any(|entry| entry.sequence == head.sequence && entry.hash == head.hash);
+        if head.sequence > 0 && !kept {
+            let how = if crash.death == Death::Power { "power failure" } else { "crash" };
+            let text =
+                format!("record {} was acknowledged and is gone after a {how}", head.sequence);
+            self.violate("journal", text);
+        }
+    }
+
+    /// Looks at everything that is left.
+    async fn judge(mut self) -> Report {
+        let entries = durable::all(&self.machine.journal);
+        check::damage(&mut self.machine, &entries, &mut self.violations);
+        let before = self.desk.objects().await;
+        let after: Objects = self.desk.two_months_later().await;
+        let evidence = Evidence {
+            script: self.script,
+            history: &self.history,
+            arrivals: &self.front.arrivals(),
+            stories: &durable::stories(&entries),
+            numbers: &durable::numbers(&entries),
+            deaths: &self.deaths,
+            objects: &before,
+            later: &after,
+            views: &self.views,
+        };
+        let complete = self.violations.is_empty();
+        self.violations.extend(check::all(&evidence, complete));
+        let last = entries.last();
+        Report {
+            seed: self.script.seed,
+            head: last.map_or([0; 32], |entry| entry.hash),
+            records: last.map_or(0, |entry| entry.sequence),
+            struck: self.front.struck(),
+            died: self.died,
+            held: check::held(&evidence),
+            remade: check::remade(&evidence),
+            collected: after.ledger.len(),
+            violations: self.violations,
+        }
+    }
+}
+
+/// The engine's work, which ends with an error when it goes round and round without any time passing.
+async fn watched(run: impl Future<Output = Result<(), EngineError>>) -> Result<(), EngineError> {
+    let mut run = pin!(run);
+    let (mut since, mut turns) = (Instant::now(), 0_u32);
+    poll_fn(|context| {
+        let now = Instant::now();
+        turns = if now == since { turns.saturating_add(1) } else { 0 };
+        since = now;
+        if turns > TURNS_MAX {
+            return Poll::Ready(Err(EngineError::Bug("it spins".to_owned())));
+        }
+        run.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Asks the engine.
+async fn ask(sender: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
+    let (answer, reply) = oneshot::channel();
+    sender.send(Event::Ask(question, answer)).await.ok()?;
+    reply.await.ok()
+}

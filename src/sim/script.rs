@@ -1,0 +1,197 @@
+//! What happens in one run, decided before it begins, so that it can be told and cut down.
+
+use std::fmt;
+
+use super::dice::Dice;
+use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
+use super::plot;
+use super::power::{Crash, Death, Point, When};
+use super::world::{Change, Tree};
+use crate::sandbox::Surface;
+
+/// Everything that happens in a run.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// The seed that decides what the script leaves open.
+    pub seed: u64,
+    /// How much of the service is there.
+    pub surface: Surface,
+    /// Whether a second invoice of one name is refused rather than shown.
+    pub refuses_duplicates: bool,
+    /// The files at the beginning.
+    pub files: Tree,
+    /// What people do, in order.
+    pub steps: Vec<Step>,
+    /// What happens to calls.
+    pub strikes: Vec<Strike>,
+    /// What the machine may die of, each once.
+    pub crashes: Vec<Crash>,
+}
+
+/// One push to the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// How long after the step before, in milliseconds.
+    pub wait_ms: u64,
+    /// Whether the process is stopped and started first.
+    pub restart: bool,
+    /// What is done.
+    pub changes: Vec<Change>,
+}
+
+/// Places on the disk at which a machine can die, and how often each is passed in a short life.
+pub const DISK_PLACES: &[(&str, u64)] = &[
+    ("journal.write", 30),
+    ("journal.sync", 30),
+    ("journal.change", 2),
+    ("vault.write", 8),
+    ("vault.sync", 8),
+    ("vault.change", 2),
+];
+
+/// Effects that few runs come to: the machine dies at them more often than at others.
+const CHANGES: &[&str] = &["card.change", "card.delete", "recurring.change"];
+
+/// What the sending of a call is called among crash points.
+pub const SEND: &str = "send";
+
+impl Script {
+    /// What the seed says.
+    pub fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed, 1);
+        let surface = if dice.percent(50) { Surface::Public } else { Surface::Documented };
+        let refuses_duplicates = dice.percent(30);
+        let files = plot::files(&mut dice);
+        let steps = plot::steps(&files, &mut dice);
+        let strikes = strikes(&mut Dice::new(seed, 2));
+        let crashes = crashes(&mut Dice::new(seed, 3));
+        Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes }
+    }
+
+    /// How many things could be left out.
+    pub fn cuts(&self) -> usize {
+        let changes: usize = self.steps.iter().map(|step| step.changes.len()).sum();
+        let troubles = self.crashes.len().saturating_add(self.strikes.len());
+        let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
+        troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
+    }
+
+    /// The script without its `nth` thing: crashes first, then faults, changes and files;
+    /// after them come faults that strike every call instead of one.
+    #[must_use]
+    pub fn without(&self, mut nth: usize) -> Self {
+        let mut less = self.clone();
+        if nth < less.crashes.len() {
+            less.crashes.remove(nth);
+            return less;
+        }
+        nth = nth.saturating_sub(less.crashes.len());
+        if nth < less.strikes.len() {
+            less.strikes.remove(nth);
+            return less;
+        }
+        nth = nth.saturating_sub(less.strikes.len());
+        for step in &mut less.steps {
+            if nth < step.changes.len() {
+                step.changes.remove(nth);
+                return less;
+            }
+            nth = nth.saturating_sub(step.changes.len());
+        }
+        match self.files.keys().nth(nth) {
+            Some(name) => drop(less.files.remove(name)),
+            None => widen(&mut less.strikes, nth.saturating_sub(self.files.len())),
+        }
+        less
+    }
+}
+
+/// Lets the `nth` of the strikes on one call strike every call of its effect, so that the calls
+/// before it can be left out too.
+fn widen(strikes: &mut [Strike], nth: usize) {
+    let mut single = strikes.iter_mut().filter(|strike| strike.nth > 0);
+    if let Some(strike) = single.nth(nth) {
+        strike.nth = 0;
+    }
+}
+
+/// Which calls are struck.
+fn strikes(dice: &mut Dice) -> Vec<Strike> {
+    let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
+    let mut strikes = Vec::new();
+    let quiet = dice.percent(10);
+    for effect in effects {
+        let (calls, percent) = match effect {
+            "code.exchange" => (3, 8),
+            READ => (60, 4),
+            "card.delete" | "recurring.change" => (4, 50),
+            _ => (10, 30),
+        };
+        let fitting: Vec<Fault> =
+            FAULTS.iter().copied().filter(|fault| fault.strikes(effect)).collect();
+        for nth in 1..=calls {
+            let struck = dice.percent(percent) && !quiet;
+            if let Some(fault) = dice.pick(&fitting).copied().filter(|_| struck) {
+                strikes.push(Strike { effect, nth, fault, seconds: dice.between(1, 25) });
+            }
+        }
+    }
+    strikes
+}
+
+/// When the machine dies.
+fn crashes(dice: &mut Dice) -> Vec<Crash> {
+    let count = dice.below(8);
+    (0..count).map(|_| crash(dice)).collect()
+}
+
+fn crash(dice: &mut Dice) -> Crash {
+    let when = if dice.percent(50) { When::Before } else { When::After };
+    let (point, often) = match dice.below(10) {
+        0..=2 => {
+            let (place, often) = dice.pick(DISK_PLACES).copied().unwrap_or(("journal.sync", 1));
+            (Point { when, place, effect: "" }, often)
+        }
+        3 | 4 => (Point { when, place: "journal.sync", effect: "" }, 30),
+        5..=7 => {
+            let effect = dice.pick(CHANGES).copied().unwrap_or(READ);
+            (Point { when, place: SEND, effect }, 1)
+        }
+        _ => {
+            let effect = dice.pick(CALLS).map_or(READ, |(effect, _, _)| *effect);
+            // A merchant whose code is lost is out of the play.
+            let spared = effect == "code.exchange" && dice.percent(60);
+            let effect = if spared { "invoice.create" } else { effect };
+            (Point { when, place: SEND, effect }, 2)
+        }
+    };
+    Crash {
+        point,
+        nth: u32::try_from(dice.between(1, often)).unwrap_or(1),
+        death: if dice.percent(50) { Death::Process } else { Death::Power },
+        down_s: if dice.percent(50) { 0 } else { dice.below(120) },
+    }
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let refuses = if self.refuses_duplicates { "refused" } else { "shown" };
+        writeln!(f, "surface {:?}, a repeated source_id is {refuses}", self.surface)?;
+        for doc in self.files.values() {
+            writeln!(f, "file    {doc}")?;
+        }
+        for step in &self.steps {
+            let restart = if step.restart { ", restart" } else { "" };
+            for change in &step.changes {
+                writeln!(f, "edit    after {} ms{restart}: {change}", step.wait_ms)?;
+            }
+        }
+        for strike in &self.strikes {
+            writeln!(f, "fault   {strike}")?;
+        }
+        for crash in &self.crashes {
+            writeln!(f, "crash   {crash}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! The spec tree of a run, read from YAML text by the kinds' own readers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::world::Tree;
+use crate::base::hash::{canonical, sha256};
+use crate::base::id::{Key, Kind, Name};
+use crate::base::money::Currency;
+use crate::engine::Specs;
+use crate::kinds::{CheckCx, register};
+use crate::model::desired::{Coverage, Desired};
+use crate::model::issue::{Problem, Severity};
+use crate::model::manifest::{Annotations, Deletion, Manifest, OnDoubt, Place};
+
+/// The files as they are now; the run changes them, the engine reads them.
+pub type SharedTree = Arc<Mutex<Tree>>;
+
+/// Wishes from the texts of a tree.
+#[derive(Debug)]
+pub struct SimSpecs {
+    tree: SharedTree,
+    desired: Desired,
+    /// What was read before, by text.
+    known: BTreeMap<String, Option<(Key, Option<Arc<Manifest>>)>>,
+}
+
+impl SimSpecs {
+    /// Reads the tree as it is now.
+    pub fn new(tree: SharedTree) -> Self {
+        let mut specs = Self { tree, desired: Desired::default(), known: BTreeMap::new() };
+        specs.reload(&[]);
+        specs
+    }
+}
+
+impl Specs for SimSpecs {
+    fn desired(&self) -> &Desired {
+        &self.desired
+    }
+
+    fn reload(&mut self, _: &[PathBuf]) -> BTreeSet<Key> {
+        let before = std::mem::take(&mut self.desired);
+        let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.desired = self.read(&tree);
+        let keys = |desired: &Desired| -> BTreeSet<Key> {
+            desired.manifests.keys().chain(&desired.broken).cloned().collect()
+        };
+        keys(&before).union(&keys(&self.desired)).cloned().collect()
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+}
+
+/// What the header of a document says.
+#[derive(Deserialize)]
+struct Header {
+    kind: String,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: Name,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+}
+
+impl SimSpecs {
+    /// Everything that the texts want.
+    fn read(&mut self, tree: &Tree) -> Desired {
+        let mut desired = Desired { coverage: Coverage::Whole, ..Desired::default() };
+        for doc in tree.values() {
+            let text = doc.yaml();
+            let found = self.known.entry(text).or_insert_with_key(|text| document(text));
+            match found.clone() {
+                None => desired.coverage = Coverage::Partial,
+                Some((key, Some(manifest))) => drop(desired.manifests.insert(key, manifest)),
+                Some((key, None)) => drop(desired.broken.insert(key)),
+            }
+        }
+        close(&mut desired);
+        if !desired.broken.is_empty() {
+            desired.coverage = Coverage::Partial;
+        }
+        desired
+    }
+}
+
+/// A document: `None` if not even its name can be read, without a manifest if it is not good.
+fn document(text: &str) -> Option<(Key, Option<Arc<Manifest>>)> {
+    let header: Header = serde_yaml::from_str(text).ok()?;
+    let namespace = Name::default_namespace();
+    let key = Key::new(Kind::new(&header.kind), &namespace, &header.metadata.name);
+    let manifest = manifest(&key, &header, text).map(Arc::new);
+    Some((key, manifest))
+}
+
+/// One good document.
+fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
+    let cx = CheckCx { decimal_amounts_only: false, web_urls: Vec::new(), currency: Currency::USD };
+    let row = register::find(&header.kind)?;
+    let read = (row.read)(text, &key.namespace, &cx).ok()?;
+    if read.issues.iter().any(|issue| issue.severity == Severity::Error) {
+        return None;
+    }
+    let annotations = annotations(&header.metadata.annotations);
+    let both = serde_json::json!({"spec": read.spec, "annotations": annotations});
+    Some(Manifest {
+        key: key.clone(),
+        labels: BTreeMap::new(),
+        annotations,
+        digest: sha256(&canonical(&both)),
+        spec: read.spec,
+        references: read.references,
+        place: Place {
+            file: format!("{}.yaml", key.name).into(),
+            line: 1,
+            offset: 0,
+            length: text.len(),
+        },
+    })
+}
+
+fn annotations(said: &BTreeMap<String, String>) -> Annotations {
+    let word = |name: &str| said.get(name).map(|word| Value::from(word.as_str()));
+    Annotations {
+        generation: said
+            .get("reckon.dev/generation")
+            .and_then(|number| number.parse().ok())
+            .unwrap_or_default(),
+        deletion: word("reckon.dev/deletion")
+            .and_then(|word| serde_json::from_value::<Deletion>(word).ok())
+            .unwrap_or_default(),
+        on_doubt: word("reckon.dev/on-doubt")
+            .and_then(|word| serde_json::from_value::<OnDoubt>(word).ok()),
+        ..Annotations::default()
+    }
+}
+
+/// Takes out every document that refers to one that is not there or not good.
+fn close(desired: &mut Desired) {
+    loop {
+        let manifests = &desired.manifests;
+        let find = |key: &Key| manifests.get(key).cloned();
+        let lame = manifests.values().find(|manifest| {
+            let linked = register::find(manifest.key.kind.as_str())
+                .is_some_and(|row| !(row.check_links)(manifest, &find).is_empty());
+            linked || manifest.references.iter().any(|one| !manifests.contains_key(&one.key))
+        });
+        let Some(key) = lame.map(|manifest| manifest.key.clone()) else {
+            return;
+        };
+        desired.manifests.remove(&key);
+        desired.broken.insert(key);
+    }
+}

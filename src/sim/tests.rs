@@ -1,0 +1,87 @@
+use super::chaos::{chaos, shrunk};
+use super::coverage::EXEMPT;
+use super::run::run;
+use super::script::Script;
+use crate::base::planted;
+
+fn clean(from: u64, runs: u32) {
+    let report = chaos(from, runs, &mut |_| {});
+    assert!(report.is_clean(), "{report}");
+    assert_eq!(report.clean, runs);
+}
+
+// Two tests, so that two processors share the work.
+#[test]
+fn seeds_1_to_50_are_clean() {
+    clean(1, 50);
+}
+
+#[test]
+fn seeds_51_to_100_are_clean() {
+    clean(51, 50);
+}
+
+#[test]
+fn one_seed_gives_one_journal_and_the_world_is_not_idle() {
+    let mut collected = 0;
+    for seed in 1..=5 {
+        let (one, other) = (run(&Script::new(seed)), run(&Script::new(seed)));
+        assert_eq!((one.head, one.records), (other.head, other.records), "seed {seed}");
+        assert!(one.records > 10, "seed {seed} does something");
+        collected += one.collected;
+    }
+    assert!(collected > 5, "the service collects what is due");
+}
+
+/// Each planted fault, and within how many seeds from 1 on it is found, by which law.
+const FOUND_WITHIN: &[(&str, u64, &str)] = &[
+    ("send-before-sync", 3, "law 1"),
+    ("fold-reads-unsynced", 30, "journal"),
+    ("attempt-in-the-name", 5, "law 5"),
+    ("absent-after-one-read", 20, "law 5"),
+    ("prune-under-partial", 20, "law 2"),
+    ("two-open-effects", 20, "law 5"),
+    ("tail-cut-drops-valid", 20, "journal"),
+    ("settled-without-comparing", 20, "law 4"),
+];
+
+#[test]
+fn every_planted_fault_is_found() {
+    let planted: Vec<&str> = FOUND_WITHIN.iter().map(|(fault, _, _)| *fault).collect();
+    assert_eq!(planted, planted::FAULTS);
+    for (fault, within, law) in FOUND_WITHIN {
+        planted::plant(Some(fault));
+        let names = |text: String| text.contains(law);
+        let finds =
+            |seed| run(&Script::new(seed)).violations.iter().any(|one| names(one.to_string()));
+        let found = (1..=*within).find(|seed| finds(*seed));
+        planted::plant(None);
+        assert!(found.is_some(), "{fault} is not found as {law} within {within} seeds");
+    }
+}
+
+#[test]
+fn a_failure_is_told_with_the_shortest_script_that_still_fails() {
+    planted::plant(Some("settled-without-comparing"));
+    let failed = (1..=20).map(Script::new).find_map(|script| {
+        let report = run(&script);
+        report.violations.iter().any(|one| one.law == "law 4").then_some((script, report))
+    });
+    let (script, report) = failed.unwrap();
+    let (script, report) = shrunk(script, report, "law 4");
+    planted::plant(None);
+    assert!(script.strikes.len() <= 2 && script.crashes.is_empty(), "{script}");
+    assert!(script.files.len() <= 5 && script.cuts() <= 8, "{script}");
+    assert!(report.violations.iter().any(|one| one.law == "law 4"));
+}
+
+#[test]
+fn the_exemptions_are_those_of_the_document() {
+    let text = include_str!("../../docs/chaos.md");
+    let (_, table) = text.split_once("Exempt are:").unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what"));
+    let said: Vec<String> = rows.map(str::to_owned).collect();
+    let coded: Vec<String> =
+        EXEMPT.iter().map(|(what, why)| format!("| {what} | {why} |")).collect();
+    assert_eq!(said, coded);
+}

@@ -1,0 +1,309 @@
+//! The documents of a simulated world, and what people do to them.
+//!
+//! A document is kept as what it means, which is what the checkers compare the service with, and
+//! is handed to the engine as YAML text alone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write as _;
+
+use crate::base::hash::{Mark, SourceId};
+use crate::base::id::Key;
+
+/// The partner's name in every run.
+pub const PARTNER: &str = "acme";
+
+/// One document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doc {
+    /// Its name, without a second one of any kind in the world.
+    pub name: String,
+    /// `reckon.dev/generation`.
+    pub generation: u32,
+    /// What it says.
+    pub body: Body,
+    /// How its text is broken, if it is.
+    pub broken: Option<Breakage>,
+}
+
+/// What a document says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// A merchant, connected by a code.
+    Merchant,
+    /// A contact.
+    Contact {
+        /// Its merchant.
+        merchant: String,
+        /// `reckon.dev/on-doubt: hold`.
+        hold: bool,
+    },
+    /// An invoice.
+    Invoice {
+        /// Its merchant.
+        merchant: String,
+        /// Who pays.
+        contact: String,
+        /// Its lines, in minor units.
+        lines: Vec<i64>,
+        /// To how many addresses it is mailed.
+        mails: u32,
+    },
+    /// A saved card.
+    Card {
+        /// Its merchant.
+        merchant: String,
+        /// The version of its description.
+        text: u32,
+        /// `reckon.dev/deletion: delete`.
+        delete: bool,
+    },
+    /// A recurring charge.
+    Recurring {
+        /// Its merchant.
+        merchant: String,
+        /// What pays.
+        card: String,
+        /// What each occurrence collects, in minor units.
+        amount: i64,
+        /// The version of its description.
+        text: u32,
+    },
+}
+
+/// How a text is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breakage {
+    /// It is no YAML: not even its name can be read.
+    Garbage,
+    /// It holds a field that its kind does not know.
+    Misfit,
+}
+
+/// All documents that are there, by name.
+pub type Tree = BTreeMap<String, Doc>;
+
+impl Doc {
+    /// A good document of the first generation.
+    pub fn new(name: &str, body: Body) -> Self {
+        Self { name: name.to_owned(), generation: 0, body, broken: None }
+    }
+
+    /// What the YAML calls its kind.
+    pub fn kind(&self) -> &'static str {
+        match self.body {
+            Body::Merchant => "Merchant",
+            Body::Contact { .. } => "Contact",
+            Body::Invoice { .. } => "Invoice",
+            Body::Card { .. } => "SavedMethod",
+            Body::Recurring { .. } => "RecurringCharge",
+        }
+    }
+
+    /// Its merchant; a merchant is its own.
+    pub fn merchant(&self) -> &str {
+        match &self.body {
+            Body::Merchant => &self.name,
+            Body::Contact { merchant, .. }
+            | Body::Invoice { merchant, .. }
+            | Body::Card { merchant, .. }
+            | Body::Recurring { merchant, .. } => merchant,
+        }
+    }
+
+    /// Everything that it refers to.
+    pub fn needs(&self) -> Vec<&str> {
+        match &self.body {
+            Body::Merchant => Vec::new(),
+            Body::Contact { merchant, .. } | Body::Card { merchant, .. } => vec![merchant],
+            Body::Invoice { merchant, contact, .. } => vec![merchant, contact],
+            Body::Recurring { merchant, card, .. } => vec![merchant, card],
+        }
+    }
+
+    /// Kind, namespace and name as text.
+    pub fn address(&self) -> String {
+        format!("{}/default/{}", self.kind(), self.name)
+    }
+
+    /// The name of its obligation under a generation; `None` for a name that is none.
+    pub fn source_id(&self, generation: u32) -> Option<SourceId> {
+        let key: Key = self.address().parse().ok()?;
+        Some(SourceId::new(PARTNER, &key, generation))
+    }
+
+    /// The same, short.
+    pub fn mark(&self, generation: u32) -> Option<Mark> {
+        self.source_id(generation).map(|source| source.mark())
+    }
+
+    /// The e-mail address of a contact: nobody else has it.
+    pub fn email(&self) -> String {
+        format!("{}@payers.example", self.name)
+    }
+
+    /// The description of a card or a recurring charge in one of its versions.
+    pub fn text(&self) -> Option<String> {
+        match self.body {
+            Body::Card { text, .. } | Body::Recurring { text, .. } => {
+                Some(format!("{} version {text}", self.name))
+            }
+            Body::Merchant | Body::Contact { .. } | Body::Invoice { .. } => None,
+        }
+    }
+
+    /// What an invoice asks for in all, or an occurrence of a recurring charge collects.
+    pub fn amount(&self) -> Option<i64> {
+        match &self.body {
+            Body::Invoice { lines, .. } => {
+                lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(*line))
+            }
+            Body::Recurring { amount, .. } => Some(*amount),
+            Body::Merchant | Body::Contact { .. } | Body::Card { .. } => None,
+        }
+    }
+
+    /// Whether its document says that the object goes with it.
+    pub fn says_delete(&self) -> bool {
+        matches!(self.body, Body::Card { delete: true, .. })
+    }
+
+    /// The document as its author writes it.
+    pub fn yaml(&self) -> String {
+        let mut text = format!("apiVersion: reckon.dev/v1\nkind: {}\nmetadata:\n", self.kind());
+        // Writing into a String cannot fail.
+        let _written = self.write(&mut text);
+        match self.broken {
+            None => text,
+            Some(Breakage::Misfit) => text + "  nonsense: 1\n",
+            Some(Breakage::Garbage) => text.replace("metadata:", "metadata: [unclosed"),
+        }
+    }
+
+    fn write(&self, out: &mut String) -> fmt::Result {
+        writeln!(out, "  name: {}\n  annotations:", self.name)?;
+        writeln!(out, "    reckon.dev/generation: \"{}\"", self.generation)?;
+        if self.says_delete() {
+            writeln!(out, "    reckon.dev/deletion: delete")?;
+        }
+        if matches!(self.body, Body::Contact { hold: true, .. }) {
+            writeln!(out, "    reckon.dev/on-doubt: hold")?;
+        }
+        writeln!(out, "spec:")?;
+        self.write_spec(out)
+    }
+
+    fn write_spec(&self, out: &mut String) -> fmt::Result {
+        let name = &self.name;
+        match &self.body {
+            Body::Merchant => writeln!(
+                out,
+                "  mode: test\n  credentials: {{authorization_code: {{env: {}}}}}",
+                variable(name)
+            ),
+            Body::Contact { merchant, hold: _ } => writeln!(
+                out,
+                "  merchant: {merchant}\n  first_name: Given\n  last_name: {name}\n  \
+                 email_addresses: [{{address: {}}}]",
+                self.email()
+            ),
+            Body::Invoice { merchant, contact, lines, mails } => {
+                writeln!(
+                    out,
+                    "  merchant: {merchant}\n  contact: {contact}\n  bank_account: Operating\n  \
+                     invoice_date: 2027-03-01\n  reference: {name}\n  line_items:"
+                )?;
+                for line in lines {
+                    let rate = money(*line);
+                    writeln!(out, "  - {{description: Work, rate_per_quantity: \"{rate}\"}}")?;
+                }
+                for mail in 0..*mails {
+                    let head = if mail == 0 { "  invoice_messages:\n" } else { "" };
+                    writeln!(out, "{head}  - {{email_addresses: [{name}-{mail}@payers.example]}}")?;
+                }
+                Ok(())
+            }
+            Body::Card { merchant, text: _, delete: _ } => writeln!(
+                out,
+                "  merchant: {merchant}\n  type: card\n  source: {{card: {{number: \
+                 \"4242424242424242\", exp_month: 8, exp_year: 2031, name: {name}}}}}\n  \
+                 description: {}",
+                self.text().unwrap_or_default()
+            ),
+            Body::Recurring { merchant, card, amount, text: _ } => writeln!(
+                out,
+                "  merchant: {merchant}\n  method: {card}\n  amount: {}\n  description: {}\n  \
+                 schedule: {{start: 2027-02-01, interval_unit: MONTH, interval_delay: 1, \
+                 days: [\"1\"]}}",
+                money(*amount),
+                self.text().unwrap_or_default()
+            ),
+        }
+    }
+}
+
+/// The variable that holds a merchant's code.
+pub fn variable(merchant: &str) -> String {
+    format!("CODE_{}", merchant.to_ascii_uppercase())
+}
+
+/// An amount as people write it.
+fn money(minor: i64) -> String {
+    let whole = minor.checked_div(100).unwrap_or(0);
+    let cents = minor.checked_rem(100).unwrap_or(0);
+    format!("{whole}.{cents:02} USD")
+}
+
+/// One thing that someone does to the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A document is written, new or in place of the one of that name.
+    Write(Doc),
+    /// A document is removed.
+    Remove(String),
+    /// A document is broken.
+    Break(String, Breakage),
+    /// A document is whole again.
+    Mend(String),
+}
+
+impl Change {
+    /// Does it; a change of a document that is not there changes nothing.
+    pub fn apply(&self, tree: &mut Tree) {
+        match self {
+            Self::Write(doc) => {
+                tree.insert(doc.name.clone(), doc.clone());
+            }
+            Self::Remove(name) => {
+                tree.remove(name);
+            }
+            Self::Break(name, how) => {
+                if let Some(doc) = tree.get_mut(name) {
+                    doc.broken = Some(*how);
+                }
+            }
+            Self::Mend(name) => {
+                if let Some(doc) = tree.get_mut(name) {
+                    doc.broken = None;
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write(doc) => write!(f, "write {doc}"),
+            Self::Remove(name) => write!(f, "remove {name}"),
+            Self::Break(name, how) => write!(f, "break {name} ({how:?})"),
+            Self::Mend(name) => write!(f, "mend {name}"),
+        }
+    }
+}
+
+impl fmt::Display for Doc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?} generation {}", self.name, self.body, self.generation)
+    }
+}
