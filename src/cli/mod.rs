@@ -3,7 +3,7 @@
 mod apply;
 pub mod args;
 mod cache;
-// mod chaos;
+mod chaos;
 mod commands;
 pub mod exit;
 mod get;

@@ -212,6 +212,7 @@ fn settings() -> Settings {
             partner: PARTNER.to_owned(),
             digest_key: KEY,
             on_doubt: OnDoubt::Recreate,
+            live_refused: None,
         },
         timeout: TIMEOUT,
         grace: GRACE,
