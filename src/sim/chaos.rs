@@ -75,12 +75,11 @@ pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosRepor
         let script = Script::new(seed0.saturating_add(u64::from(number)));
         let report = run(&script);
         all.count(&report);
-        match report.violations.first() {
-            None => all.clean = all.clean.saturating_add(1),
-            Some(_) => {
-                let shrinks = all.failures.len() < SHRUNK_MAX;
-                all.failures.extend(failure(script, report, shrinks));
-            }
+        if report.violations.is_empty() {
+            all.clean = all.clean.saturating_add(1);
+        } else {
+            let shrinks = all.failures.len() < SHRUNK_MAX;
+            all.failures.extend(failure(script, report, shrinks));
         }
         progress(number.saturating_add(1));
     }

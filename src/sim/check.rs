@@ -24,7 +24,7 @@ use super::script::Script;
 use super::world::{Doc, Tree};
 use crate::engine::ResourceView;
 
-pub use damage::damage;
+pub(super) use damage::damage;
 
 /// Something that must not be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -38,14 +38,14 @@ pub struct Objects {
 }
 
 /// The desk.
-pub struct Desk {
+pub(crate) struct Desk {
     router: Option<Router>,
     merchants: Vec<String>,
 }
 
 impl Desk {
     /// Opens the sandbox of a script.
-    pub async fn open(script: &Script, clock: SharedClock) -> Self {
+    pub(crate) async fn open(script: &Script, clock: SharedClock) -> Self {
         let options =
             Options { seed: script.seed, surface: script.surface, clock, ..Options::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
@@ -60,12 +60,12 @@ impl Desk {
     }
 
     /// The service itself; without one, nothing answers.
-    pub fn router(&self) -> Router {
+    pub(crate) fn router(&self) -> Router {
         self.router.clone().unwrap_or_default()
     }
 
     /// A fresh code for each merchant, by the variable that its document names.
-    pub async fn codes(&self) -> BTreeMap<String, String> {
+    pub(crate) async fn codes(&self) -> BTreeMap<String, String> {
         let mut codes = BTreeMap::new();
         for name in &self.merchants {
             let issued = self.order("credentials", &json!({"merchant": name})).await;
@@ -75,7 +75,7 @@ impl Desk {
     }
 
     /// The partner's own values.
-    pub async fn partner(&self) -> PartnerAccess {
+    pub(crate) async fn partner(&self) -> PartnerAccess {
         let all = self.look("credentials").await;
         let partner = all.get("partner").cloned().unwrap_or_default();
         PartnerAccess {
@@ -86,7 +86,7 @@ impl Desk {
     }
 
     /// Everything that the service holds now.
-    pub async fn objects(&self) -> Objects {
+    pub(crate) async fn objects(&self) -> Objects {
         Objects {
             contacts: self.all("contacts").await,
             invoices: self.all("invoices").await,
@@ -99,7 +99,7 @@ impl Desk {
     }
 
     /// The same after two months more, in which the service collects what is due.
-    pub async fn two_months_later(&self) -> Objects {
+    pub(crate) async fn two_months_later(&self) -> Objects {
         self.order("clock", &json!({"advance": "P60D"})).await;
         self.objects().await
     }
@@ -139,7 +139,7 @@ impl Desk {
 }
 
 /// A text field, empty where there is none.
-pub fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 

@@ -27,16 +27,16 @@ use crate::store::open::{self, Assembled, Found, OpenError, Pieces};
 use crate::store::writer::Writer;
 
 /// How long the engine waits for an answer.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// How much later than that a request may still take effect.
-pub const GRACE: Duration = Duration::from_secs(30);
+pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
 /// The key of every simulated state: it guards nothing.
 const KEY: [u8; 32] = [7; 32];
 
 /// Secrets by the names of variables, as the specs name them.
 #[derive(Default)]
-pub struct Drawer(pub Mutex<BTreeMap<String, String>>);
+pub(crate) struct Drawer(pub(crate) Mutex<BTreeMap<String, String>>);
 
 impl Secrets for Drawer {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
@@ -50,13 +50,13 @@ impl Secrets for Drawer {
 }
 
 /// A machine.
-pub struct Machine {
+pub(crate) struct Machine {
     /// Its power.
-    pub power: Power,
+    pub(crate) power: Power,
     /// The journal's disk.
-    pub journal: SimDisk,
+    pub(crate) journal: SimDisk,
     /// The vault's disk.
-    pub vault: SimDisk,
+    pub(crate) vault: SimDisk,
     index: Arc<dyn Index>,
     boot: u32,
     segment_bytes: u64,
@@ -65,28 +65,28 @@ pub struct Machine {
 }
 
 /// A state that stands open, before an engine runs on it.
-pub struct Open {
+pub(crate) struct Open {
     /// What every task of the engine has.
-    pub shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     /// The index beneath it.
-    pub index: Arc<dyn Index>,
+    pub(crate) index: Arc<dyn Index>,
 }
 
 /// What the engine's client needs.
-pub struct Outside {
+pub(crate) struct Outside {
     /// The service.
-    pub router: Router,
+    pub(crate) router: Router,
     /// The time.
-    pub clock: SharedClock,
+    pub(crate) clock: SharedClock,
     /// Where secrets are.
-    pub drawer: Arc<Drawer>,
+    pub(crate) drawer: Arc<Drawer>,
     /// The partner's own values.
-    pub partner: PartnerAccess,
+    pub(crate) partner: PartnerAccess,
 }
 
 impl Machine {
     /// A machine with empty disks; the seed decides how long its segments are.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 4);
         let power = Power::default();
         let disk =
@@ -105,7 +105,7 @@ impl Machine {
 
     /// The machine comes back after a death: what was not synced may be gone, and after a power
     /// failure the index is not believed.
-    pub fn reboot(&mut self, death: Death) {
+    pub(crate) fn reboot(&mut self, death: Death) {
         self.journal.reboot(death, &mut self.dice);
         self.vault.reboot(death, &mut self.dice);
         match death {
@@ -128,7 +128,7 @@ impl Machine {
     }
 
     /// Opens the state and puts together what an engine needs.
-    pub async fn open(&mut self, outside: &Outside) -> Result<Open, OpenError> {
+    pub(crate) async fn open(&mut self, outside: &Outside) -> Result<Open, OpenError> {
         let Assembled { journal, fold, vault, found: _ } = self.assemble()?;
         let writer = Arc::new(Writer::inline(journal, vault.clone(), fold));
         let facts = Facts::new(self.index.clone());
@@ -162,7 +162,7 @@ impl Machine {
     }
 
     /// The digest of a state that is made from the disks alone, on copies of them.
-    pub fn rebuilt(&self) -> Result<crate::base::hash::Digest, OpenError> {
+    pub(crate) fn rebuilt(&self) -> Result<crate::base::hash::Digest, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let pieces = Pieces {
             journal: Arc::new(copy(&self.journal)),
@@ -179,13 +179,13 @@ impl Machine {
     }
 
     /// One of the machine's own decisions.
-    pub fn dice(&mut self) -> &mut Dice {
+    pub(crate) fn dice(&mut self) -> &mut Dice {
         &mut self.dice
     }
 }
 
 /// A disk with what is durable on another one.
-pub fn copy(disk: &SimDisk) -> MemoryDisk {
+pub(crate) fn copy(disk: &SimDisk) -> MemoryDisk {
     use crate::store::disk::Disk as _;
     let copy = MemoryDisk::new();
     disk.each_durable(|name, bytes| {

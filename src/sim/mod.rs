@@ -15,7 +15,7 @@
 pub mod chaos;
 pub mod check;
 pub mod coverage;
-mod desk;
+pub mod desk;
 mod dice;
 pub mod disk;
 pub mod durable;

@@ -28,7 +28,7 @@ use crate::store::journal::Head;
 use crate::store::open;
 
 /// Once nothing goes wrong any more, everything settles within this time.
-const SETTLES_WITHIN: Duration = Duration::from_secs(6 * 3600);
+const SETTLES_WITHIN: Duration = Duration::from_hours(6);
 /// After so many turns of the scheduler every task that was told to end has ended.
 const TURNS: u32 = 64;
 
@@ -213,10 +213,10 @@ impl<'a> Stage<'a> {
                 format!("the index says {}, the journal {}", kept.short(), rebuilt.short()),
             ),
             (Err(error), _) => {
-                self.violate("journal", format!("the index cannot be read: {error}"))
+                self.violate("journal", format!("the index cannot be read: {error}"));
             }
             (_, Err(error)) => {
-                self.violate("journal", format!("the journal cannot be folded: {error}"))
+                self.violate("journal", format!("the journal cannot be folded: {error}"));
             }
         }
     }

@@ -18,20 +18,23 @@ use crate::model::issue::{Problem, Severity};
 use crate::model::manifest::{Annotations, Deletion, Manifest, OnDoubt, Place};
 
 /// The files as they are now; the run changes them, the engine reads them.
-pub type SharedTree = Arc<Mutex<Tree>>;
+pub(crate) type SharedTree = Arc<Mutex<Tree>>;
+
+/// A document whose name can be read, and what it wants if it is good.
+type Known = (Key, Option<Arc<Manifest>>);
 
 /// Wishes from the texts of a tree.
 #[derive(Debug)]
-pub struct SimSpecs {
+pub(crate) struct SimSpecs {
     tree: SharedTree,
     desired: Desired,
     /// What was read before, by text.
-    known: BTreeMap<String, Option<(Key, Option<Arc<Manifest>>)>>,
+    known: BTreeMap<String, Option<Known>>,
 }
 
 impl SimSpecs {
     /// Reads the tree as it is now.
-    pub fn new(tree: SharedTree) -> Self {
+    pub(crate) fn new(tree: SharedTree) -> Self {
         let mut specs = Self { tree, desired: Desired::default(), known: BTreeMap::new() };
         specs.reload(&[]);
         specs
@@ -94,7 +97,7 @@ impl SimSpecs {
 }
 
 /// A document: `None` if not even its name can be read, without a manifest if it is not good.
-fn document(text: &str) -> Option<(Key, Option<Arc<Manifest>>)> {
+fn document(text: &str) -> Option<Known> {
     let header: Header = serde_yaml::from_str(text).ok()?;
     let namespace = Name::default_namespace();
     let key = Key::new(Kind::new(&header.kind), &namespace, &header.metadata.name);

@@ -12,7 +12,7 @@ use crate::store::journal::{Journal, Options};
 const TRIES: u32 = 4;
 
 /// Damages records that others follow, on copies of the journal: none of them may open.
-pub fn damage(machine: &mut Machine, entries: &[Entry], found: &mut Vec<Violation>) {
+pub(crate) fn damage(machine: &mut Machine, entries: &[Entry], found: &mut Vec<Violation>) {
     let last = entries.last().map(|entry| entry.sequence);
     let followed: Vec<&Entry> = entries.iter().filter(|one| Some(one.sequence) != last).collect();
     for _ in 0..TRIES {

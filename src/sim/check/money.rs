@@ -48,8 +48,8 @@ pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let occurrence = text(entry, "recurring_charge_occurrence_id");
         let charge = owner(evidence, occurrence);
         let amount = charge.and_then(|charge| charge.get("amount"));
-        let named = charge.is_some_and(|charge| names.contains_key(&mark_of(charge)));
-        if !named || amount != entry.get("amount") {
+        let known = charge.is_some_and(|charge| names.contains_key(&mark_of(charge)));
+        if !known || amount != entry.get("amount") {
             let text = format!(
                 "a charge of {:?} by occurrence {occurrence:?} that no document asked for",
                 entry.get("amount")

@@ -60,7 +60,7 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
                 format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
             )),
             None => {
-                found.push(Violation::new("settles", format!("{} is not listed", doc.address())))
+                found.push(Violation::new("settles", format!("{} is not listed", doc.address())));
             }
         }
     }
