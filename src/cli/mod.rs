@@ -29,7 +29,7 @@ use clap::error::ErrorKind;
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
-use self::args::{Cli, Output};
+use self::args::{Cli, Command, Output};
 use self::exit::{Exit, Failure};
 use self::out::Out;
 
@@ -44,11 +44,16 @@ pub fn main() -> u8 {
     let out = Out::new(cli.output);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let ended = match runtime {
+    let result = match runtime {
         Ok(runtime) => runtime.block_on(commands::run(&cli, out)),
         Err(error) => Err(Failure::environment("reckon::runtime", error)),
     };
-    match ended {
+    ended(result, out)
+}
+
+/// The exit code of what a command came to.
+fn ended(result: Result<Exit, Failure>, out: Out) -> u8 {
+    match result {
         Ok(exit) => exit.code(),
         Err(failure) => tell(&failure, out),
     }
