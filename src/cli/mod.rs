@@ -42,6 +42,10 @@ pub fn main() -> u8 {
     log(cli.verbose);
     crate::client::install_crypto();
     let out = Out::new(cli.output);
+    if let Command::Chaos(args) = &cli.command {
+        // The simulator brings its own runtime and its own time.
+        return ended(chaos::run(args, out), out);
+    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let result = match runtime {
