@@ -24,6 +24,8 @@ mod specs;
 mod store;
 mod validate;
 
+use std::io::IsTerminal;
+
 use clap::Parser;
 use clap::error::ErrorKind;
 use serde_json::json;
@@ -39,7 +41,7 @@ pub fn main() -> u8 {
         Ok(cli) => cli,
         Err(usage) => return refuse(&usage),
     };
-    log(cli.verbose);
+    log(&cli);
     crate::client::install_crypto();
     let out = Out::new(cli.output);
     if let Command::Chaos(args) = &cli.command {
@@ -71,16 +73,19 @@ fn refuse(usage: &clap::Error) -> u8 {
     if asked { Exit::Done.code() } else { Exit::Input.code() }
 }
 
-/// Logs go to standard error; `-v` says more. Bodies and secrets are in none of them.
-fn log(verbose: u8) {
-    let level = match verbose {
-        0 => "warn",
-        1 => "reckon=info,warn",
-        _ => "reckon=debug,info",
+/// Logs go to standard error; `-v` says more. Bodies and secrets are in none of them. The
+/// simulator's worlds fail all the time: they are silent unless asked.
+fn log(cli: &Cli) {
+    let level = match (cli.verbose, &cli.command) {
+        (0, Command::Chaos(_)) => "off",
+        (0, _) => "warn",
+        (1, _) => "reckon=info,warn",
+        (2.., _) => "reckon=debug,info",
     };
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(level))
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_target(false);
     // A second initialisation, in tests, keeps the first.
     drop(subscriber.try_init());
