@@ -4,6 +4,15 @@
 //! nowhere else: in any other build every one is off for good and the compiler removes it.
 
 #[cfg(test)]
+pub use switch::{FAULTS, is, plant};
+
+/// Whether a fault is planted: never, outside the crate's own tests.
+#[cfg(not(test))]
+pub const fn is(_name: &str) -> bool {
+    false
+}
+
+#[cfg(test)]
 mod switch {
     use std::cell::Cell;
 
@@ -32,13 +41,4 @@ mod switch {
     pub fn plant(name: Option<&'static str>) {
         PLANTED.with(|planted| planted.set(name));
     }
-}
-
-#[cfg(test)]
-pub use switch::{FAULTS, is, plant};
-
-/// Whether a fault is planted: never, outside the crate's own tests.
-#[cfg(not(test))]
-pub const fn is(_name: &str) -> bool {
-    false
 }

@@ -38,6 +38,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         Ok(baseline) => baseline,
         Err(unable) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
     };
+    let promise = shared.promises().acquire().await;
     let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
     let effect = job.effect;
     let intent = Intent {
@@ -58,6 +59,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         at: shared.now(),
     };
     let outcome = promised_and_sent(shared, blobs, &intent, &wallet).await?;
+    drop(promise);
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
 }
 

@@ -21,6 +21,10 @@ use crate::store::fold::IndexFold;
 use crate::store::vault::{Sealed, Vault, VaultError};
 use crate::store::writer::{Commit, Writer};
 
+/// Intents written or being written for each call that may be under way: enough that a call never
+/// waits for the disk, and few enough that a crash leaves little doubt.
+const PROMISES_PER_CALL: usize = 2;
+
 /// Finds the secret that a spec names, as late as possible.
 pub trait Secrets: Send + Sync {
     /// The secret of this source, for this resource.
@@ -82,6 +86,7 @@ pub struct Shared {
     /// What the engine is told once.
     pub settings: Settings,
     permits: Semaphore,
+    promises: Semaphore,
     rng: Mutex<ChaCha20Rng>,
     opened: Mutex<BTreeMap<String, Secret>>,
     stopping: watch::Sender<bool>,
@@ -141,6 +146,9 @@ impl Shared {
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
             permits: Semaphore::new(parts.settings.concurrency.max(1)),
+            promises: Semaphore::new(
+                parts.settings.concurrency.saturating_mul(PROMISES_PER_CALL).max(1),
+            ),
             rng: Mutex::new(parts.rng),
             opened: Mutex::default(),
             stopping: watch::Sender::new(false),
@@ -193,6 +201,12 @@ impl Shared {
     /// The permits that bound how many calls are under way.
     pub(super) fn permits(&self) -> &Semaphore {
         &self.permits
+    }
+
+    /// The permits that bound how many intents are on disk without having been sent: each of them
+    /// would be in doubt after a crash.
+    pub(super) fn promises(&self) -> &Semaphore {
+        &self.promises
     }
 
     /// Tells every task to end at the next good place.

@@ -16,9 +16,9 @@ use crate::model::observed::{Applied, Observation, Source};
 use crate::model::record::Record;
 use crate::plan::World;
 
-/// Tasks that stand ready beyond those whose calls are under way: their intents are on disk when
-/// a permit comes free, so that a call never waits for the disk.
-const READY_PER_PERMIT: usize = 2;
+/// Tasks there may be for each call that may be under way: those that send, those whose intents are
+/// on their way to disk, and those whose answers are.
+const TASKS_PER_CALL: usize = 4;
 
 /// Why a resource could not be tried, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Engine {
 
     /// Starts as many tasks as there is room for.
     pub(super) fn start_tasks(&mut self) -> Result<(), EngineError> {
-        let room = self.shared.settings.concurrency.saturating_mul(READY_PER_PERMIT).max(1);
+        let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
         while !self.stopping && self.tasks.len() < room {
             let Some(key) = self.queue.pop_first() else {
                 return Ok(());
