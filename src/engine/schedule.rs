@@ -20,6 +20,8 @@ const DOUBLINGS_MAX: u32 = 9;
 struct Waiting {
     failures: u32,
     due: Option<Instant>,
+    /// Its wait is over and it stands in the queue: it does not come due a second time.
+    taken: bool,
 }
 
 /// Every resource that waits for another try.
@@ -31,8 +33,13 @@ pub struct Backoff {
 impl Backoff {
     /// Notes a failure: the next try is due after a growing, random wait, and not before `least`.
     pub(super) fn fail(&mut self, key: &Key, least: Duration, rng: &mut dyn Rng) -> u32 {
-        let waiting = self.waiting.entry(key.clone()).or_insert(Waiting { failures: 0, due: None });
+        let waiting = self.waiting.entry(key.clone()).or_insert(Waiting {
+            failures: 0,
+            due: None,
+            taken: false,
+        });
         waiting.failures = waiting.failures.saturating_add(1);
+        waiting.taken = false;
         waiting.due = Instant::now().checked_add(least.max(delay(waiting.failures, rng)));
         waiting.failures
     }
@@ -65,18 +72,22 @@ impl Backoff {
 
     /// When the next try is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.waiting.values().filter_map(|waiting| waiting.due).min()
+        self.waiting
+            .values()
+            .filter(|waiting| !waiting.taken)
+            .filter_map(|waiting| waiting.due)
+            .min()
     }
 
     /// Everyone whose wait is over; their failures stay counted until they succeed.
     pub(super) fn take_due(&mut self) -> BTreeSet<Key> {
         let now = Instant::now();
-        let due = |waiting: &Waiting| waiting.due.is_some_and(|due| due <= now);
+        let due = |one: &Waiting| !one.taken && one.due.is_some_and(|due| due <= now);
         let keys: BTreeSet<Key> =
             self.waiting.iter().filter(|(_, one)| due(one)).map(|(key, _)| key.clone()).collect();
         for key in &keys {
             if let Some(waiting) = self.waiting.get_mut(key) {
-                waiting.due = Some(now);
+                waiting.taken = true;
             }
         }
         keys
@@ -103,5 +114,25 @@ pub(super) async fn until(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_that_is_over_comes_due_once() {
+        let key: Key = "Contact/default/jane".parse().unwrap();
+        let mut rng: rand_chacha::ChaCha20Rng = rand_core::SeedableRng::seed_from_u64(1);
+        let mut backoff = Backoff::default();
+        backoff.fail(&key, Duration::from_secs(5), &mut rng);
+        assert!(backoff.holds(&key) && backoff.take_due().is_empty());
+        tokio::time::advance(Duration::from_secs(6)).await;
+        assert_eq!(backoff.take_due(), BTreeSet::from([key.clone()]));
+        assert!(!backoff.holds(&key), "it may be tried");
+        assert_eq!(backoff.next_due(), None, "it waits in the queue, for room and not for time");
+        assert_eq!(backoff.fail(&key, Duration::ZERO, &mut rng), 2, "its failures stay counted");
+        assert!(backoff.next_due().is_some());
     }
 }

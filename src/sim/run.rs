@@ -33,7 +33,7 @@ const SETTLES_WITHIN: Duration = Duration::from_hours(6);
 const TURNS: u32 = 64;
 
 /// So many turns without any time passing are no work any more.
-const TURNS_MAX: u32 = 50_000;
+const TURNS_MAX: u32 = 10_000;
 
 /// What one run came to.
 #[derive(Debug, Clone, Default)]

@@ -122,9 +122,9 @@ fn strikes(dice: &mut Dice) -> Vec<Strike> {
     let quiet = dice.percent(10);
     for effect in effects {
         let (calls, percent) = match effect {
-            "code.exchange" => (3, 8),
+            "code.exchange" => (2, 16),
             READ => (60, 4),
-            "card.delete" | "recurring.change" => (4, 50),
+            "card.delete" | "recurring.change" => (4, 80),
             _ => (10, 30),
         };
         let fitting: Vec<Fault> =
