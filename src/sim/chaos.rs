@@ -102,8 +102,21 @@ fn failure(script: Script, report: Report, shrinks: bool) -> Option<Failure> {
     })
 }
 
-/// Leaves out one thing after another, as long as the same law is still broken.
+/// Leaves out whole sorts of things, then one thing after another, as long as the same law is still
+/// broken.
 pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Report) {
+    let mut keep_if_broken = |script: &mut Script, less: Script| {
+        let after = run(&less);
+        let broken = after.violations.iter().any(|violation| violation.law == law);
+        if broken {
+            (*script, report) = (less, after);
+        }
+        broken
+    };
+    for less in [Script::without_crashes, Script::without_strikes, Script::without_steps] {
+        let less = less(&script);
+        keep_if_broken(&mut script, less);
+    }
     let (mut nth, mut shorter) = (0, false);
     for _ in 0..SHRINK_RUNS_MAX {
         if nth >= script.cuts() {
@@ -113,9 +126,8 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
             (nth, shorter) = (0, false);
         }
         let less = script.without(nth);
-        let after = run(&less);
-        if after.violations.iter().any(|violation| violation.law == law) {
-            (script, report, shorter) = (less, after, true);
+        if keep_if_broken(&mut script, less) {
+            shorter = true;
         } else {
             nth = nth.saturating_add(1);
         }

@@ -68,6 +68,24 @@ impl Script {
         Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes }
     }
 
+    /// The script on a machine that never dies.
+    #[must_use]
+    pub fn without_crashes(&self) -> Self {
+        Self { crashes: Vec::new(), ..self.clone() }
+    }
+
+    /// The script with a service that never fails.
+    #[must_use]
+    pub fn without_strikes(&self) -> Self {
+        Self { strikes: Vec::new(), ..self.clone() }
+    }
+
+    /// The script with files that nobody changes.
+    #[must_use]
+    pub fn without_steps(&self) -> Self {
+        Self { steps: Vec::new(), ..self.clone() }
+    }
+
     /// How many things could be left out.
     pub fn cuts(&self) -> usize {
         let changes: usize = self.steps.iter().map(|step| step.changes.len()).sum();
