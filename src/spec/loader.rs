@@ -5,7 +5,8 @@
 //! and nothing else. [`Coverage::Whole`] only while every document of the tree is good (law 2).
 //! Neither a message nor a snippet shows a secret or personal value.
 //!
-//! Assumes one caller; holds no lock and starts no thread.
+//! Assumes one caller; holds no lock. Many changed files are read by several threads, which end with
+//! the call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -25,9 +26,11 @@ use crate::spec::source::tree::{Listing, Stat, Trouble, read};
 use crate::spec::split::split;
 
 mod file;
+mod reading;
 mod relink;
 
 use file::SpecFile;
+use reading::{Reading, Wanted, read_all};
 use relink::LinkProblem;
 
 /// How often a tree that changes while it is read is read again.
@@ -170,11 +173,14 @@ impl Loader {
         for path in known.iter().filter(|path| !listing.files.contains_key(&***path)) {
             self.replace(path, None, touched);
         }
-        for (path, stat) in &listing.files {
-            match self.files.get(path.as_str()) {
-                Some(file) if file.stat == *stat => {}
-                _ => self.read_file(path, *stat, touched),
-            }
+        let changed = |(path, stat): &(&String, &Stat)| {
+            self.files.get(path.as_str()).is_none_or(|file| file.stat != **stat)
+        };
+        let changed: Vec<_> = listing.files.iter().filter(changed).collect();
+        let wanted: Vec<_> = changed.iter().map(|(path, stat)| self.wanted(path, **stat)).collect();
+        let readings = read_all(&self.cx, &self.root, &wanted);
+        for ((path, stat), reading) in changed.into_iter().zip(readings) {
+            self.take(path, *stat, reading, touched);
         }
     }
 
@@ -184,22 +190,26 @@ impl Loader {
         starts.map(|(path, _)| path.clone()).filter(|path| is_below(path, below)).collect()
     }
 
-    fn read_file(&mut self, path: &str, stat: Stat, touched: &mut BTreeSet<Key>) {
-        let bytes = match read(&self.root, path) {
-            Ok(bytes) => bytes,
-            Err(error) => {
+    fn wanted<'p>(&self, path: &'p str, stat: Stat) -> Wanted<'p> {
+        let known = self.files.get(path).map(|file| file.hash);
+        Wanted { path, name: self.name_of(path), stat, known }
+    }
+
+    /// Takes over what a look at a file gave.
+    fn take(&mut self, path: &str, stat: Stat, reading: Reading, touched: &mut BTreeSet<Key>) {
+        match reading {
+            Reading::Same => {
+                if let Some(file) = self.files.get_mut(path) {
+                    file.stat = stat;
+                }
+            }
+            Reading::New(file) => self.replace(&Arc::from(path), Some(*file), touched),
+            Reading::Unreadable(error) => {
                 let message = format!("it cannot be read: {error}");
                 self.troubles.insert(path.to_owned(), unreadable(path, message));
-                return self.replace(&Arc::from(path), None, touched);
+                self.replace(&Arc::from(path), None, touched);
             }
-        };
-        let hash = *blake3::hash(&bytes).as_bytes();
-        if let Some(file) = self.files.get_mut(path).filter(|file| file.hash == hash) {
-            file.stat = stat;
-            return;
         }
-        let file = SpecFile::read(&self.cx, self.name_of(path), bytes, stat, hash);
-        self.replace(&Arc::from(path), Some(file), touched);
     }
 
     /// Puts a file in the place of what was known under its path.
