@@ -18,6 +18,7 @@ mod control;
 mod due;
 mod events;
 pub mod fault;
+mod flush;
 mod ids;
 mod invoices;
 mod ledger;
@@ -52,6 +53,7 @@ use chrono::{DateTime, Utc};
 
 use crate::base::hash::sha256;
 use crate::sandbox::fault::Fault;
+use crate::sandbox::flush::GroupFlush;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::routes::Routes;
 use crate::sandbox::state::{Cx, Meta, World};
@@ -69,6 +71,7 @@ pub struct Sandbox {
 struct Inner {
     world: World,
     index: Arc<dyn Index>,
+    flush: GroupFlush,
     routes: Routes,
     /// Whoever holds it is the one request that is served now.
     live: Mutex<Live>,
@@ -108,7 +111,8 @@ impl Sandbox {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
         let world = World { options, seed };
         let live = Live { meta: Meta::default(), faults: Vec::new(), next_due: None };
-        let inner = Inner { world, index, routes: Routes::new(), live: Mutex::new(live) };
+        let (flush, routes) = (GroupFlush::default(), Routes::new());
+        let inner = Inner { world, index, flush, routes, live: Mutex::new(live) };
         let sandbox = Self { inner: Arc::new(inner) };
         sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {

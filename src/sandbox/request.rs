@@ -54,7 +54,7 @@ impl Sandbox {
         if let Some(Fault { trouble: Trouble::Delay, delay_ms, .. }) = &fault {
             tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
         }
-        let answer = self.answer(&parts, body, fault.as_ref());
+        let answer = self.answer(&parts, body, fault.as_ref()).await;
         let mut response = response(answer);
         let dropped = fault.and_then(|fault| match fault.trouble {
             Trouble::DropAfter => Some(Dropped::Answer),
@@ -77,12 +77,16 @@ impl Sandbox {
     }
 
     /// Serves one request; its changes are stored when this returns.
-    fn answer(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> Answer {
+    async fn answer(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> Answer {
         let (answer, stored) = self.serve_locked(parts, body, fault);
-        if stored && self.inner.index.flush().is_err() {
-            return Answer::refused(&Refusal::broken());
+        if !stored {
+            return answer;
         }
-        answer
+        let number = self.inner.flush.number();
+        match self.inner.flush.wait(self.inner.index.as_ref(), number).await {
+            Ok(()) => answer,
+            Err(_) => Answer::refused(&Refusal::broken()),
+        }
     }
 
     /// The answer, and whether anything but the log was changed.

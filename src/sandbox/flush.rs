@@ -1,0 +1,34 @@
+//! One flush for however many requests wait for one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Mutex;
+
+use crate::store::index::{Index, IndexError};
+
+/// Who applied something takes a number, and is answered once a flush that began later has ended.
+#[derive(Debug, Default)]
+pub(super) struct GroupFlush {
+    applied: AtomicU64,
+    /// The last number that a flush covers.
+    flushed: Mutex<u64>,
+}
+
+impl GroupFlush {
+    /// The number of a change that was applied just now.
+    pub(super) fn number(&self) -> u64 {
+        self.applied.fetch_add(1, Ordering::SeqCst).saturating_add(1)
+    }
+
+    /// Waits until the change of this number is flushed.
+    pub(super) async fn wait(&self, index: &dyn Index, number: u64) -> Result<(), IndexError> {
+        let mut flushed = self.flushed.lock().await;
+        if *flushed >= number {
+            return Ok(());
+        }
+        let covered = self.applied.load(Ordering::SeqCst);
+        index.flush()?;
+        *flushed = covered;
+        Ok(())
+    }
+}
