@@ -42,8 +42,8 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
         Auth::SecretKey => ("secret_key", "/keys/secret_key"),
         Auth::PublicKey => ("public_key", "/keys/public_key"),
     };
-    let known = shared.facts.observed(&wallet.merchant).map_err(EngineError::from)?;
-    let secret = match sealed(shared, known.as_ref(), fact)? {
+    let known = shared.merchant(&wallet.merchant).map_err(EngineError::from)?;
+    let secret = match sealed(shared, known.as_deref(), fact)? {
         Some(secret) => secret,
         None => from_spec(shared, wallet, field).map_err(NoAccess::Secret)?,
     };

@@ -13,10 +13,11 @@ use crate::base::clock::SharedClock;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::Client;
+use crate::model::observed::Observed;
 use crate::model::record::Record;
 use crate::plan;
 use crate::store::error::StoreError;
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{Decoded, FactError, Facts};
 use crate::store::fold::IndexFold;
 use crate::store::vault::{Sealed, Vault, VaultError};
 use crate::store::writer::{Commit, Writer};
@@ -89,6 +90,7 @@ pub struct Shared {
     promises: Semaphore,
     rng: Mutex<ChaCha20Rng>,
     opened: Mutex<BTreeMap<String, Secret>>,
+    merchants: Mutex<BTreeMap<Key, Decoded<Observed>>>,
     stopping: watch::Sender<bool>,
 }
 
@@ -151,6 +153,7 @@ impl Shared {
             ),
             rng: Mutex::new(parts.rng),
             opened: Mutex::default(),
+            merchants: Mutex::default(),
             stopping: watch::Sender::new(false),
             client: parts.client,
             writer: parts.writer,
@@ -171,6 +174,18 @@ impl Shared {
     /// Runs `use_it` with the generator.
     pub(super) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
         use_it(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is known of a merchant now: every call asks for it, and it seldom changes.
+    pub(super) fn merchant(&self, key: &Key) -> Result<Option<Arc<Observed>>, FactError> {
+        let mut merchants = self.merchants.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.facts.observed_again(key, merchants.get(key))?;
+        let known = now.as_ref().map(|now| now.value.clone());
+        match now {
+            Some(now) => merchants.insert(key.clone(), now),
+            None => merchants.remove(key),
+        };
+        Ok(known)
     }
 
     /// A sealed credential. It is opened once and kept in memory: every call needs one.

@@ -61,6 +61,20 @@ pub struct PossibleOrphan {
     pub key: Key,
 }
 
+/// An entry's bytes and what they say.
+#[derive(Debug)]
+pub struct Decoded<T> {
+    bytes: Arc<[u8]>,
+    /// What they say.
+    pub value: Arc<T>,
+}
+
+impl<T> Clone for Decoded<T> {
+    fn clone(&self) -> Self {
+        Self { bytes: self.bytes.clone(), value: self.value.clone() }
+    }
+}
+
 /// Typed reads over an index.
 #[derive(Debug, Clone)]
 pub struct Facts {
@@ -76,6 +90,22 @@ impl Facts {
     /// What is known of a resource.
     pub fn observed(&self, key: &Key) -> Result<Option<Observed>, FactError> {
         read(&*self.index, &Batch::new(), &observed_key(key))
+    }
+
+    /// What is known of a resource that is asked for often: decoded again only if it is not what
+    /// `before` was made of.
+    pub fn observed_again(
+        &self,
+        key: &Key,
+        before: Option<&Decoded<Observed>>,
+    ) -> Result<Option<Decoded<Observed>>, FactError> {
+        let entry = observed_key(key);
+        let Some(bytes) = self.index.get(&entry)? else { return Ok(None) };
+        if let Some(before) = before.filter(|before| *before.bytes == *bytes) {
+            return Ok(Some(before.clone()));
+        }
+        let value = Arc::new(decode(&entry, &bytes)?);
+        Ok(Some(Decoded { bytes: bytes.into(), value }))
     }
 
     /// Every resource that something is known of, by key.
