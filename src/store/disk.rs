@@ -33,6 +33,11 @@ pub trait Disk: Send + Sync + Debug {
     /// Makes everything written to the file durable, its name included.
     fn sync(&self, name: &str) -> io::Result<()>;
 
+    /// Makes everything written to these files durable, in no order among them.
+    fn sync_all(&self, names: &[&str]) -> io::Result<()> {
+        names.iter().try_for_each(|name| self.sync(name))
+    }
+
     /// Shortens the file to `len` bytes, durably.
     fn cut(&self, name: &str, len: u64) -> io::Result<()>;
 

@@ -12,8 +12,10 @@ use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
+    panic::resume_unwind,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
 };
 
 use super::{
@@ -153,6 +155,21 @@ impl Disk for RealDisk {
     fn sync(&self, name: &str) -> io::Result<()> {
         self.writing(name, false)?.sync_data()?;
         self.named(name)
+    }
+
+    /// At once: the file system writes what they have in common only once.
+    fn sync_all(&self, names: &[&str]) -> io::Result<()> {
+        let Some((last, others)) = names.split_last() else {
+            return Ok(());
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> =
+                others.iter().map(|name| scope.spawn(|| self.sync(name))).collect();
+            let last = self.sync(last);
+            let ended =
+                others.into_iter().map(|one| one.join().unwrap_or_else(|why| resume_unwind(why)));
+            ended.chain([last]).collect()
+        })
     }
 
     fn cut(&self, name: &str, len: u64) -> io::Result<()> {

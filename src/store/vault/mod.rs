@@ -119,9 +119,10 @@ impl Vault {
             state.refuse_if_poisoned()?;
             std::mem::take(&mut state.unsynced)
         };
-        let sync = |file| self.shared.disk.sync(file).map_err(VaultError::io("sync", file));
-        let keys = if unsynced.keys { sync(keys::FILE) } else { Ok(()) };
-        let done = keys.and_then(|()| if unsynced.data { sync(blob::FILE) } else { Ok(()) });
+        let mut files = Vec::new();
+        files.extend(unsynced.keys.then_some(keys::FILE));
+        files.extend(unsynced.data.then_some(blob::FILE));
+        let done = self.disk().sync_all(&files).map_err(VaultError::io("sync", "*"));
         self.state().poison_on_failure(done)
     }
 
