@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, never};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
 use super::{Obligation, Shaped, card_save, expect};
 use crate::api::Call;
 use crate::api::card::{GetCard, PatchCard};
@@ -49,5 +49,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Search(Search { queries: read_card, judge, absent: Absent::Again }),
     baseline: None,
     learn: card_save::learn,
-    duplicate: never,
+    proves: nothing,
 };

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::card_change::read_card;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Search};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Proved, Search};
 use super::{Obligation, Shaped};
 use crate::api::Problem;
 use crate::api::card::DeleteCard;
@@ -39,9 +39,10 @@ fn judge(_: &Intent, answers: &[Answer]) -> Finding {
 }
 
 /// A refusal because the card is not there means that it is gone.
-fn gone(problem: &Problem) -> bool {
-    problem.code() == "resource_not_found"
-        && problem.messages.iter().any(|message| message.context.is_some())
+fn gone(problem: &Problem) -> Option<Proved> {
+    let unknown = problem.code() == "resource_not_found"
+        && problem.messages.iter().any(|message| message.context.is_some());
+    unknown.then_some(Proved::Gone)
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
@@ -49,5 +50,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Search(Search { queries: read_card, judge, absent: Absent::Again }),
     baseline: None,
     learn,
-    duplicate: gone,
+    proves: gone,
 };

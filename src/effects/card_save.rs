@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::expect;
 use super::put;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, never};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, nothing};
 use super::{Obligation, Shaped};
 use crate::api::Call;
 use crate::api::card::{CreateCard, ListCards};
@@ -77,5 +77,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
     baseline: None,
     learn,
-    duplicate: never,
+    proves: nothing,
 };

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Doubt, EffectRow, Learned, never};
+use super::register::{Doubt, EffectRow, Learned, nothing};
 use super::{Obligation, Shaped};
 use crate::api::token::ExchangeToken;
 use crate::base::secret::Secret;
@@ -40,5 +40,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Resend { most: 2, refusal_settles: false },
     baseline: None,
     learn,
-    duplicate: never,
+    proves: nothing,
 };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::expect;
 use super::put;
-use super::register::{Doubt, EffectRow, Learned, never};
+use super::register::{Doubt, EffectRow, Learned, nothing};
 use super::{Obligation, Shaped};
 use crate::api::contact::CreateContact;
 use crate::base::id::Mode;
@@ -39,5 +39,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Unprovable,
     baseline: None,
     learn,
-    duplicate: never,
+    proves: nothing,
 };

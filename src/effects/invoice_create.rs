@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::expect;
 use super::put;
-use super::register::{Doubt, EffectRow, Learned};
+use super::register::{Doubt, EffectRow, Learned, Proved};
 use super::{Obligation, Shaped};
 use crate::api::Problem;
 use crate::api::invoice::CreateInvoice;
@@ -37,7 +37,7 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 }
 
 /// Whether a refusal says that the `source_id` is taken: then the invoice exists, id unknown.
-fn duplicate(problem: &Problem) -> bool {
+fn taken_before(problem: &Problem) -> Option<Proved> {
     let about_source = |context: &Option<String>| context.as_deref() == Some("source_id");
     let taken = |text: &Option<String>| {
         text.as_deref().is_some_and(|text| {
@@ -45,7 +45,9 @@ fn duplicate(problem: &Problem) -> bool {
             ["already", "duplicate", "unique", "taken"].iter().any(|word| text.contains(word))
         })
     };
-    problem.messages.iter().any(|message| about_source(&message.context) && taken(&message.message))
+    let mut messages = problem.messages.iter();
+    let told = messages.any(|message| about_source(&message.context) && taken(&message.message));
+    told.then_some(Proved::There)
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
@@ -53,5 +55,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
     learn,
-    duplicate,
+    proves: taken_before,
 };

@@ -28,7 +28,7 @@ pub use merchant_survey::SURVEY;
 pub use recurring_change::change_recurring;
 pub use recurring_create::create_recurring;
 pub use register::{
-    Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Query, READINGS, ReadCx,
+    Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Proved, Query, READINGS, ReadCx,
     ReadingRow, Search, Trouble, effect_row, reading_row,
 };
 

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::put;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, never};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
 use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
@@ -54,5 +54,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
     baseline: None,
     learn: recurring_create::learn,
-    duplicate: never,
+    proves: nothing,
 };

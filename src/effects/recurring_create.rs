@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::expect;
 use super::put;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, never};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, nothing};
 use super::{Obligation, Shaped};
 use crate::api::Call;
 use crate::api::event::ListEvents;
@@ -99,5 +99,5 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
     baseline: Some(baseline),
     learn,
-    duplicate: never,
+    proves: nothing,
 };

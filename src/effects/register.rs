@@ -123,6 +123,15 @@ pub enum Doubt {
     Unprovable,
 }
 
+/// How an object stands after an effect that happened before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proved {
+    /// It is there.
+    There,
+    /// It is gone.
+    Gone,
+}
+
 /// One effect.
 #[derive(Debug)]
 pub struct EffectRow {
@@ -134,8 +143,8 @@ pub struct EffectRow {
     pub baseline: Option<fn(&Effect) -> Query>,
     /// What the answer teaches, or why it is not the answer to what was asked (law 4).
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
-    /// A refusal that proves the effect happened before.
-    pub duplicate: fn(&Problem) -> bool,
+    /// What a refusal proves of the object: that the effect happened before.
+    pub proves: fn(&Problem) -> Option<Proved>,
 }
 
 /// One reading.
@@ -207,6 +216,6 @@ pub fn reading_row(name: &str) -> Option<&'static ReadingRow> {
 }
 
 /// No refusal of this effect proves that it happened before.
-pub(super) fn never(_: &Problem) -> bool {
-    false
+pub(super) fn nothing(_: &Problem) -> Option<Proved> {
+    None
 }

@@ -9,7 +9,7 @@ use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job, Unable};
 use super::{body, settle};
 use crate::api::{Auth, Call};
-use crate::effects::{EffectRow, Learned, effect_row, expect};
+use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
 use crate::model::intent::{Intent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::outcome::Outcome;
@@ -241,8 +241,8 @@ pub(super) async fn refused(
     status: u16,
     problem: crate::api::Problem,
 ) -> Result<Finished, EngineError> {
-    if (row.duplicate)(&problem) {
-        let exists = intent.effect != "card.delete";
+    if let Some(proved) = (row.proves)(&problem) {
+        let exists = proved == Proved::There;
         let learned = Learned { exists, facts: json!({}), ..Learned::default() };
         return done(shared, intent, learned, Proof::Duplicate).await;
     }

@@ -117,7 +117,7 @@ async fn once_more(
                 .await?
         }
         Outcome::Refused { status, problem }
-            if again.refusal_settles || (row.duplicate)(&problem) =>
+            if again.refusal_settles || (row.proves)(&problem).is_some() =>
         {
             refused(shared, row, intent, status, problem).await?
         }
