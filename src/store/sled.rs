@@ -4,7 +4,10 @@
 //!
 //! Contract: one tree, one batch at a time; values above [`VALUE_BYTES_MAX`] are stored in chunks,
 //! since large values are where sled 0.34 is weak; its asynchronous flush is never used, because
-//! it can dead-lock. Durability rests on the journal alone. Opening a damaged database is an error
+//! it can dead-lock. Its own flush thread is off: that one syncs the file twice a second, in the way of
+//! the journal's syncs, and cleans old segments long after a large apply. A full segment is written
+//! through anyway, which bounds what is folded again after a kill. Durability rests on the journal
+//! alone. Opening a damaged database is an error
 //! of its own, also when sled panics over it.
 
 use std::{
@@ -21,8 +24,6 @@ use super::{
 
 /// Memory for pages, in bytes; sled may use about twice as much.
 const CACHE_BYTES: u64 = 64 << 20;
-/// How often sled's own thread writes through, which bounds what a rebuild must fold again.
-const FLUSH_EVERY_MS: u64 = 500;
 /// The longest value stored in one piece, and the length of a chunk.
 pub const VALUE_BYTES_MAX: usize = 7 << 10;
 const CHUNK_BYTES: usize = 4 << 10;
@@ -64,10 +65,8 @@ impl SledIndex {
     ///
     /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
-        let config = ::sled::Config::new()
-            .path(path)
-            .cache_capacity(CACHE_BYTES)
-            .flush_every_ms(Some(FLUSH_EVERY_MS));
+        let config =
+            ::sled::Config::new().path(path).cache_capacity(CACHE_BYTES).flush_every_ms(None);
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let db = config.open()?;
             db.get([ENTRY])?;
