@@ -5,6 +5,7 @@
 //! disagree about a path. Sharing types cannot prove either side right: the reference documents
 //! and other people's clients do that.
 
+pub mod application;
 pub mod audit;
 pub mod bank;
 pub mod bank_account;
@@ -18,6 +19,7 @@ pub mod merchant;
 pub mod method;
 pub mod occurrence;
 pub mod one_time_token;
+pub mod partner_event;
 pub mod preview;
 pub mod problem;
 pub mod recurring;

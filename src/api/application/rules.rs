@@ -1,0 +1,201 @@
+//! What is wrong with an application: every problem at once, each at its field.
+//!
+//! The rules are the table's ([`FIELDS`]) and those that look at several fields. A text of white space counts
+//! as missing, as does a null. What a field holds is never repeated in a message.
+
+use chrono::{DateTime, NaiveDate};
+use serde_json::{Map, Value};
+
+use super::fields::SIGN_UP_REQUIRED;
+use super::plain::{Encoding, encoding};
+use super::{
+    FIELDS, Field, FieldType, Need, SECOND_OWNER, SECOND_OWNER_FIELDS, Submission, countries,
+    signature,
+};
+use crate::api::rules::{FieldProblem, Problems, is_email};
+
+/// Everything wrong with the fields of an application. `trust_plan`: is its plan one with a trust account?
+/// Fields that the table does not name are not judged.
+pub fn rules(
+    submission: Submission,
+    fields: &Map<String, Value>,
+    trust_plan: bool,
+) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    let has_dba = flag(fields, "has_dba") == Some(true);
+    for field in FIELDS {
+        let needed = match submission {
+            Submission::SignUp => SIGN_UP_REQUIRED.contains(&field.name),
+            Submission::Complete => is_needed(field.need, has_dba, trust_plan),
+        };
+        check(&mut problems, "", field, fields.get(field.name), needed);
+    }
+    second_owner(&mut problems, submission, fields);
+    responsibility(&mut problems, fields);
+    if submission == Submission::SignUp && given(fields.get("test")).is_some() {
+        problems.add("test", "invalid", "Test is for complete applications only");
+    }
+    problems.into_list()
+}
+
+fn is_needed(need: Need, has_dba: bool, trust_plan: bool) -> bool {
+    match need {
+        Need::Required => true,
+        Need::Optional => false,
+        Need::WithDba => has_dba,
+        Need::TrustPlan => trust_plan,
+    }
+}
+
+/// The second owner, once there is one: an object with its own table.
+fn second_owner(problems: &mut Problems, submission: Submission, fields: &Map<String, Value>) {
+    let Some(owner) = given(fields.get(SECOND_OWNER)) else {
+        return;
+    };
+    let Some(owner) = owner.as_object() else {
+        problems.add(SECOND_OWNER, "invalid", "Second owner is not an object");
+        return;
+    };
+    for field in SECOND_OWNER_FIELDS {
+        let needed = submission == Submission::Complete && field.need == Need::Required;
+        check(problems, SECOND_OWNER, field, owner.get(field.name), needed);
+    }
+}
+
+/// Someone owns more than a quarter, or someone is responsible (partner-api,
+/// `owner_has_significant_responsibility`). Judged once every owner says both.
+fn responsibility(problems: &mut Problems, fields: &Map<String, Value>) {
+    let mut owners = vec![(
+        flag(fields, "owner_has_significant_ownership"),
+        flag(fields, "owner_has_significant_responsibility"),
+    )];
+    if let Some(second) = fields.get(SECOND_OWNER).and_then(Value::as_object) {
+        let ownership = flag(second, "has_significant_ownership");
+        owners.push((ownership, flag(second, "has_significant_responsibility")));
+    }
+    if owners.iter().all(|owner| *owner == (Some(false), Some(false))) {
+        let text = "Significant responsibility must be true for one owner when none owns over 25%";
+        problems.add("owner_has_significant_responsibility", "invalid", text);
+    }
+}
+
+fn flag(fields: &Map<String, Value>, name: &str) -> Option<bool> {
+    fields.get(name).and_then(Value::as_bool)
+}
+
+/// A value that says something: no null, no white space.
+fn given(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| {
+        !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
+    })
+}
+
+/// Adds what is wrong with one field, at most one problem.
+fn check(
+    problems: &mut Problems,
+    parent: &str,
+    field: &Field,
+    value: Option<&Value>,
+    needed: bool,
+) {
+    let (path, label) = names(parent, field.name);
+    let Some(value) = given(value) else {
+        if needed {
+            let sub_code = if field.of.word() == "string" { "not_blank" } else { "not_null" };
+            problems.add(&path, sub_code, &format!("{label} cannot be blank"));
+        }
+        return;
+    };
+    if let Some((sub_code, fault)) = fault(field.of, value) {
+        problems.add(&path, sub_code, &format!("{label} {fault}"));
+    }
+}
+
+/// The path of a field, and its name in a sentence.
+fn names(parent: &str, name: &str) -> (String, String) {
+    let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") };
+    let words = path.replace(['_', '.'], " ");
+    let (first, rest) = words.split_at_checked(1).unwrap_or_default();
+    (path, format!("{}{rest}", first.to_uppercase()))
+}
+
+type Fault = Option<(&'static str, String)>;
+
+/// A finer code, and the end of a sentence.
+fn fault(of: FieldType, value: &Value) -> Fault {
+    let invalid = |wrong: bool, text: &str| wrong.then(|| ("invalid", text.to_owned()));
+    match (of, value) {
+        (FieldType::Integer(min, max), value) => integer_fault(value, min, max),
+        (FieldType::Boolean, value) => invalid(!value.is_boolean(), "is not true or false"),
+        (of, Value::String(text)) => text_fault(of, text.trim()),
+        (FieldType::Date, _) => invalid(true, "is not a date such as 2026-11-30"),
+        (_, _) => invalid(true, "is not a text"),
+    }
+}
+
+fn integer_fault(value: &Value, min: i64, max: i64) -> Fault {
+    match value.as_i64() {
+        None => Some(("invalid", "is not an integer".to_owned())),
+        Some(number) if (min..=max).contains(&number) => None,
+        Some(_) => Some(("number_out_of_range", format!("is not between {min} and {max}"))),
+    }
+}
+
+fn text_fault(of: FieldType, text: &str) -> Fault {
+    let invalid = |wrong: bool, fault: &str| wrong.then(|| ("invalid", fault.to_owned()));
+    match of {
+        FieldType::Text => encoded(text, false),
+        FieldType::Url => encoded(text, true),
+        FieldType::Email => invalid(!is_email(text), "is invalid").or_else(|| encoded(text, false)),
+        FieldType::Phone => too_long(of, text).or_else(|| encoded(text, false)),
+        FieldType::PostalCode => postal_fault(text),
+        FieldType::State => code_fault(text, "is not a code of two capital letters", |code| {
+            code.bytes().all(|byte| byte.is_ascii_uppercase())
+        }),
+        FieldType::Country => {
+            code_fault(text, "is not an ISO 3166 code of two letters", countries::is_country)
+        }
+        FieldType::Choice(words) => {
+            let fault = format!("is not one of {}", words.join(", "));
+            (!words.contains(&text)).then_some(("invalid", fault))
+        }
+        FieldType::Date => invalid(!is_date(text), "is not a date such as 2026-11-30"),
+        FieldType::Timestamp => {
+            let wrong = DateTime::parse_from_rfc3339(text).is_err();
+            invalid(wrong, "is not a time such as 2026-11-30T18:00:00Z")
+        }
+        FieldType::Signature => signature::fault(text).map(|fault| ("invalid", fault)),
+        FieldType::Integer(..) | FieldType::Boolean => None,
+    }
+}
+
+fn encoded(text: &str, is_address: bool) -> Fault {
+    let told = |encoding: Encoding| format!("is {}: plain text is needed", encoding.word());
+    encoding(text, is_address).map(|encoding| ("invalid", told(encoding)))
+}
+
+fn too_long(of: FieldType, text: &str) -> Fault {
+    let max = of.length_max()?;
+    (text.chars().count() > max).then(|| ("invalid_length", "length is invalid".to_owned()))
+}
+
+fn postal_fault(text: &str) -> Fault {
+    let mut problems = Problems::default();
+    problems.postal_code("", Some(text));
+    let problem = problems.into_list().pop()?;
+    let is_length = problem.sub_code == "invalid_length";
+    let sub_code = if is_length { "invalid_length" } else { "invalid" };
+    Some((sub_code, if is_length { "length is invalid" } else { "is invalid" }.to_owned()))
+}
+
+fn code_fault(text: &str, fault: &str, is_known: impl Fn(&str) -> bool) -> Fault {
+    if text.chars().count() != 2 {
+        return Some(("invalid_length", fault.to_owned()));
+    }
+    (!is_known(text)).then(|| ("invalid", fault.to_owned()))
+}
+
+/// `yyyy-mm-dd`, with all its digits.
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+}
