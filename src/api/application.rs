@@ -25,7 +25,7 @@ use crate::base::secret::Secret;
 pub use fields::{FIELDS, Field, FieldType, Need, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS};
 pub use rules::rules;
 
-/// Ends the business name of a test of the sign-up (partner-api, POST …/sign_up).
+/// Ends the business name of a test of the sign-up (partner-api, the sign-up endpoint).
 pub const TEST_SUFFIX: &str = " - TEST";
 
 /// Is it the name of the one application that tests the sign-up? Only one such may ever be submitted.

@@ -29,7 +29,7 @@ pub const OWNER_TITLES: &[&str] = &[
 /// The two tests of a complete application (partner-api, States and transitions).
 pub const TESTS: &[&str] = &["validate", "fail"];
 
-/// What a sign-up needs; the applicant adds the rest (partner-api, POST …/sign_up).
+/// What a sign-up needs; the applicant adds the rest (partner-api, the sign-up endpoint).
 pub const SIGN_UP_REQUIRED: [&str; 3] = ["reference", "plan", "email"];
 
 /// The property that carries the second owner.

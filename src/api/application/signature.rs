@@ -7,9 +7,8 @@ const POINTS: [&str; 4] = ["lx", "ly", "mx", "my"];
 
 /// What is wrong with a signature, as the end of a sentence; `None` when nothing is. Never repeats the text.
 pub(crate) fn fault(text: &str) -> Option<String> {
-    let strokes = match serde_json::from_str(text) {
-        Ok(Value::Array(strokes)) => strokes,
-        Ok(_) | Err(_) => return Some("is not JSON text of an array of strokes".to_owned()),
+    let Ok(Value::Array(strokes)) = serde_json::from_str(text) else {
+        return Some("is not JSON text of an array of strokes".to_owned());
     };
     if strokes.is_empty() {
         return Some("has no stroke".to_owned());
