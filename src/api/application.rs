@@ -55,6 +55,18 @@ impl fmt::Debug for ApplicationFields {
 }
 
 impl ApplicationFields {
+    /// Fills in what the reference gives a default: no other name of business, and an owner who owns it all.
+    pub fn fill_defaults(&mut self) {
+        for (name, value) in [
+            ("has_dba", Value::from(fields::HAS_DBA_DEFAULT)),
+            ("owner_percentage_of_ownership", Value::from(fields::OWNERSHIP_DEFAULT)),
+        ] {
+            if self.0.get(name).is_none_or(Value::is_null) {
+                self.0.insert(name.to_owned(), value);
+            }
+        }
+    }
+
     /// A field's text, empty where there is none.
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()

@@ -32,6 +32,11 @@ pub const TESTS: &[&str] = &["validate", "fail"];
 /// What a sign-up needs; the applicant adds the rest (partner-api, the sign-up endpoint).
 pub const SIGN_UP_REQUIRED: [&str; 3] = ["reference", "plan", "email"];
 
+/// `has_dba` where it is not given.
+pub const HAS_DBA_DEFAULT: bool = false;
+/// `owner_percentage_of_ownership` where it is not given.
+pub const OWNERSHIP_DEFAULT: i64 = 100;
+
 /// The property that carries the second owner.
 pub const SECOND_OWNER: &str = "second_owner";
 

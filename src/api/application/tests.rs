@@ -361,6 +361,18 @@ fn bodies_are_wrapped_or_flat_and_show_no_value() {
 }
 
 #[test]
+fn the_two_defaults_stand_where_nothing_is_given() {
+    let mut fields = ApplicationFields(map(&json!({"has_dba": null, "plan": "p"})));
+    fields.fill_defaults();
+    let expect = json!({"has_dba": false, "plan": "p", "owner_percentage_of_ownership": 100});
+    assert_eq!(serde_json::to_value(&fields).unwrap(), expect);
+    let given = json!({"has_dba": true, "owner_percentage_of_ownership": 30});
+    let mut fields = ApplicationFields(map(&given));
+    fields.fill_defaults();
+    assert_eq!(serde_json::to_value(&fields).unwrap(), given);
+}
+
+#[test]
 fn a_test_of_the_sign_up_is_known_by_its_business_name() {
     assert!(is_test_name("Acme - TEST"));
     assert!(!is_test_name("Acme - TESTING") && !is_test_name("TEST") && !is_test_name("Acme-TEST"));
