@@ -153,7 +153,7 @@ fn fill(pattern: &str, parameters: &[&str]) -> String {
 }
 
 /// Percent-encodes everything but the unreserved characters of a URL.
-fn encode(value: &str) -> String {
+pub(crate) fn encode(value: &str) -> String {
     let mut encoded = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {

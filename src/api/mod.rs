@@ -31,6 +31,7 @@ pub mod wire;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call::encode;
 pub use call::{Auth, Call, DroppedAnswer, Endpoint, Host, Method};
 pub use problem::{Message, Problem};
 

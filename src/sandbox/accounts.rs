@@ -38,10 +38,19 @@ pub(crate) fn credentials(cx: &mut Cx<'_>, asked: &Asked) -> Result<GatewayCrede
 }
 
 pub(crate) fn owner_email(merchant: &MerchantRecord) -> String {
-    format!("owner@{}.example", merchant.name)
+    format!("owner@{}.example", label(merchant))
+}
+
+/// The merchant's name as a label of a host name.
+fn label(merchant: &MerchantRecord) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    merchant.name.chars().map(fits).collect()
 }
 
 fn profile(merchant: &MerchantRecord) -> MerchantProfile {
+    if let Some(profile) = &merchant.profile {
+        return profile.clone();
+    }
     let text = |text: &str| Some(text.to_owned());
     MerchantProfile {
         name: merchant.name.clone(),
@@ -54,7 +63,7 @@ fn profile(merchant: &MerchantRecord) -> MerchantProfile {
         phone: text("2175550100"),
         timezone: Some(merchant.timezone.clone()),
         website: None,
-        support_email: Some(format!("support@{}.example", merchant.name)),
+        support_email: Some(format!("support@{}.example", label(merchant))),
         support_phone: text("2175550101"),
         email_success_to: Some(owner_email(merchant)),
         email_failure_to: Some(owner_email(merchant)),

@@ -6,6 +6,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::applications::decide;
 use crate::sandbox::events::millis;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
@@ -23,6 +24,10 @@ pub(crate) enum Due {
     HoldEnd { id: String },
     /// An occurrence is to be paid.
     Occurrence { id: String },
+    /// The sandbox decides on an application.
+    Decision { id: String },
+    /// The outcome of a test application is told.
+    TestOutcome { id: u64, reference: String, provisioned: bool },
 }
 
 pub(crate) const QUEUE: &str = "due/";
@@ -48,5 +53,9 @@ pub(crate) fn happen(cx: &mut Cx<'_>, key: &str, due: &Due) -> Result<(), Refusa
         Due::Capture { id } => transactions::fall_due(cx, id, Change::Capture),
         Due::HoldEnd { id } => transactions::fall_due(cx, id, Change::Expire),
         Due::Occurrence { id } => occurrences::fall_due(cx, id),
+        Due::Decision { id } => decide::fall_due(cx, id),
+        Due::TestOutcome { id, reference, provisioned } => {
+            decide::tested(cx, *id, reference, *provisioned)
+        }
     }
 }

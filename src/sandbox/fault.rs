@@ -35,6 +35,42 @@ pub(crate) enum Trouble {
     Reset,
     /// 429 with `Retry-After`, perform nothing.
     Throttle,
+    /// An attempt at a notification reaches nobody.
+    WebhookLost,
+    /// A notification arrives twice.
+    WebhookDoubled,
+    /// A notification waits until later ones have arrived.
+    WebhookReordered,
+}
+
+impl Trouble {
+    /// Does it strike notifications, not requests?
+    fn is_of_webhooks(self) -> bool {
+        match self {
+            Self::WebhookLost | Self::WebhookDoubled | Self::WebhookReordered => true,
+            Self::DropAfter
+            | Self::ErrorBefore
+            | Self::ErrorAfter
+            | Self::Delay
+            | Self::Reset
+            | Self::Throttle => false,
+        }
+    }
+
+    /// How many copies of a notification go out.
+    pub(crate) fn copies(self) -> usize {
+        match self {
+            Self::WebhookLost => 0,
+            Self::WebhookDoubled => 2,
+            Self::WebhookReordered
+            | Self::DropAfter
+            | Self::ErrorBefore
+            | Self::ErrorAfter
+            | Self::Delay
+            | Self::Reset
+            | Self::Throttle => 1,
+        }
+    }
 }
 
 const MILLION: u32 = 1_000_000;
@@ -134,7 +170,14 @@ impl Fault {
 
 /// The first fault that strikes this request.
 pub(crate) fn pick(faults: &mut [Fault], method: &str, path: &str) -> Option<Fault> {
-    faults.iter_mut().find_map(|fault| fault.strikes(method, path).then(|| fault.clone()))
+    let mut faults = faults.iter_mut().filter(|fault| !fault.trouble.is_of_webhooks());
+    faults.find_map(|fault| fault.strikes(method, path).then(|| fault.clone()))
+}
+
+/// The first fault that strikes a notification to a URL of this path.
+pub(crate) fn pick_for_delivery(faults: &mut [Fault], path: &str) -> Option<Fault> {
+    let mut faults = faults.iter_mut().filter(|fault| fault.trouble.is_of_webhooks());
+    faults.find_map(|fault| fault.strikes("POST", path).then(|| fault.clone()))
 }
 
 /// A number from 0 to 1, or its text, in parts of a million.

@@ -6,6 +6,7 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
+use crate::api::credentials::MerchantProfile;
 use crate::api::method::MethodKind;
 use crate::api::wire::Timestamp;
 use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
@@ -29,6 +30,9 @@ pub(crate) struct MerchantRecord {
     pub(crate) created: Timestamp,
     pub(crate) test: ModeKeys,
     pub(crate) live: ModeKeys,
+    /// What its application says of it, if it came by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<MerchantProfile>,
 }
 
 /// What a merchant has in one mode.
@@ -162,6 +166,7 @@ impl Cx<'_> {
             created: Timestamp(self.now),
             test: derive_keys(&seed, name, Mode::Test),
             live: derive_keys(&seed, name, Mode::Live),
+            profile: None,
         };
         self.put(&record(&merchant.id), &merchant)?;
         for mode in [Mode::Test, Mode::Live] {
@@ -172,6 +177,22 @@ impl Cx<'_> {
             {
                 self.put(&format!("x/key/{key}"), &KeyEntry { owner: owner.clone(), kind })?;
             }
+        }
+        Ok(merchant)
+    }
+
+    /// The merchant of an approved application, made if there is none of its name.
+    pub(crate) fn merchant_of_application(
+        &mut self,
+        name: &str,
+        profile: MerchantProfile,
+    ) -> Result<MerchantRecord, Refusal> {
+        let known = self.merchants()?.iter().any(|merchant| merchant.name == name);
+        let mut merchant = self.merchant_named(name, None)?;
+        if !known {
+            let timezone = Some(merchant.timezone.clone());
+            merchant.profile = Some(MerchantProfile { timezone, ..profile });
+            self.put(&record(&merchant.id), &merchant)?;
         }
         Ok(merchant)
     }

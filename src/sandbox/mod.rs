@@ -2,12 +2,13 @@
 //!
 //! Why it exists: a billing tool must be rehearsed against something that keeps the service's rules and
 //! breaks on order. Contract: one request at a time sees and changes the state; what is answered is
-//! stored; nothing here spawns, sleeps by the wall clock or opens a socket but [`serve`], so that the
-//! simulator can call the [`Sandbox::router`] in its own time. The rules come from the reference
+//! stored; nothing here spawns, sleeps by the wall clock or opens a socket but [`serve`] (and [`post`] for it), so
+//! that the simulator can call the [`Sandbox::router`] and [`Sandbox::deliver_due`] in its own time. The rules come from the reference
 //! documents, the gaps from service-facts; its control paths (`/_sandbox/…`) are no part of the service.
 
 mod accounts;
 mod answer;
+mod applications;
 mod asked;
 mod auth;
 mod authority;
@@ -15,6 +16,7 @@ mod cards;
 mod charges;
 mod contacts;
 mod control;
+mod deliver;
 mod due;
 mod events;
 pub mod fault;
@@ -31,7 +33,9 @@ mod methods;
 mod oauth;
 mod occurrences;
 mod options;
+mod outbox;
 mod outcomes;
+mod post;
 mod preview;
 mod recurring;
 mod recurring_change;
@@ -59,6 +63,7 @@ use crate::sandbox::routes::Routes;
 use crate::sandbox::state::{Cx, Meta, World};
 use crate::store::index::{Batch, Entry, Index, IndexError};
 
+pub use deliver::{DeliverError, Notice};
 pub use options::{Decide, Options, Surface};
 
 /// The emulator; clones share their state.
@@ -73,6 +78,8 @@ struct Inner {
     index: Arc<dyn Index>,
     flush: GroupFlush,
     routes: Routes,
+    /// Notifications are sent by one at a time.
+    delivering: tokio::sync::Mutex<()>,
     /// Whoever holds it is the one request that is served now.
     live: Mutex<Live>,
 }
@@ -112,7 +119,8 @@ impl Sandbox {
         let world = World { options, seed };
         let live = Live { meta: Meta::default(), faults: Vec::new(), next_due: None };
         let (flush, routes) = (GroupFlush::default(), Routes::new());
-        let inner = Inner { world, index, flush, routes, live: Mutex::new(live) };
+        let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
+        let inner = Inner { world, index, flush, routes, delivering, live };
         let sandbox = Self { inner: Arc::new(inner) };
         sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {

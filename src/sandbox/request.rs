@@ -59,7 +59,13 @@ impl Sandbox {
         let dropped = fault.and_then(|fault| match fault.trouble {
             Trouble::DropAfter => Some(Dropped::Answer),
             Trouble::Reset => Some(Dropped::Connection),
-            Trouble::ErrorBefore | Trouble::ErrorAfter | Trouble::Delay | Trouble::Throttle => None,
+            Trouble::ErrorBefore
+            | Trouble::ErrorAfter
+            | Trouble::Delay
+            | Trouble::Throttle
+            | Trouble::WebhookLost
+            | Trouble::WebhookDoubled
+            | Trouble::WebhookReordered => None,
         });
         if let Some(dropped) = dropped {
             response.extensions_mut().insert(dropped);
@@ -140,7 +146,12 @@ fn refusal_before(fault: &Fault) -> Option<Answer> {
             let retry_after = Some(RETRY_AFTER_SECONDS);
             Some(Answer { retry_after, ..Answer::refused(&refusal) })
         }
-        Trouble::DropAfter | Trouble::ErrorAfter | Trouble::Delay => None,
+        Trouble::DropAfter
+        | Trouble::ErrorAfter
+        | Trouble::Delay
+        | Trouble::WebhookLost
+        | Trouble::WebhookDoubled
+        | Trouble::WebhookReordered => None,
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::api::application::{StartSignUp, SubmitApplication};
 use crate::api::bank_account::ListBankAccounts;
 use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
 use crate::api::contact::CreateContact;
@@ -20,13 +21,14 @@ use crate::api::token::ExchangeToken;
 use crate::api::transaction::{CreateCharge, GetTransaction, SearchTransactions};
 use crate::api::{Auth, Endpoint, Method};
 use crate::sandbox::answer::Answer;
+use crate::sandbox::applications::page;
 use crate::sandbox::asked::{Asked, decode};
 use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{
-    accounts, cards, charges, contacts, events, invoices, lenient, oauth, occurrences, preview,
-    recurring, recurring_change, tokens, transactions,
+    accounts, applications, cards, charges, contacts, events, invoices, lenient, oauth,
+    occurrences, preview, recurring, recurring_change, tokens, transactions,
 };
 
 type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
@@ -55,6 +57,7 @@ impl Routes {
     pub(crate) fn new() -> Self {
         let mut routes = Self(Vec::new());
         routes.partner();
+        routes.applications();
         routes.payment();
         routes.schedules();
         routes.records();
@@ -67,6 +70,14 @@ impl Routes {
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
         self.write::<CreateInvoice>(invoices::create);
+    }
+
+    fn applications(&mut self) {
+        self.read::<SubmitApplication>(applications::submit);
+        self.read::<StartSignUp>(applications::sign_up);
+        self.page(Method::Get, page::PATH, page::show);
+        self.page(Method::Post, page::PATH, page::finish);
+        self.page(Method::Get, page::THANKS_PATH, |_, _| Ok(page::thanks()));
     }
 
     fn payment(&mut self) {
@@ -111,6 +122,16 @@ impl Routes {
         let pattern = path.split('/').filter(|part| !part.is_empty()).collect();
         let surface = Surface::Documented;
         Route { method: method.as_str(), pattern, auth: Auth::None, surface, handler }
+    }
+
+    /// A page for people: no credential, no JSON.
+    fn page(
+        &mut self,
+        method: Method,
+        path: &'static str,
+        handler: impl Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync + 'static,
+    ) {
+        self.0.push(Self::route(method, path, Box::new(handler)));
     }
 
     /// An endpoint whose handler needs no typed body.

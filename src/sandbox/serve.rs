@@ -1,5 +1,6 @@
 //! The emulator on a socket: HTTPS with its own authority, or plain HTTP on loopback when asked for.
 //!
+//! While it listens, it also sends what the sandbox's outbox holds.
 //! An answer that must not arrive ([`Dropped`]) closes the connection before a byte of it is written.
 
 use std::convert::Infallible;
@@ -24,6 +25,7 @@ use tower::{ServiceExt, service_fn};
 use crate::sandbox::Sandbox;
 use crate::sandbox::authority::server_config;
 use crate::sandbox::fault::Dropped;
+use crate::sandbox::post::keep_posting;
 
 /// How long a client may take to send its headers.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -102,11 +104,13 @@ pub fn serve(
         set_timeout(server.http_builder());
         ("https", Some(ca), tokio::spawn(server.serve(connections(router))))
     };
+    let posting = keep_posting(sandbox.clone());
     let done = tokio::spawn(async move {
         tokio::pin!(work);
         tokio::select! {
             ended = &mut work => return ended.map_err(io::Error::other)?,
             () = shutdown => stop.graceful_shutdown(Some(GRACE)),
+            never = posting => match never {},
         }
         work.await.map_err(io::Error::other)?
     });

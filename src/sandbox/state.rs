@@ -51,6 +51,28 @@ pub(crate) struct Settings {
     pub(crate) enabled: bool,
     /// Is it a partner of the service, as invoices need?
     pub(crate) is_partner: bool,
+    /// The plans that the partner was given; while nobody says, every plan is one of them.
+    pub(crate) plans: Option<Vec<Plan>>,
+}
+
+/// A plan of merchant applications.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) id: String,
+    /// Does it bring a trust account?
+    #[serde(default)]
+    pub(crate) trust: bool,
+}
+
+impl Settings {
+    /// Is the plan of this id a trust plan? `None` for an unknown one. While nobody has said which plans there
+    /// are, one with `trust` in its id is.
+    pub(crate) fn plan(&self, id: &str) -> Option<bool> {
+        match &self.plans {
+            None => Some(id.to_ascii_lowercase().contains("trust")),
+            Some(plans) => plans.iter().find(|plan| plan.id == id).map(|plan| plan.trust),
+        }
+    }
 }
 
 /// The counter and the settings: read once, written with every change.
@@ -90,6 +112,7 @@ impl Default for Settings {
             redirect_uri: "https://partner.example/callback".to_owned(),
             enabled: true,
             is_partner: true,
+            plans: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The sandbox's own paths: for people, tests and checkers, from this machine alone. Never part of the
 //! emulated service, never counted as requests to it, never struck by faults.
 
+mod applications;
 mod clock;
 mod faults;
 mod partner;
@@ -17,7 +18,7 @@ use crate::sandbox::answer::Answer;
 use crate::sandbox::asked::pairs;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use crate::sandbox::{Live, Sandbox, lenient};
+use crate::sandbox::{Live, Sandbox, lenient, outbox};
 
 const PREFIX: &str = "_sandbox";
 
@@ -65,6 +66,15 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
         ("POST", ["partner"]) => {
             let order = object(body)?;
             change(sandbox, |_, cx| partner::set(cx, &order))
+        }
+        ("POST", ["applications", id, "decision"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| applications::decision(cx, id, &order))
+        }
+        ("DELETE", ["applications", id]) => change(sandbox, |_, cx| applications::delete(cx, id)),
+        ("GET", ["webhooks"]) => read(sandbox, |cx| Answer::json(&outbox::show(cx)?)),
+        ("POST", ["webhooks", id, "redeliver"]) => {
+            change(sandbox, |_, cx| Answer::json(&outbox::redeliver(cx, id)?))
         }
         ("GET", ["settings"]) => read(sandbox, partner::settings),
         ("POST", ["settings"]) => {

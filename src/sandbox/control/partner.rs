@@ -86,6 +86,7 @@ pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
         "redirect_uri": settings.redirect_uri,
         "enabled": settings.enabled,
         "is_partner": settings.is_partner,
+        "plans": settings.plans,
     }))
 }
 
@@ -98,6 +99,11 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     settings.redirect_uri = text("redirect_uri").unwrap_or_else(|| settings.redirect_uri.clone());
     settings.enabled = flag("enabled").unwrap_or(settings.enabled);
     settings.is_partner = flag("is_partner").unwrap_or(settings.is_partner);
+    if let Some(plans) = order.get("plans") {
+        let plans = serde_json::from_value(plans.clone());
+        let wrong = "plans is an array of {id, trust}";
+        settings.plans = Some(plans.map_err(|_| Refusal::invalid(wrong))?);
+    }
     cx.save_settings()?;
     show(cx)
 }

@@ -1,12 +1,15 @@
 //! The rooms, asked in raw JSON as the reference documents write it, through the router and without sockets.
 
+mod applications;
 mod cards;
 mod charges;
 mod control;
 mod errors;
+mod notifications;
 mod partner;
 mod previews;
 mod recurring;
+mod sign_ups;
 mod tls;
 mod tokens;
 

@@ -1,0 +1,146 @@
+//! The page on which an applicant finishes a sign-up (partner-api, Sign-up redirect page).
+//!
+//! Its address opens the page once, within five minutes. The opened form may be sent until it is right; then
+//! the application is submitted, the applicant is led to a page of thanks, and the address is used up.
+
+use chrono::TimeDelta;
+use http::{StatusCode, header};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::record::{self, Found};
+use super::{form, is_started, problems, submitted};
+use crate::api::application::{ApplicationId, Submission};
+use crate::api::wire::Timestamp;
+use crate::base::clock::timestamp;
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::ids::LONG;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Where the page is; its parameter is known to the applicant alone.
+pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
+/// Where an applicant ends.
+pub(crate) const THANKS_PATH: &str = "/merchant_applications/thank_you";
+/// How long the address may be opened (partner-api, Limits).
+const OPENS_FOR: TimeDelta = TimeDelta::minutes(5);
+/// Bytes of a browser's header that are kept.
+const HEADER_BYTES_MAX: usize = 1024;
+
+/// An address that was given out.
+#[derive(Serialize, Deserialize)]
+struct Link {
+    id: ApplicationId,
+    expires: Timestamp,
+    /// Was the page opened?
+    opened: bool,
+}
+
+fn key(token: &str) -> String {
+    format!("x/sign_up/{token}")
+}
+
+/// A fresh address for an application.
+pub(crate) fn open(cx: &mut Cx<'_>, asked: &Asked, id: ApplicationId) -> Result<String, Refusal> {
+    let token = cx.fresh("sign up", LONG);
+    let expires = Timestamp(cx.now.checked_add_signed(OPENS_FOR).unwrap_or(cx.now));
+    cx.put(&key(&token), &Link { id, expires, opened: false })?;
+    Ok(format!("{}{}", web_url(cx, asked), PATH.replace("{token}", &token)))
+}
+
+/// `{web_url}` of the brand that was asked: the host of the request, by the sandbox's own scheme.
+fn web_url(cx: &Cx<'_>, asked: &Asked) -> String {
+    let own = cx.world.options.web_url.trim_end_matches('/');
+    let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    match (host, own.split_once("://")) {
+        (Some(host), Some((scheme, _))) => format!("{scheme}://{host}"),
+        _ => own.to_owned(),
+    }
+}
+
+/// GET of the page: the form, prefilled; the second time, or too late, nothing.
+pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    let token = asked.parameter(0);
+    let Some((mut link, found)) = usable(cx, token, |link| !link.opened)? else {
+        return Ok(gone());
+    };
+    link.opened = true;
+    cx.put(&key(token), &link)?;
+    Ok(html(StatusCode::OK, form::page(&found.inside.fields, &[])))
+}
+
+/// POST of the form: submits the application when it is complete; shows the form again when it is not.
+pub(crate) fn finish(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    let token = asked.parameter(0);
+    let Some((_, mut found)) = usable(cx, token, |_| true)? else {
+        return Ok(gone());
+    };
+    let sent = if asked.is_form() { asked.form() } else { asked.json()? };
+    let fields = completed(cx, asked, &found, sent);
+    let problems = problems(cx, Submission::Complete, &fields)?;
+    if !problems.is_empty() {
+        let page = form::page(&fields, &problems);
+        return Ok(html(StatusCode::UNPROCESSABLE_ENTITY, page));
+    }
+    found.inside.fields = fields;
+    submitted(cx, found)?;
+    cx.remove(&key(token));
+    let thanks = format!("{}{THANKS_PATH}", web_url(cx, asked));
+    Ok(Answer::redirect(StatusCode::SEE_OTHER, thanks))
+}
+
+/// GET of the page of thanks.
+pub(crate) fn thanks() -> Answer {
+    let text = "Thank you. Your application was submitted. You will hear from us.";
+    html(StatusCode::OK, form::frame("Thank you", &format!("<p>{text}</p>")))
+}
+
+/// The link behind a token and its application, when it may still be used: opened before, or in time.
+fn usable(
+    cx: &Cx<'_>,
+    token: &str,
+    fits: impl Fn(&Link) -> bool,
+) -> Result<Option<(Link, Found)>, Refusal> {
+    if !token.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Ok(None);
+    }
+    let link: Option<Link> = cx.get(&key(token))?;
+    let Some(link) = link.filter(|link| fits(link) && (link.opened || cx.now < link.expires.0))
+    else {
+        return Ok(None);
+    };
+    let found: Option<Found> = cx.any(record::KIND, &link.id.to_string())?;
+    Ok(found.filter(is_started).map(|found| (link, found)))
+}
+
+/// What the partner filled in, what the applicant added, and what the service sees of the applicant. Reference
+/// and plan are the partner's.
+fn completed(cx: &Cx<'_>, asked: &Asked, found: &Found, sent: Value) -> Map<String, Value> {
+    let mut fields = found.inside.fields.clone();
+    let header = |name: header::HeaderName| {
+        let value = asked.headers.get(name)?.to_str().ok()?;
+        value.get(..value.len().min(HEADER_BYTES_MAX)).map(Value::from)
+    };
+    let seen = [
+        ("browser_user_agent", header(header::USER_AGENT)),
+        ("browser_language", header(header::ACCEPT_LANGUAGE)),
+        ("ip_address", Some(Value::from("127.0.0.1"))),
+        ("ip_address_timestamp", Some(Value::from(timestamp(&cx.now)))),
+    ];
+    for (name, value) in seen {
+        fields.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    form::merge(&mut fields, form::read(sent));
+    record::natural(fields)
+}
+
+fn html(status: StatusCode, page: String) -> Answer {
+    Answer::of(status, "text/html; charset=utf-8", page.into_bytes())
+}
+
+/// The answer to an address that is used up, too old or unknown; which of them is nobody's business.
+fn gone() -> Answer {
+    let text = "This page has been used or is no longer valid. Ask for a new link.";
+    html(StatusCode::GONE, form::frame("No longer valid", &format!("<p>{text}</p>")))
+}

@@ -1,0 +1,129 @@
+//! Sends what the outbox holds, by whatever way the caller gives: sockets, or a router of this process.
+
+use std::future::Future;
+
+use http::Uri;
+
+use crate::api::wire::Timestamp;
+use crate::sandbox::fault::{Trouble, pick_for_delivery};
+use crate::sandbox::outbox::{self, Attempt, Delivery};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{FAULTS, Live, Sandbox};
+
+/// One POST to the partner.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Where to.
+    pub url: String,
+    /// JSON; it may hold an authorization code.
+    pub body: Vec<u8>,
+}
+
+impl std::fmt::Debug for Notice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "POST {}", self.url)
+    }
+}
+
+/// Why notifications could not be sent: the sandbox's own state failed.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("send what the sandbox's outbox holds: its state failed")]
+pub struct DeliverError;
+
+impl From<Refusal> for DeliverError {
+    fn from(_: Refusal) -> Self {
+        Self
+    }
+}
+
+/// What is tried now.
+struct Next {
+    /// Its place in the queue.
+    place: String,
+    delivery: Delivery,
+    notice: Notice,
+    fault: Option<Trouble>,
+}
+
+impl Sandbox {
+    /// Lets everything happen that is due by now, and tries every notification that is due, one after the
+    /// other, once each. `post` answers the receiver's status, `None` when it did not answer. Tells how many
+    /// were tried. To be called again and again: nothing else sends them. A jump of the sandbox's clock over
+    /// several attempts counts as one.
+    pub async fn deliver_due<F, Sent>(&self, post: F) -> Result<usize, DeliverError>
+    where
+        F: Fn(Notice) -> Sent,
+        Sent: Future<Output = Option<u16>>,
+    {
+        let _only_one = self.inner.delivering.lock().await;
+        let mut tried: usize = 0;
+        while let Some(next) = self.next_delivery()? {
+            let mut statuses = Vec::new();
+            for _ in 0..next.fault.map_or(1, Trouble::copies) {
+                statuses.push(post(next.notice.clone()).await);
+            }
+            self.settle_delivery(next, &statuses)?;
+            tried = tried.saturating_add(1);
+        }
+        Ok(tried)
+    }
+
+    /// The first notification that is due now, after those that a fault holds back.
+    fn next_delivery(&self) -> Result<Option<Next>, DeliverError> {
+        let mut live = self.lock();
+        loop {
+            let now = self.now(&live);
+            self.catch_up(&mut live, now)?;
+            let mut cx = self.cx(&live, now);
+            let Some((place, delivery)) = outbox::first_due(&cx)? else {
+                return Ok(None);
+            };
+            let url = outbox::url(&cx, &delivery.reference);
+            let fault = strike(&mut live, &mut cx, &url)?;
+            let held = fault == Some(Trouble::WebhookReordered) && !delivery.overtaken;
+            if held {
+                outbox::hold_back(&mut cx, &place, delivery)?;
+                self.commit(&mut live, cx)?;
+                continue;
+            }
+            let body = serde_json::to_vec(&delivery.notification).map_err(Refusal::from)?;
+            self.commit(&mut live, cx)?;
+            return Ok(Some(Next { place, delivery, notice: Notice { url, body }, fault }));
+        }
+    }
+
+    fn settle_delivery(&self, next: Next, statuses: &[Option<u16>]) -> Result<(), DeliverError> {
+        let mut live = self.lock();
+        let now = self.now(&live);
+        let mut cx = self.cx(&live, now);
+        let logged = if statuses.is_empty() { &[None] } else { statuses };
+        for status in logged {
+            let attempt = Attempt {
+                delivery: next.delivery.id.clone(),
+                time: Timestamp(now),
+                url: next.notice.url.clone(),
+                status: *status,
+                count: next.delivery.attempts.saturating_add(1),
+                fault: next.fault,
+            };
+            outbox::log(&mut cx, &attempt)?;
+        }
+        let status = statuses.last().copied().flatten();
+        outbox::settle(&mut cx, &next.place, next.delivery, status)?;
+        self.commit(&mut live, cx)?;
+        drop(live);
+        Ok(self.inner.index.flush().map_err(Refusal::from)?)
+    }
+}
+
+/// The fault that strikes a delivery, counted.
+fn strike(live: &mut Live, cx: &mut Cx<'_>, url: &str) -> Result<Option<Trouble>, Refusal> {
+    if live.faults.is_empty() {
+        return Ok(None);
+    }
+    let path = url.parse::<Uri>().map(|url| url.path().to_owned()).unwrap_or_default();
+    let fault = pick_for_delivery(&mut live.faults, &path);
+    cx.put(FAULTS, &live.faults)?;
+    Ok(fault.map(|fault| fault.trouble))
+}

@@ -1,0 +1,60 @@
+//! The way out for notifications: HTTP to the partner's Event URL. The one place of the sandbox that calls
+//! someone, as the service itself does; it knows nothing of what it carries.
+
+use std::convert::Infallible;
+use std::future::pending;
+use std::time::Duration;
+
+use reqwest::{Client, redirect, retry};
+use tokio::time::MissedTickBehavior;
+
+use crate::sandbox::Sandbox;
+use crate::sandbox::deliver::Notice;
+
+/// How often the outbox is looked into.
+const EVERY: Duration = Duration::from_millis(250);
+/// How long a receiver may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Sends what is due, for ever; to be dropped when the sandbox stops.
+pub(super) async fn keep_posting(sandbox: Sandbox) -> Infallible {
+    // Someone may have installed it before; then that one serves as well.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let client = match client() {
+        Ok(client) => client,
+        Err(error) => {
+            tracing::error!(%error, "the sandbox cannot send notifications");
+            return pending().await;
+        }
+    };
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let sent = sandbox.deliver_due(|notice| {
+            let client = client.clone();
+            async move { post(&client, notice).await }
+        });
+        if let Err(error) = sent.await {
+            tracing::error!(%error, "the sandbox cannot send notifications now");
+        }
+    }
+}
+
+fn client() -> reqwest::Result<Client> {
+    let builder = Client::builder().redirect(redirect::Policy::none()).retry(retry::never());
+    builder.no_proxy().referer(false).timeout(TIMEOUT).build()
+}
+
+/// One POST; the status that came back.
+async fn post(client: &Client, notice: Notice) -> Option<u16> {
+    let request = client.post(&notice.url).header("content-type", "application/json");
+    match request.body(notice.body).send().await {
+        Ok(answer) => Some(answer.status().as_u16()),
+        Err(error) => {
+            let error = error.without_url();
+            tracing::debug!(%error, "a notification was not taken");
+            None
+        }
+    }
+}
