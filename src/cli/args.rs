@@ -151,6 +151,18 @@ pub struct SandboxArgs {
     /// What it offers: the two documents alone, or what public material adds.
     #[arg(long, default_value = "public")]
     pub surface: Surface,
+    /// Who decides on merchant applications: itself, 5 seconds after submission, or its control path.
+    #[arg(long, default_value = "auto")]
+    pub decide: Decide,
+}
+
+/// Who decides on merchant applications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Decide {
+    /// The sandbox, 5 seconds after submission.
+    Auto,
+    /// A control path.
+    Manual,
 }
 
 /// What a sandbox offers.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tower::ServiceExt;
 
-use super::args::{Cli, SandboxArgs, SandboxCommand, Surface as Wanted};
+use super::args::{Cli, Decide as Decides, SandboxArgs, SandboxCommand, Surface as Wanted};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::secrets::OpenedSecrets;
@@ -24,7 +24,7 @@ use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
 use crate::engine::{PartnerAccess, SecretError, Secrets};
 use crate::sandbox::serve::{Running, serve};
-use crate::sandbox::{Options, Sandbox, Surface};
+use crate::sandbox::{Decide, Options, Sandbox, Surface};
 use crate::store::open::private_index;
 
 /// The largest answer of a control path that is read.
@@ -43,6 +43,11 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
             Wanted::Documented => Surface::Documented,
         },
         start: start(&args.clock)?,
+        decide: match args.decide {
+            Decides::Auto => Decide::Auto,
+            Decides::Manual => Decide::Manual,
+        },
+        web_url: web_url(args),
         ..Options::default()
     };
     let sandbox = open(&dir, options)?;
@@ -57,6 +62,12 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     }
     ended(running).await?;
     Ok(Exit::Done)
+}
+
+/// Where it serves: its scheme counts, and its host where a request names none.
+fn web_url(args: &SandboxArgs) -> String {
+    let scheme = if args.plain_http { "http" } else { "https" };
+    format!("{scheme}://{}", args.listen)
 }
 
 /// Where the sandbox keeps its state: as said, else beneath the state of the configuration.
@@ -110,7 +121,8 @@ pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
     let base = setup.config.need("service.base_url", base, &ProcessEnv)?;
     let listen = loopback(base.as_str())?;
     let dir = setup.state.join("sandbox");
-    let options = Options { portal_url: base.as_str().to_owned(), ..Options::default() };
+    let own = base.as_str().to_owned();
+    let options = Options { portal_url: own.clone(), web_url: own, ..Options::default() };
     let sandbox = open(&dir, options)?;
     let (stop, stopped) = oneshot::channel();
     let stopped = async move { drop(stopped.await) };
