@@ -60,6 +60,11 @@ pub struct Config {
     pub state: Setting<PathBuf>,
     /// The private listener.
     pub listen: Setting<SocketAddr>,
+    /// The listener that faces the world: notifications come there and nowhere else. Without it they
+    /// come to the private one.
+    pub public_listen: Option<Setting<SocketAddr>>,
+    /// The address under which the world finds that listener.
+    pub public_url: Option<Setting<HttpUrl>>,
     /// Limits and guards.
     pub policy: Policy,
     /// What happens when an answer is lost.
@@ -199,7 +204,10 @@ impl Config {
         let web_urls =
             urls.map(|url| url.map(|url| url.as_str().to_owned())).collect::<Result<_, _>>()?;
         let decimal_amounts_only = self.policy.amounts.get(env)? == Amounts::Decimal;
-        Ok(CheckCx { decimal_amounts_only, web_urls, currency: Currency::USD })
+        let plans = self.partner.plans.iter();
+        let plans = plans.map(|plan| Ok((plan.id.get(env)?, plan.trust.get(env)?)));
+        let plans = plans.collect::<Result<_, _>>()?;
+        Ok(CheckCx { decimal_amounts_only, web_urls, currency: Currency::USD, plans })
     }
 
     /// The variables that specs may read: those that `secrets.env` opens, less those that this

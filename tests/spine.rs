@@ -158,8 +158,12 @@ impl World {
     }
 
     fn loader(&self) -> Loader {
-        let check =
-            CheckCx { decimal_amounts_only: true, web_urls: Vec::new(), currency: Currency::USD };
+        let check = CheckCx {
+            decimal_amounts_only: true,
+            web_urls: Vec::new(),
+            currency: Currency::USD,
+            plans: std::collections::BTreeMap::new(),
+        };
         let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
         loader.load_all();
         loader

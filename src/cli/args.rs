@@ -63,6 +63,9 @@ pub enum Command {
     Get(GetArgs),
     /// Everything known of one resource.
     Describe(OneArgs),
+    /// What the service tells by itself.
+    #[command(subcommand)]
+    Events(EventsCommand),
     /// Effects that are not settled, with their evidence.
     Intents,
     /// Look after the state on disk.
@@ -204,6 +207,13 @@ pub enum StoreCommand {
     Check,
     /// Make the index again from the journal.
     Rebuild,
+}
+
+/// `events`.
+#[derive(Debug, Subcommand)]
+pub enum EventsCommand {
+    /// Print where the service has to send its notifications.
+    Urls,
 }
 
 /// `chaos`.

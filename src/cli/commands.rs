@@ -1,10 +1,10 @@
 //! Every command, one line each.
 
-use super::args::{Cli, Command};
+use super::args::{Cli, Command, EventsCommand};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
-use super::{apply, get, init, intents, plan, run, sandbox, store, validate};
+use super::{apply, events, get, init, intents, plan, run, sandbox, store, validate};
 
 /// Runs the command that was asked for.
 pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
@@ -18,6 +18,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,
         Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,
+        Command::Events(EventsCommand::Urls) => events::urls(&Setup::load(cli)?, out),
         Command::Intents => intents::run(&Setup::load(cli)?, out).await,
         Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,
     }

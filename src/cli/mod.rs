@@ -5,6 +5,7 @@ pub mod args;
 mod cache;
 mod chaos;
 mod commands;
+mod events;
 pub mod exit;
 mod get;
 mod git;

@@ -1,12 +1,14 @@
 //! `run`: the daemon. It watches the tree, reconciles, and serves status until told to stop.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::args::RunArgs;
+use super::events;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::sandbox::{self, EmbeddedSandbox};
@@ -67,11 +69,22 @@ async fn serve(
     let (ready, is_ready) = watch::channel(false);
     let (signal, signalled) = watch::channel(Exit::Done);
     let listen = setup.config.listen.get(&ProcessEnv)?;
+    let token = open.webhook_token();
     let router = http::router(control.clone(), is_ready);
-    let address = http::serve(router, listen, over(&ended)).await.map_err(|error| {
-        Failure::environment("reckon::listen", format!("listen on {listen}: {error}"))
-            .help("choose another address: listen in reckon.yaml")
-    })?;
+    let hooks = http::hooks(control.clone(), token.clone());
+    let public = match &setup.config.public_listen {
+        Some(listen) => {
+            let router = http::public(control.clone(), token.clone());
+            Some(listening(router, listen.get(&ProcessEnv)?, over(&ended), "public_listen").await?)
+        }
+        None => None,
+    };
+    let router = if public.is_none() { router.merge(hooks) } else { router };
+    let address = listening(router, listen, over(&ended), "listen").await?;
+    if let Some(embedded) = embedded {
+        let told = format!("http://{}", public.unwrap_or(address));
+        embedded.notify(&events::event_url(&told, &token))?;
+    }
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
     let doors = [
@@ -103,6 +116,19 @@ async fn serve(
     Ok(*signalled.borrow())
 }
 
+/// Listens, or says which setting to change.
+async fn listening(
+    router: axum::Router,
+    listen: SocketAddr,
+    over: impl Future<Output = ()> + Send + 'static,
+    setting: &str,
+) -> Result<SocketAddr, Failure> {
+    http::serve(router, listen, over).await.map_err(|error| {
+        Failure::environment("reckon::listen", format!("listen on {listen}: {error}"))
+            .help(format!("choose another address: {setting} in reckon.yaml"))
+    })
+}
+
 /// A future that ends when the daemon does.
 fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
     let mut ended = ended.clone();
@@ -116,7 +142,7 @@ fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'sta
 fn announce(
     setup: &Setup,
     embedded: Option<&EmbeddedSandbox>,
-    address: std::net::SocketAddr,
+    address: SocketAddr,
     out: Out,
 ) -> Result<(), Failure> {
     let service = embedded.map(|one| one.access.base_url.clone());

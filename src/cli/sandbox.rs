@@ -202,6 +202,13 @@ impl EmbeddedSandbox {
         }))
     }
 
+    /// Tells it where to send its notifications.
+    pub(super) fn notify(&self, event_url: &str) -> Result<(), Failure> {
+        let told = json!({ "event_url": event_url });
+        control(&self.sandbox, "POST", "/_sandbox/partner", Some(&told)).map_err(Failure::bug)?;
+        Ok(())
+    }
+
     /// Stops it.
     pub(super) async fn close(self) {
         // Whoever listens may be gone already; then it has ended.

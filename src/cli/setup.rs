@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::args::Cli;
 use super::exit::Failure;
 use super::secrets::OpenedSecrets;
-use super::{git, host};
+use super::{events, git, host};
 use crate::base::clock::SystemClock;
 use crate::base::hash::keyed;
 use crate::base::secret::Secret;
@@ -174,6 +174,12 @@ impl Setup {
         MasterKey::read_or_make_file(&path, &mut host::rng()?).map_err(failed)
     }
 
+    /// The secret part of the address that notifications are sent to.
+    pub(super) fn webhook_token(&self) -> Result<Secret, Failure> {
+        make_dir(&self.state)?;
+        Ok(events::token(&self.key()?.derive("digest")))
+    }
+
     /// The partner application's own values.
     pub(super) fn access(&self) -> Result<PartnerAccess, SecretError> {
         let partner = &self.config.partner;
@@ -300,6 +306,13 @@ pub(super) struct Open {
     pub state: State,
     digest_key: [u8; 32],
     key: String,
+}
+
+impl Open {
+    /// The secret part of the address that notifications are sent to.
+    pub(super) fn webhook_token(&self) -> Secret {
+        events::token(&self.digest_key)
+    }
 }
 
 /// Makes a folder that only its owner can enter.

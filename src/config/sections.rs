@@ -9,7 +9,7 @@ use crate::config::{Config, Doubt, Partner, Plan, Policy, Secrets, Service, list
 use crate::spec::document::API_VERSION;
 use crate::spec::node::{Node, NodeValue};
 
-const TOP: [&str; 12] = [
+const TOP: [&str; 14] = [
     "apiVersion",
     "kind",
     "partner",
@@ -19,6 +19,8 @@ const TOP: [&str; 12] = [
     "scripts",
     "state",
     "listen",
+    "public_listen",
+    "public_url",
     "policy",
     "notify",
     "doubt",
@@ -48,6 +50,8 @@ impl Reader<'_> {
             listen: self
                 .setting::<SocketAddr>(root, "listen")
                 .unwrap_or(Setting::Literal(listen_default())),
+            public_listen: self.setting(root, "public_listen"),
+            public_url: self.setting(root, "public_url"),
             policy: self.policy(root),
             doubt: self.doubt(root),
             warnings: Vec::new(),

@@ -9,7 +9,7 @@ pub mod socket;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::engine::{Event, Question, Reply};
+use crate::engine::{Event, Notice, Question, Reply};
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +81,14 @@ impl Control {
     pub async fn ask(&self, question: Question) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Ask(question, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Hands over a notification of the service; returns once it is on disk. Errors: the engine ended.
+    pub async fn notify(&self, notice: Notice) -> Result<(), ControlError> {
+        let (stored, answer) = oneshot::channel();
+        let event = Event::Notice(notice, stored);
         self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }

@@ -12,7 +12,8 @@ use crate::base::secret::Secret;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Exchanges the code that `code` stands for. The engine fills in the partner's own values.
+/// Exchanges a code: `{"$secret": SOURCE}` or `{"$sealed": REFERENCE}`. The engine fills in the partner's
+/// own values.
 pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
     let body = json!({
         "client_id": {"$partner": "client_id"},
@@ -20,7 +21,7 @@ pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
         "grant_type": "authorization_code",
         "scope": "payments",
         "redirect_uri": {"$partner": "redirect_uri"},
-        "code": {"$secret": code},
+        "code": code,
     });
     obligation.effect::<ExchangeToken>(ROW.name, &[], body).sealed().expecting("scope", "payments")
 }

@@ -4,6 +4,7 @@
 //! (design.md part 3). Nothing else in the crate builds a request that changes the service. Two
 //! readings, which change nothing, stand in a register of their own.
 
+mod application_submit;
 mod card_change;
 mod card_delete;
 mod card_save;
@@ -17,6 +18,7 @@ mod recurring_change;
 mod recurring_create;
 mod register;
 
+pub use application_submit::submit_application;
 pub use card_change::change_card;
 pub use card_delete::delete_card;
 pub use card_save::{CardSource, save_card};

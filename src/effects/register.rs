@@ -119,6 +119,8 @@ pub enum Doubt {
     },
     /// The service can be asked.
     Search(Search),
+    /// The service tells by itself, by a notification that carries the mark.
+    Notice,
     /// Nothing can prove it: the intent's own `on_doubt` decides.
     Unprovable,
 }
@@ -188,6 +190,7 @@ impl std::fmt::Debug for ReadCx<'_> {
 
 /// Every effect there is.
 pub static EFFECTS: &[EffectRow] = &[
+    super::application_submit::ROW,
     super::code_exchange::ROW,
     super::contact_create::ROW,
     super::invoice_create::ROW,

@@ -28,6 +28,9 @@ fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, Sec
                 let secret = shared.secrets.resolve(source, &effect.key)?;
                 return Ok(Value::from(secret.expose()));
             }
+            if let Some(reference) = fields.get("$sealed").and_then(Value::as_str) {
+                return unsealed(shared, reference);
+            }
             if let Some(name) = fields.get("$partner").and_then(Value::as_str) {
                 return partner(shared, name);
             }
@@ -43,6 +46,14 @@ fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, Sec
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(template.clone()),
     }
+}
+
+/// A value that the vault holds.
+fn unsealed(shared: &Shared, reference: &str) -> Result<Value, SecretError> {
+    let failed = |why: String| SecretError { message: format!("open a sealed value: {why}") };
+    let blob = reference.parse().map_err(|_| failed("it is not named well".to_owned()))?;
+    let bytes = shared.vault.open_blob(&blob).map_err(|error| failed(error.to_string()))?;
+    Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// One of the partner application's own values.

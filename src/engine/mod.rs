@@ -10,6 +10,7 @@
 
 mod access;
 mod body;
+mod notice;
 mod perform;
 mod question;
 mod read;
@@ -31,6 +32,7 @@ use crate::base::planted;
 use crate::model::desired::Desired;
 use crate::plan::{Planner, World};
 
+pub use notice::Notice;
 pub use question::{
     IntentView, IntentsView, MoneyView, Overview, PlanView, Question, RemadeView, Reply,
     ResourceView, StepView,
@@ -47,6 +49,8 @@ pub enum Event {
     Files(Vec<PathBuf>),
     /// Someone asks; the answer goes back over the channel.
     Ask(Question, oneshot::Sender<Reply>),
+    /// The service told something; the sender hears once it is durable.
+    Notice(Notice, oneshot::Sender<()>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -197,6 +201,7 @@ impl Engine {
                 // Whoever asked may have gone away: then nobody wants the answer.
                 drop(reply.send(answer));
             }
+            Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::access::{NoAccess, Wallet};
+use super::notice;
 use super::perform::{answered, moved, refused, row, send, write};
 use super::read;
 use super::schedule::delay;
@@ -46,6 +47,7 @@ pub(super) async fn settle(
             resend(shared, row, intent, wallet, again).await
         }
         Doubt::Search(search) => look(shared, row, intent, wallet, search).await,
+        Doubt::Notice => notice::awaited(shared, row, intent).await,
         Doubt::Unprovable => unprovable(shared, intent).await,
     }
 }
@@ -130,7 +132,11 @@ async fn once_more(
 }
 
 /// A person has to look.
-async fn held(shared: &Shared, intent: &Intent, reason: String) -> Result<Finished, EngineError> {
+pub(super) async fn held(
+    shared: &Shared,
+    intent: &Intent,
+    reason: String,
+) -> Result<Finished, EngineError> {
     moved(shared, intent, Progress::Held { reason, observation: None }).await
 }
 

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
 use super::access::Wallet;
 use super::shared::EngineError;
-use super::{Engine, perform, read, settle};
+use super::{Engine, Notice, notice, perform, read, settle};
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
 use crate::base::planted;
@@ -47,6 +49,8 @@ pub enum Finished {
     Moved(Key),
     /// Nothing happened; try again after a wait of at least this.
     Again(Key, Unable, Duration),
+    /// A notification was stored, about this resource if it is one of ours.
+    Heard(Option<Key>),
     /// It was told to stop.
     Stopped(Key),
     /// The state on disk failed, or we made a mistake: everything ends.
@@ -162,6 +166,30 @@ impl Engine {
         });
     }
 
+    /// Stores a notification, and answers once it is durable.
+    pub(super) fn hear(&mut self, notice: Notice, stored: oneshot::Sender<()>) {
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match notice::receive(&shared, &notice).await {
+                Ok(key) => {
+                    // Whoever sent it may have gone away: it will send it again.
+                    stored.send(()).unwrap_or_default();
+                    Finished::Heard(key)
+                }
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    /// Looks again at what a notification was about; a task of it goes on.
+    fn heard(&mut self, key: Option<Key>) -> Result<(), EngineError> {
+        if let Some(key) = key {
+            self.world.refresh(&self.shared.facts, &key)?;
+            self.look_again(BTreeSet::from([key]));
+        }
+        Ok(())
+    }
+
     /// Where a merchant's credentials come from.
     fn wallet(&self, merchant: &Key) -> Wallet {
         let manifest = self.world.desired().manifests.get(merchant);
@@ -178,6 +206,7 @@ impl Engine {
                 self.busy.remove(&key);
                 return Ok(());
             }
+            Finished::Heard(key) => return self.heard(key),
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);

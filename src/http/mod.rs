@@ -6,6 +6,7 @@
 mod answer;
 mod guard;
 mod serve;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use crate::control::{Control, ControlError};
 use crate::engine::{Overview, Question, Reply};
 
 pub use serve::{HttpError, Serving, serve, start};
+pub use webhooks::{PARTNER_PATH, hooks, public};
 
 use answer::{error, ok};
 

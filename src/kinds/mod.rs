@@ -9,6 +9,7 @@ pub mod contact;
 pub mod diff;
 pub mod invoice;
 pub mod merchant;
+pub mod merchant_application;
 pub mod misfit;
 pub mod recurring_charge;
 pub mod redact;
@@ -22,6 +23,8 @@ pub mod step;
 pub(crate) mod testing;
 pub mod text;
 pub mod whole;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -78,6 +81,8 @@ pub struct CheckCx {
     pub web_urls: Vec<String>,
     /// The currency assumed for an integer amount.
     pub currency: Currency,
+    /// `partner.plans`: whether each of them is a trust plan. Empty: none was declared.
+    pub plans: BTreeMap<String, bool>,
 }
 
 /// Finds another good manifest.

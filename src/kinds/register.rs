@@ -12,6 +12,7 @@ use crate::base::secret::mask_digits;
 use crate::kinds::contact::Contact;
 use crate::kinds::invoice::Invoice;
 use crate::kinds::merchant::Merchant;
+use crate::kinds::merchant_application::MerchantApplication;
 use crate::kinds::recurring_charge::RecurringCharge;
 use crate::kinds::saved_method::SavedMethod;
 use crate::kinds::step::{Draft, StepCx};
@@ -39,6 +40,7 @@ pub struct KindRow {
 
 /// Every kind there is, in the order in which one refers to another.
 pub static KINDS: &[KindRow] = &[
+    row::<MerchantApplication>(),
     row::<Merchant>(),
     row::<Contact>(),
     row::<Invoice>(),

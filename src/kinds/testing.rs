@@ -17,6 +17,7 @@ pub(crate) fn cx() -> CheckCx {
         decimal_amounts_only: false,
         web_urls: vec!["https://web.example".to_owned()],
         currency: Currency::USD,
+        plans: BTreeMap::from([("basic".to_owned(), false), ("trust".to_owned(), true)]),
     }
 }
 

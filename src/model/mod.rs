@@ -5,6 +5,7 @@
 
 pub mod desired;
 pub mod effect;
+pub mod inbox;
 pub mod intent;
 pub mod issue;
 pub mod manifest;

@@ -17,6 +17,8 @@ pub enum Source {
     Answer,
     /// We read it.
     Read,
+    /// The service told us by itself: a hint.
+    Notice,
     /// A person said so.
     Operator,
 }
@@ -127,7 +129,7 @@ impl Observed {
     /// Takes in one more fact. What was read earlier than what is known changes nothing (law 3);
     /// the answer to our own call is always news, whatever the clock did.
     pub fn learn(&mut self, fact: &Observation) {
-        if fact.source == Source::Read && fact.at < self.at {
+        if (fact.source == Source::Read && fact.at < self.at) || self.outranks(fact) {
             return;
         }
         self.at = self.at.max(fact.at);
@@ -141,6 +143,15 @@ impl Observed {
             self.applied.clone_from(&fact.applied);
         }
         merge(&mut self.facts, &fact.facts);
+    }
+
+    /// Provisioned beats declined, never the reverse (law 3), as far as both speak of one submission.
+    fn outranks(&self, fact: &Observation) -> bool {
+        let says = |facts: &Value, state: &str| facts.get("state").is_some_and(|one| one == state);
+        fact.source == Source::Notice
+            && says(&self.facts, "provisioned")
+            && says(&fact.facts, "declined")
+            && fact.facts.get("mark") == self.facts.get("mark")
     }
 
     /// One fact by its name, null when it is not known.

@@ -68,6 +68,16 @@ pub enum Reason {
     WaitsFor(Vec<Key>),
     /// Fields changed that the service cannot change.
     CannotChange(Vec<String>),
+    /// Underwriting has not decided yet.
+    AwaitsDecision,
+    /// The applicant has not finished the sign-up.
+    AwaitsApplicant,
+    /// Underwriting denied it, for this reason.
+    Declined(String),
+    /// A test of an application ended well.
+    TestPassed,
+    /// A test of an application was declined, as it was to be.
+    TestFailed,
     /// The service refused it.
     Refused(String),
     /// An effect of it is on its way.
@@ -101,6 +111,11 @@ impl Reason {
             Self::AbsenceNotBelieved => "AbsenceNotBelieved",
             Self::WaitsFor(_) => "WaitsFor",
             Self::CannotChange(_) => "CannotChange",
+            Self::AwaitsDecision => "AwaitsDecision",
+            Self::AwaitsApplicant => "AwaitsApplicant",
+            Self::Declined(_) => "Declined",
+            Self::TestPassed => "TestPassed",
+            Self::TestFailed => "TestFailed",
             Self::Refused(_) => "Refused",
             Self::InFlight => "InFlight",
             Self::InDoubt(_) => "InDoubt",
@@ -136,6 +151,13 @@ impl fmt::Display for Reason {
             Self::CannotChange(fields) => {
                 write!(f, "the service cannot change {}", fields.join(", "))
             }
+            Self::AwaitsDecision => write!(f, "underwriting has not decided yet"),
+            Self::AwaitsApplicant => write!(f, "waits for the applicant to finish the sign-up"),
+            Self::Declined(why) => {
+                write!(f, "underwriting declined it ({why}); the applicant has to contact support")
+            }
+            Self::TestPassed => write!(f, "the test ended well; its code is never exchanged"),
+            Self::TestFailed => write!(f, "the test was declined, as it was to be"),
             Self::Refused(why) => write!(f, "the service refused it: {why}"),
             Self::InFlight => write!(f, "a call for it is on its way"),
             Self::InDoubt(why) => write!(f, "an answer was lost ({why}); it is being settled"),
@@ -222,6 +244,7 @@ impl Step {
     pub fn stuck(&self) -> bool {
         match &self.reason {
             Reason::CannotChange(_)
+            | Reason::Declined(_)
             | Reason::Refused(_)
             | Reason::InDoubt(_)
             | Reason::Held(_)
@@ -237,6 +260,10 @@ impl Step {
             | Reason::Orphaned
             | Reason::AbsenceNotBelieved
             | Reason::WaitsFor(_)
+            | Reason::AwaitsDecision
+            | Reason::AwaitsApplicant
+            | Reason::TestPassed
+            | Reason::TestFailed
             | Reason::InFlight
             | Reason::BrokenDocument
             | Reason::Suspended => false,

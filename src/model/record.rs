@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key};
+use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 
@@ -26,6 +27,8 @@ pub enum Record {
     },
     /// A fact that did not come from an effect.
     Observation(Box<Observation>),
+    /// A notification of the service, stored before it was answered.
+    Inbox(Box<InboxEvent>),
     /// An operator's word that a merchant's remote objects are not ours: `init --empty-remote`.
     EmptyRemote {
         /// When.

@@ -141,6 +141,7 @@ impl Promises {
                 Record::Progress { .. }
                 | Record::Bound(_)
                 | Record::Observation(_)
+                | Record::Inbox(_)
                 | Record::EmptyRemote { .. }
                 | Record::Hold { .. } => {}
             }
@@ -199,6 +200,7 @@ pub fn stories(entries: &[Entry]) -> Vec<Story> {
             }
             Record::Bound(_)
             | Record::Observation(_)
+            | Record::Inbox(_)
             | Record::EmptyRemote { .. }
             | Record::Hold { .. } => {}
         }
@@ -218,6 +220,7 @@ pub fn numbers(entries: &[Entry]) -> Vec<u64> {
         Record::Progress { .. }
         | Record::Bound(_)
         | Record::Observation(_)
+        | Record::Inbox(_)
         | Record::EmptyRemote { .. }
         | Record::Hold { .. } => None,
     });

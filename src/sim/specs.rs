@@ -107,7 +107,12 @@ fn document(text: &str) -> Option<Known> {
 
 /// One good document.
 fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
-    let cx = CheckCx { decimal_amounts_only: false, web_urls: Vec::new(), currency: Currency::USD };
+    let cx = CheckCx {
+        decimal_amounts_only: false,
+        web_urls: Vec::new(),
+        currency: Currency::USD,
+        plans: BTreeMap::new(),
+    };
     let row = register::find(&header.kind)?;
     let read = (row.read)(text, &key.namespace, &cx).ok()?;
     if read.issues.iter().any(|issue| issue.severity == Severity::Error) {

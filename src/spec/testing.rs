@@ -95,7 +95,8 @@ fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
 /// What it takes to read documents of the test's kinds.
 pub(crate) fn cx() -> ReadCx {
     let currency = Currency::USD;
-    let check = CheckCx { decimal_amounts_only: false, web_urls: Vec::new(), currency };
+    let plans = std::collections::BTreeMap::new();
+    let check = CheckCx { decimal_amounts_only: false, web_urls: Vec::new(), currency, plans };
     ReadCx { kinds: KINDS, check }
 }
 

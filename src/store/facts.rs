@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::model::intent::OpenIntent;
 use crate::model::observed::Observed;
@@ -18,6 +19,7 @@ pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
 pub(super) const OPEN_BY_KEY: &[u8] = b"k/";
 pub(super) const MARKS: &[u8] = b"m/";
+pub(super) const INBOX: &[u8] = b"n/";
 pub(super) const ORPHANS: &[u8] = b"r/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
@@ -138,6 +140,16 @@ impl Facts {
         Ok(self.index.get(&mark_key(mark))?.is_some())
     }
 
+    /// The resource that a mark was given to.
+    pub fn marked(&self, mark: &str) -> Result<Option<Key>, FactError> {
+        read(&*self.index, &Batch::new(), &mark_key(mark))
+    }
+
+    /// Whether a notification was stored before.
+    pub fn knows_notice(&self, id: &Digest) -> Result<bool, FactError> {
+        Ok(self.index.get(&inbox_key(id))?.is_some())
+    }
+
     /// Whether an operator said that remote objects with unknown marks are not ours.
     pub fn empty_remote_declared(&self) -> Result<bool, FactError> {
         Ok(self.index.get(EMPTY_REMOTE)?.is_some())
@@ -160,11 +172,19 @@ impl Facts {
     }
 
     /// SHA-256 over the sorted entries of the fold: two states with one digest know the same.
-    pub fn digest(&self) -> Result<crate::base::hash::Digest, FactError> {
+    pub fn digest(&self) -> Result<Digest, FactError> {
         let mut all = Vec::new();
-        for prefix in
-            [BINDING, EMPTY_REMOTE, NEXT_INTENT, INTENTS, OPEN_BY_KEY, MARKS, OBSERVED, ORPHANS]
-        {
+        for prefix in [
+            BINDING,
+            EMPTY_REMOTE,
+            NEXT_INTENT,
+            INTENTS,
+            OPEN_BY_KEY,
+            INBOX,
+            MARKS,
+            OBSERVED,
+            ORPHANS,
+        ] {
             for (key, value) in self.index.scan(prefix)? {
                 for part in [key, value] {
                     all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
@@ -200,6 +220,11 @@ pub(super) fn intent_key(id: IntentId) -> Vec<u8> {
 /// The entry of a mark that we gave out.
 pub(super) fn mark_key(mark: &str) -> Vec<u8> {
     [MARKS, mark.as_bytes()].concat()
+}
+
+/// The entry of a stored notification.
+pub(super) fn inbox_key(id: &Digest) -> Vec<u8> {
+    [INBOX, id.as_bytes()].concat()
 }
 
 /// The entry of a possible orphan.

@@ -15,7 +15,8 @@ use crate::model::record::Record;
 use crate::store::error::StoreError;
 use crate::store::facts::{
     APPLIED, AppliedMark, BINDING, EMPTY_REMOTE, FOLD_VERSION, FactError, NEXT_INTENT, OBSERVED,
-    PossibleOrphan, intent_key, mark_key, observed_key, open_key, orphan_key, read, write,
+    PossibleOrphan, inbox_key, intent_key, mark_key, observed_key, open_key, orphan_key, read,
+    write,
 };
 use crate::store::index::{Batch, Index};
 use crate::store::journal::Head;
@@ -48,6 +49,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Intent(intent) => fold.intent(intent),
         Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
         Record::Observation(fact) => fold.observation(fact),
+        Record::Inbox(event) => Ok(write(fold.batch, &inbox_key(&event.id), event)?),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
         Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
     }

@@ -5,13 +5,19 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::zone;
 use crate::base::id::{Mode, Name};
+use crate::kinds::merchant_application::MerchantApplication;
 use crate::kinds::secret_source::SecretSource;
-use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape};
+use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
 /// Characters of a public key; nothing else about it is fixed (partner-api, Limits; service-facts, part 12).
 pub const PUBLIC_KEY_LENGTH: usize = 24;
+
+/// The field that names an application.
+pub(super) const APPLICATION: &str = "spec.credentials.application";
+/// Its kind.
+pub(super) const APPLICATION_KIND: &str = MerchantApplication::NAME;
 
 /// The kind `Merchant`.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +49,9 @@ pub struct Credentials {
     /// A `payments` token that was exchanged elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_token: Option<SecretSource>,
+    /// The application whose approval brings the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<String>,
     /// Gateway keys; they open the gateway alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
@@ -90,12 +99,17 @@ impl Shape for Merchant {
         local(
             "credentials",
             Privacy::Plain,
-            "Exactly one of `authorization_code`, `access_token` and `keys` (partner-api, Authentication).",
+            "Exactly one of `authorization_code`, `application`, `access_token` and `keys` (partner-api, Authentication).",
         ),
         local(
             "credentials.authorization_code",
             Privacy::Secret,
             "A code that is exchanged once for a token (partner-api, POST /oauth/token).",
+        ),
+        local(
+            "credentials.application",
+            Privacy::Plain,
+            "The MerchantApplication whose approval brings the code, NAME or NAMESPACE/NAME (partner-api, Events).",
         ),
         local(
             "credentials.access_token",
@@ -129,12 +143,25 @@ impl Shape for Merchant {
         issues
     }
 
-    fn references(_spec: &Spec, _namespace: &Name) -> Vec<Reference> {
-        Vec::new()
+    fn references(spec: &Spec, namespace: &Name) -> Vec<Reference> {
+        let name = spec.credentials.application.as_deref();
+        let read = |name| reference::read(APPLICATION, APPLICATION_KIND, name, namespace);
+        name.and_then(read).into_iter().collect()
     }
 
-    fn check_links(_spec: &Spec, _manifest: &Manifest, _find: Find<'_>) -> Vec<Issue> {
-        Vec::new()
+    fn check_links(_: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+        let application = reference::target(manifest, APPLICATION, find);
+        let test = application.filter(|application| application.spec.get("test").is_some());
+        let issue = test.map(|application| {
+            let message = format!("{} is a test: its code opens nothing", application.key);
+            let help = "name an application without `test`";
+            Issue::error("reckon::merchant::test_application", APPLICATION, message, help).related(
+                Some(application.key.clone()),
+                "spec.test",
+                "the test is asked for here",
+            )
+        });
+        issue.into_iter().collect()
     }
 }
 
@@ -155,11 +182,16 @@ fn web_url_issue(url: &str, cx: &CheckCx) -> Option<Issue> {
 }
 
 fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
-    let Credentials { authorization_code, access_token, keys } = credentials;
-    let given = [authorization_code.is_some(), access_token.is_some(), keys.is_some()];
+    let Credentials { authorization_code, access_token, application, keys } = credentials;
+    let given = [
+        authorization_code.is_some(),
+        access_token.is_some(),
+        application.is_some(),
+        keys.is_some(),
+    ];
     let mut issues = Vec::new();
     if given.iter().filter(|given| **given).count() != 1 {
-        let help = "write one of `authorization_code`, `access_token` and `keys`";
+        let help = "write one of `authorization_code`, `application`, `access_token` and `keys`";
         let message = "credentials come from exactly one place";
         issues.push(Issue::error(
             "reckon::merchant::credentials",
@@ -168,6 +200,8 @@ fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
             help,
         ));
     }
+    let name = application.as_deref();
+    issues.extend(name.and_then(|name| reference::issue(APPLICATION, APPLICATION_KIND, name)));
     let code = authorization_code.as_ref();
     issues.extend(code.and_then(|one| one.hidden_issue("spec.credentials.authorization_code")));
     let token = access_token.as_ref();

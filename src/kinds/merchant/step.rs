@@ -2,15 +2,15 @@
 //! and sealed, its readable objects looked at.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::Merchant;
-use super::zone;
+use super::shape::APPLICATION_KIND;
+use super::{Merchant, zone};
 use crate::base::id::{Key, Mode};
 use crate::effects::{CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, StepCx, obligation, orphaned};
+use crate::kinds::step::{Draft, StepCx, needed, obligation, orphaned, reference};
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::{Reading, Work};
 use crate::model::manifest::Manifest;
@@ -35,22 +35,26 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     }
     let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
     let have = have.filter(|_| !renewed);
-    let draft = match missing(manifest, have) {
-        Missing::Token(code) => {
-            let effect = exchange_code(new, code);
+    if let Some(reason) = foreign(cx, manifest, have) {
+        return Draft { changes, ..Draft::idle(Verdict::Blocked, reason) };
+    }
+    let draft = match missing(cx, manifest, have) {
+        Ok(Missing::Token(code)) => {
+            let effect = exchange_code(new, &code);
             Draft {
                 work: Some(Work::Effect(effect)),
                 ..Draft::idle(Verdict::Create, Reason::NotConnected)
             }
         }
-        Missing::Reading(name, reason) => {
+        Ok(Missing::Reading(name, reason)) => {
             Draft { work: Some(read(name, new)), ..Draft::idle(Verdict::Read, reason) }
         }
-        Missing::Nothing => {
+        Ok(Missing::Nothing) => {
             let noted = applied.is_some_and(|applied| *applied == new.applied);
             let work = (!noted).then(|| Work::Note(new.applied));
             Draft { work, ready: true, ..Draft::idle(Verdict::Settled, Reason::InSync) }
         }
+        Err(reason) => Draft::idle(Verdict::Create, reason),
     };
     Draft { changes, ..draft }
 }
@@ -61,25 +65,61 @@ fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
 }
 
 /// What still has to be learnt.
-enum Missing<'a> {
-    Token(&'a Value),
+enum Missing {
+    /// A token; the placeholder of its code.
+    Token(Value),
     Reading(&'static str, Reason),
     Nothing,
 }
 
-/// The first thing that is missing.
-fn missing<'a>(manifest: &'a Manifest, have: Option<&Observed>) -> Missing<'a> {
+/// The first thing that is missing. Errors: why it cannot be had yet.
+fn missing(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+) -> Result<Missing, Reason> {
     let known = |fact: &str| have.is_some_and(|have| !have.fact(fact).is_null());
     let credentials = manifest.spec.get("credentials");
-    let code = credentials.and_then(|credentials| credentials.get("authorization_code"));
-    let keys = credentials.is_some_and(|credentials| credentials.get("keys").is_some());
-    match code {
-        Some(code) if !known("token") => Missing::Token(code),
-        _ if keys && !known("connected") => Missing::Reading(KEYS, Reason::NotConnected),
-        _ if !keys && !known("accounts") => Missing::Reading(CREDENTIALS, Reason::NotConnected),
-        _ if !known("surveyed") => Missing::Reading(SURVEY, Reason::NotSurveyed),
-        _ => Missing::Nothing,
+    let given = |name: &str| credentials.and_then(|credentials| credentials.get(name));
+    let keys = given("keys").is_some();
+    if !known("token") {
+        if let Some(code) = given("authorization_code") {
+            return Ok(Missing::Token(json!({ "$secret": code })));
+        }
+        if let Some(application) = reference(manifest, APPLICATION_KIND) {
+            return Ok(Missing::Token(approved(cx, &application)?));
+        }
     }
+    Ok(if keys && !known("connected") {
+        Missing::Reading(KEYS, Reason::NotConnected)
+    } else if !keys && !known("accounts") {
+        Missing::Reading(CREDENTIALS, Reason::NotConnected)
+    } else if known("surveyed") {
+        Missing::Nothing
+    } else {
+        Missing::Reading(SURVEY, Reason::NotSurveyed)
+    })
+}
+
+/// The code that an application's approval brought.
+fn approved(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
+    let known = needed(cx, application)?;
+    let code = known.fact("code").get("sealed").cloned();
+    let why = || format!("the approval of {} brought no code", application.short());
+    code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unfit(why()))
+}
+
+/// That a code can be exchanged proves nothing: the merchant that it opened must have the name that was
+/// applied for (design.md part 5).
+fn foreign(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Option<Reason> {
+    let application = cx.view.manifest(&reference(manifest, APPLICATION_KIND)?)?;
+    let asked = application.spec.get("business_name").and_then(Value::as_str)?;
+    let read = have.and_then(|have| have.text("merchant_name"))?;
+    let plain = |name: &str| name.trim().to_lowercase();
+    (plain(asked) != plain(read)).then(|| {
+        let why = "the code of its approval opened a merchant of another name than was applied for";
+        Reason::Unfit(format!("{why} in {}", application.key.short()))
+    })
 }
 
 /// A reading for this merchant.

@@ -31,7 +31,7 @@ fn an_unknown_zone_and_host_are_told_with_the_known_ones() {
 
 #[test]
 fn credentials_come_from_exactly_one_place() {
-    let expect = "reckon::merchant::credentials @ spec.credentials: credentials come from exactly one place | write one of `authorization_code`, `access_token` and `keys`";
+    let expect = "reckon::merchant::credentials @ spec.credentials: credentials come from exactly one place | write one of `authorization_code`, `application`, `access_token` and `keys`";
     check("mode: test\ncredentials: {}", expect);
     check(
         "mode: test\ncredentials: {access_token: {env: A}, authorization_code: {env: B}}",
@@ -87,7 +87,7 @@ fn sources_that_do_not_exist_yet_are_unknown_fields() {
 }
 
 #[test]
-fn a_merchant_has_a_mode_and_no_application() {
+fn a_merchant_has_a_mode() {
     check(
         "credentials: {access_token: {env: A}}",
         "reckon::spec::missing_field @ spec.mode (key): the field `mode` is missing | add `mode`: `test` or `live`: which keys and accounts are used (gateway-api, Authentication)",
@@ -95,9 +95,5 @@ fn a_merchant_has_a_mode_and_no_application() {
     check(
         "mode: tset\ncredentials: {access_token: {env: A}}",
         "reckon::spec::unknown_value @ spec.mode: `tset` is not possible here | write `test`",
-    );
-    check(
-        "mode: test\ncredentials: {application: acme}",
-        "reckon::spec::unknown_field @ spec.credentials.application (key): there is no field `application` here | write one of `authorization_code`, `access_token`, `keys`",
     );
 }

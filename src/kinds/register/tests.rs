@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::*;
 use crate::kinds::testing::{cx, document, good, problems, read_in};
 
-const GOOD: [(&str, &str); 5] = [
+const GOOD: [(&str, &str); 6] = [
+    ("MerchantApplication", "submission: sign_up\nplan: basic\nemail: jo@roe.example"),
     ("Merchant", "mode: test\ntimezone: Hawaii\ncredentials: {access_token: {env: TOKEN}}"),
     (
         "Contact",
@@ -36,6 +37,7 @@ fn a_canonical_form_reads_back_as_itself() {
     for (kind, yaml) in GOOD {
         let spec = read_in(kind, yaml, &cx()).unwrap().spec;
         let again = match kind {
+            "MerchantApplication" => again::<MerchantApplication>(&spec),
             "Merchant" => again::<Merchant>(&spec),
             "Contact" => again::<Contact>(&spec),
             "Invoice" => again::<Invoice>(&spec),
@@ -57,7 +59,7 @@ fn every_kind_is_found_by_its_name_and_has_its_line() {
 fn a_reference_without_a_namespace_stays_in_the_document_s_own() {
     let row = find("Invoice").unwrap();
     let own: Name = "billing".parse().unwrap();
-    let read = (row.read)(&document("Invoice", GOOD[2].1), &own, &cx()).unwrap();
+    let read = (row.read)(&document("Invoice", GOOD[3].1), &own, &cx()).unwrap();
     let references: Vec<String> =
         read.references.iter().map(|one| format!("{} {}", one.path, one.key)).collect();
     assert_eq!(references, ["spec.merchant Merchant/billing/acme", "spec.contact Contact/x/jane"]);
@@ -134,10 +136,11 @@ const FULL: [(&str, &[&str]); 5] = [
         &[
             "mode: live\ntimezone: UTC\nweb_url: https://web.example\ncredentials: {access_token: {env: A}}",
             "mode: test\ncredentials: {authorization_code: {env: A}}",
+            "mode: test\ncredentials: {application: acme}",
             "mode: test\ncredentials: {keys: {public_key: m_0123456789012345678901, secret_key: {env: A}}}",
         ],
     ),
-    ("Contact", &[GOOD[1].1]),
+    ("Contact", &[GOOD[2].1]),
     (
         "Invoice",
         &[

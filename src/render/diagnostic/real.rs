@@ -17,6 +17,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
         decimal_amounts_only: false,
         web_urls: vec!["https://web.example".to_owned()],
         currency: Currency::USD,
+        plans: std::collections::BTreeMap::new(),
     };
     let cx = ReadCx { kinds: KINDS, check };
     let mut loader = Loader::new(tree.root(), "specs", cx);

@@ -1,0 +1,68 @@
+//! Where the service tells the partner by itself: the paths that face the world.
+//!
+//! Nothing signs a notification, so the path holds a token that cannot be guessed. 200 means that the body
+//! is on disk; the service sends it again after anything else (partner-api, Events).
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use tower_http::limit::RequestBodyLimitLayer;
+
+use crate::base::hash::sha256;
+use crate::base::secret::Secret;
+use crate::control::Control;
+use crate::engine::Notice;
+
+/// The path of partner notifications, without the token.
+pub const PARTNER_PATH: &str = "/webhooks/partner/";
+/// The greatest body of a notification, in bytes.
+const BODY_BYTES_MAX: usize = 256 * 1024;
+/// The longest reference; ours have 28 characters.
+const REFERENCE_LENGTH_MAX: usize = 256;
+/// How long a notification may take to be on disk.
+const STORED_MAX: Duration = Duration::from_secs(10);
+
+/// What every request can reach.
+#[derive(Debug, Clone)]
+struct Door {
+    control: Control,
+    token: Secret,
+}
+
+/// The paths that may face the world. `token` is the secret part of the Event URL.
+pub fn public(control: Control, token: Secret) -> Router {
+    Router::new()
+        .route("/healthz", get(super::healthz))
+        .merge(hooks(control, token))
+        .fallback(|| async { StatusCode::NOT_FOUND })
+}
+
+/// The webhooks alone.
+pub fn hooks(control: Control, token: Secret) -> Router {
+    Router::new()
+        .route("/webhooks/partner/{token}/{reference}", post(partner))
+        .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
+        .with_state(Door { control, token })
+}
+
+/// Takes one notification in. A wrong token looks like a path that is not there.
+async fn partner(
+    State(door): State<Door>,
+    Path((token, reference)): Path<(String, String)>,
+    body: Bytes,
+) -> Response {
+    let known = sha256(token.as_bytes()) == sha256(door.token.expose().as_bytes());
+    if !known || reference.len() > REFERENCE_LENGTH_MAX {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let notice = Notice { reference, body: body.to_vec() };
+    match tokio::time::timeout(STORED_MAX, door.control.notify(notice)).await {
+        Ok(Ok(())) => Json(serde_json::json!({ "stored": true })).into_response(),
+        Ok(Err(_)) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}

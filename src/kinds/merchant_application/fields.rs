@@ -1,0 +1,304 @@
+//! Every field of an application's document: what it means, and who may see it.
+//!
+//! The names and their privacy are those of [`crate::api::application::FIELDS`]; a test holds the two together.
+//! Nothing of an application can be changed once it is submitted.
+
+use crate::kinds::{Change, Field, Privacy};
+
+const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
+    Field { path, privacy, change: Change::Never, doc }
+}
+
+const fn plain(path: &'static str, doc: &'static str) -> Field {
+    field(path, Privacy::Plain, doc)
+}
+
+const fn personal(path: &'static str, doc: &'static str) -> Field {
+    field(path, Privacy::Personal, doc)
+}
+
+const fn secret(path: &'static str, doc: &'static str) -> Field {
+    field(path, Privacy::Secret, doc)
+}
+
+/// The fields, in the order of the reference.
+pub(super) const FIELDS: &[Field] = &[
+    plain(
+        "submission",
+        "`complete`, every field from here, or `sign_up`, finished by the applicant on the service's page (design, Files).",
+    ),
+    plain(
+        "plan",
+        "The plan's identifier as issued to the partner, one of `partner.plans` (partner-api, Merchant application).",
+    ),
+    personal(
+        "first_name",
+        "First name of the person associated with the application (partner-api, Merchant application).",
+    ),
+    personal(
+        "last_name",
+        "Last name of the person associated with the application (partner-api, Merchant application).",
+    ),
+    personal("email", "That person's e-mail address (partner-api, Merchant application)."),
+    personal(
+        "business_name",
+        "The legal name, as the tax authority's records have it (partner-api, Merchant application).",
+    ),
+    personal(
+        "business_address1",
+        "Street and number of the business (partner-api, Merchant application).",
+    ),
+    personal(
+        "business_address2",
+        "An additional address line; optional (partner-api, Merchant application).",
+    ),
+    personal("business_city", "City of the business (partner-api, Merchant application)."),
+    personal(
+        "business_state",
+        "Two-letter code of the state of the business (partner-api, Merchant application).",
+    ),
+    personal(
+        "business_zip_code",
+        "Postal code of the business, in quotes (partner-api, Merchant application).",
+    ),
+    personal("business_phone", "Phone of the business (partner-api, Merchant application)."),
+    plain(
+        "business_country",
+        "Two-letter ISO 3166 code of the country of the business (partner-api, Merchant application).",
+    ),
+    plain(
+        "industry_code",
+        "Standard Industrial Classification code, a whole number (partner-api, Merchant application).",
+    ),
+    plain("goods_and_services", "What the business sells (partner-api, Merchant application)."),
+    plain(
+        "has_dba",
+        "Whether it does business under another name; optional, `false` if left out (partner-api, Merchant application).",
+    ),
+    personal(
+        "dba_name",
+        "The other name; needed when `has_dba` is true (partner-api, Merchant application).",
+    ),
+    personal(
+        "dba_address1",
+        "Street and number under the other name; needed when `has_dba` is true (partner-api, Merchant application).",
+    ),
+    personal(
+        "dba_address2",
+        "An additional address line; optional (partner-api, Merchant application).",
+    ),
+    personal(
+        "dba_city",
+        "City under the other name; needed when `has_dba` is true (partner-api, Merchant application).",
+    ),
+    personal(
+        "dba_state",
+        "Two-letter code of its state; needed when `has_dba` is true (partner-api, Merchant application).",
+    ),
+    personal(
+        "dba_zip_code",
+        "Its postal code, in quotes; needed when `has_dba` is true (partner-api, Merchant application).",
+    ),
+    personal(
+        "dba_phone",
+        "Its phone; needed when `has_dba` is true (partner-api, Merchant application).",
+    ),
+    plain(
+        "structure",
+        "Structure of the business: SO, AE, G, CP, CU, P, TE, SM, MM, CA, LP or PO (service-facts, 82).",
+    ),
+    plain("business_type", "Type of the industry: R, I, M, H or F (service-facts, 82)."),
+    secret(
+        "federal_tax_id",
+        "The tax id, or the sole proprietor's national id number (partner-api, Merchant application).",
+    ),
+    plain(
+        "years_in_business",
+        "How long the business exists, a text in quotes (partner-api, Merchant application).",
+    ),
+    plain(
+        "business_website",
+        "The web site of the business; optional (partner-api, Merchant application).",
+    ),
+    plain(
+        "past_bankruptcy",
+        "Whether there was a bankruptcy; optional (partner-api, Merchant application).",
+    ),
+    plain("bankruptcy_date", "When, `yyyy-mm-dd`; optional (partner-api, Merchant application)."),
+    personal(
+        "owner_first_name",
+        "The owner's legal first name (partner-api, Merchant application).",
+    ),
+    personal("owner_last_name", "The owner's legal last name (partner-api, Merchant application)."),
+    plain(
+        "owner_title",
+        "The owner's title without spaces: President, V.President, Owner, Partner, Manager, Treasurer, Secretary or Exec.Director (service-facts, 82).",
+    ),
+    secret(
+        "owner_date_of_birth",
+        "The owner's date of birth, `yyyy-mm-dd` (partner-api, Merchant application).",
+    ),
+    secret(
+        "owner_social_security_number",
+        "The owner's social security number, for the credit check (partner-api, Merchant application).",
+    ),
+    plain(
+        "owner_percentage_of_ownership",
+        "How much the owner owns, in percent; optional, 100 if left out (partner-api, Merchant application).",
+    ),
+    plain(
+        "owner_has_significant_ownership",
+        "Whether the owner owns more than 25 % (partner-api, Merchant application).",
+    ),
+    plain(
+        "owner_has_significant_responsibility",
+        "Whether the owner manages the business; true for at least one owner when no one owns more than 25 % (partner-api, Merchant application).",
+    ),
+    personal(
+        "owner_address1",
+        "Street and number of the owner (partner-api, Merchant application).",
+    ),
+    personal(
+        "owner_address2",
+        "An additional address line; optional (partner-api, Merchant application).",
+    ),
+    personal("owner_city", "The owner's city (partner-api, Merchant application)."),
+    personal(
+        "owner_state",
+        "Two-letter code of the owner's state (partner-api, Merchant application).",
+    ),
+    personal(
+        "owner_zip_code",
+        "The owner's postal code, in quotes (partner-api, Merchant application).",
+    ),
+    personal("owner_phone_number", "The owner's phone (partner-api, Merchant application)."),
+    personal("owner_email", "The owner's e-mail address (partner-api, Merchant application)."),
+    plain(
+        "owner_years_in_residence",
+        "How long the owner lives there, a whole number of years; optional (partner-api, Merchant application).",
+    ),
+    secret(
+        "owner_drivers_license_number",
+        "The owner's driving licence, to verify the identity (partner-api, Merchant application).",
+    ),
+    plain(
+        "owner_drivers_license_state",
+        "Two-letter code of the state that gave it (partner-api, Merchant application).",
+    ),
+    plain(
+        "owner_drivers_license_expiration",
+        "When it expires, `yyyy-mm-dd` (partner-api, Merchant application).",
+    ),
+    plain(
+        "owner_country_of_citizenship",
+        "Two-letter ISO 3166 code of the owner's citizenship (partner-api, Merchant application).",
+    ),
+    personal(
+        "operating_account_name",
+        "Name of the account that takings go to; optional (partner-api, Merchant application).",
+    ),
+    personal(
+        "operating_account_routing_number",
+        "Its routing number, nine digits in quotes (partner-api, Merchant application).",
+    ),
+    plain("operating_account_bank_name", "Its bank (partner-api, Merchant application)."),
+    secret("operating_account_number", "Its number (partner-api, Merchant application)."),
+    personal(
+        "trust_account_name",
+        "Name of the trust account; optional (partner-api, Merchant application).",
+    ),
+    personal(
+        "trust_account_routing_number",
+        "Its routing number; needed for a trust plan (partner-api, Merchant application).",
+    ),
+    plain(
+        "trust_account_bank_name",
+        "Its bank; needed for a trust plan (partner-api, Merchant application).",
+    ),
+    secret(
+        "trust_account_number",
+        "Its number; needed for a trust plan (partner-api, Merchant application).",
+    ),
+    personal(
+        "signed_by",
+        "The authorized representative's name; needed for a trust plan (partner-api, Merchant application).",
+    ),
+    secret(
+        "signature",
+        "JSON text in the jSignature format: strokes with whole numbers lx, ly, mx and my (partner-api, Merchant application).",
+    ),
+    personal(
+        "ip_address",
+        "The applicant's address when signing, for fraud checks; optional (partner-api, Merchant application).",
+    ),
+    plain(
+        "browser_user_agent",
+        "The applicant's User-Agent when signing; optional (partner-api, Merchant application).",
+    ),
+    plain(
+        "browser_language",
+        "The applicant's Accept-Language when signing; optional (partner-api, Merchant application).",
+    ),
+    plain(
+        "ip_address_timestamp",
+        "When it was signed, ISO 8601 such as `2026-11-30T18:00:00Z` (partner-api, Merchant application).",
+    ),
+    plain(
+        "test",
+        "`validate` or `fail`: nothing is made, and the code that comes back is never exchanged; complete applications only (partner-api, Merchant application).",
+    ),
+    plain(
+        "number_of_locations",
+        "How many places of business there are; optional (service-facts, 83).",
+    ),
+    plain(
+        "currently_accepting_cards",
+        "Whether the business takes cards now; optional (service-facts, 83).",
+    ),
+    plain("current_card_processor", "Who processes them now; optional (service-facts, 83)."),
+    plain(
+        "wants_to_accept_amex",
+        "Whether it wants to take American Express; optional (service-facts, 83).",
+    ),
+    secret(
+        "current_amex_merchant_number",
+        "Its number at American Express now; optional (service-facts, 83).",
+    ),
+    personal("second_owner", "The second owner; optional (partner-api, Merchant application)."),
+    personal("second_owner.first_name", "Legal first name (partner-api, Merchant application)."),
+    personal("second_owner.last_name", "Legal last name (partner-api, Merchant application)."),
+    personal(
+        "second_owner.home_address1",
+        "Street and number (partner-api, Merchant application).",
+    ),
+    personal(
+        "second_owner.home_address2",
+        "An additional address line; optional (partner-api, Merchant application).",
+    ),
+    personal("second_owner.home_city", "City (partner-api, Merchant application)."),
+    personal(
+        "second_owner.home_state",
+        "Two-letter code of the state (partner-api, Merchant application).",
+    ),
+    personal(
+        "second_owner.home_zip_code",
+        "Postal code, in quotes (partner-api, Merchant application).",
+    ),
+    plain("second_owner.job_title", "The title (partner-api, Merchant application)."),
+    secret(
+        "second_owner.date_of_birth",
+        "Date of birth, `yyyy-mm-dd` (partner-api, Merchant application).",
+    ),
+    secret(
+        "second_owner.social_security_number",
+        "Social security number (partner-api, Merchant application).",
+    ),
+    plain(
+        "second_owner.has_significant_ownership",
+        "Whether this owner owns more than 25 % (partner-api, Merchant application).",
+    ),
+    plain(
+        "second_owner.has_significant_responsibility",
+        "Whether this owner manages the business (partner-api, Merchant application).",
+    ),
+];

@@ -1,0 +1,11 @@
+//! An application for a new merchant: submitted once, decided by the service's underwriting.
+
+mod fields;
+mod shape;
+mod spec;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use shape::MerchantApplication;
+pub use spec::Spec;

@@ -1,0 +1,177 @@
+//! What can be checked about an application without the service.
+//!
+//! The rules of the fields are the service's own (`api::application`); what comes from a secret source is
+//! judged by the service alone. Identity numbers stand in the open only where nobody can own them.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::fields;
+use super::spec::Spec;
+use crate::api::application::{SECOND_OWNER, fields as table, rules};
+use crate::api::rules::FieldProblem;
+use crate::base::id::Name;
+use crate::base::routing::is_published_test_routing;
+use crate::kinds::redact::field_of;
+use crate::kinds::secret_source::SecretSource;
+use crate::kinds::{CheckCx, Field, Find, Shape};
+use crate::model::issue::Issue;
+use crate::model::manifest::{Manifest, Reference};
+
+/// The kind `MerchantApplication`.
+#[derive(Debug, Clone, Copy)]
+pub struct MerchantApplication;
+
+/// The field that carries the mark.
+const REFERENCE: &str = "reference";
+
+impl Shape for MerchantApplication {
+    const NAME: &'static str = "MerchantApplication";
+    const FIELDS: &'static [Field] = fields::FIELDS;
+    type Spec = Spec;
+
+    fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+        let mut issues = Vec::new();
+        issues.extend(reference_issue(spec));
+        issues.extend(plan_issue(spec, cx));
+        let secrets = secrets(&spec.fields);
+        issues.extend(secrets.iter().filter_map(|secret| secret_issue(spec, secret)));
+        issues.extend(problems(spec, &secrets, cx).iter().map(issue));
+        issues
+    }
+
+    fn references(_: &Spec, _: &Name) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    fn check_links(_: &Spec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
+        Vec::new()
+    }
+}
+
+/// A secret field that was written.
+struct Given {
+    path: String,
+    source: SecretSource,
+}
+
+/// The secret fields that were written, those of the second owner too.
+fn secrets(fields: &Map<String, Value>) -> Vec<Given> {
+    let second = fields.get(SECOND_OWNER).and_then(Value::as_object);
+    let second = second.into_iter().flatten();
+    let second = second.map(|(name, value)| (format!("{SECOND_OWNER}.{name}"), value));
+    let own = fields.iter().map(|(name, value)| (name.clone(), value));
+    own.chain(second).filter_map(|(path, value)| given(path, value)).collect()
+}
+
+fn given(path: String, value: &Value) -> Option<Given> {
+    let secret = table::find(&path)?.privacy == table::Privacy::Secret;
+    let source = SecretSource::deserialize(value).ok().filter(|_| secret)?;
+    Some(Given { path, source })
+}
+
+/// What the service's own rules say, without what they say of secrets that are not known here.
+fn problems(spec: &Spec, secrets: &[Given], cx: &CheckCx) -> Vec<FieldProblem> {
+    let trust = cx.plans.get(text(&spec.fields, "plan")).copied().unwrap_or_default();
+    let hidden = |path: &str| {
+        path == REFERENCE
+            || secrets.iter().any(|one| one.path == path && one.source.literal().is_none())
+    };
+    let open = opened(&spec.fields, "");
+    let mut problems = rules(spec.submission, &open, trust);
+    problems.retain(|problem| !hidden(&problem.context));
+    problems
+}
+
+/// The fields with texts in the open put in the place of their sources.
+fn opened(fields: &Map<String, Value>, parent: &str) -> Map<String, Value> {
+    let open = |(name, value): (&String, &Value)| {
+        let path = format!("{parent}{name}");
+        let value = match (value, given(path, value)) {
+            (_, Some(secret)) => {
+                let literal = secret.source.literal().map(|text| text.expose().to_owned());
+                literal.map_or(Value::Null, Value::from)
+            }
+            (Value::Object(second), None) => opened(second, &format!("{name}.")).into(),
+            (value, None) => value.clone(),
+        };
+        (name.clone(), value)
+    };
+    fields.iter().map(open).collect()
+}
+
+/// A problem of the rules for people: its help is what the field means.
+fn issue(problem: &FieldProblem) -> Issue {
+    let FieldProblem { context, sub_code, message } = problem;
+    let path = format!("spec.{context}");
+    let doc = field_of(fields::FIELDS, &path).map_or("", |field| field.doc);
+    let name = context.rsplit('.').next().unwrap_or_default();
+    let missing = matches!(sub_code.as_str(), "not_blank" | "not_null");
+    let code = match sub_code.as_str() {
+        "not_blank" | "not_null" => "reckon::merchant_application::missing",
+        "invalid_length" => "reckon::merchant_application::length",
+        "number_out_of_range" => "reckon::merchant_application::range",
+        _ => "reckon::merchant_application::invalid",
+    };
+    let help = format!("{} `{name}`: {doc}", if missing { "add" } else { "correct" });
+    let issue = Issue::error(code, &path, message.clone(), help);
+    if missing { issue.at_key() } else { issue }
+}
+
+fn reference_issue(spec: &Spec) -> Option<Issue> {
+    spec.fields.get(REFERENCE).map(|_| {
+        let message = "reckon keeps its mark in `reference`, to know the answer of underwriting";
+        let help = "leave it out: the notification finds this document by it";
+        Issue::error("reckon::spec::refused_field", "spec.reference", message, help).at_key()
+    })
+}
+
+/// The plan must be one that the operator declared, where plans are declared.
+fn plan_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
+    let plan = text(&spec.fields, "plan");
+    if plan.is_empty() || cx.plans.is_empty() || cx.plans.contains_key(plan) {
+        return None;
+    }
+    let known: Vec<String> = cx.plans.keys().map(|plan| format!("`{plan}`")).collect();
+    let message = format!("`{plan}` is none of `partner.plans`");
+    let help = format!("write {}, or add it to `partner.plans` in reckon.yaml", known.join(" or "));
+    Some(Issue::error("reckon::merchant_application::plan_unknown", "spec.plan", message, help))
+}
+
+/// A secret stands in the open only where nobody can own it.
+fn secret_issue(spec: &Spec, secret: &Given) -> Option<Issue> {
+    let path = format!("spec.{}", secret.path);
+    let Some(literal) = secret.source.literal() else {
+        return secret.source.issue(&path);
+    };
+    let open = nobodys(spec, &secret.path, literal.expose());
+    if open { secret.source.issue(&path) } else { secret.source.hidden_issue(&path) }
+}
+
+/// Whether a value is reserved: an identity number that is never given out, or an account at one of the
+/// service's test banks (service-facts, part 3).
+fn nobodys(spec: &Spec, path: &str, value: &str) -> bool {
+    let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    match path.rsplit('.').next().unwrap_or_default() {
+        "owner_social_security_number" | "social_security_number" => is_no_ones_number(&digits),
+        "federal_tax_id" => digits.starts_with("00") && digits.len() == 9,
+        "operating_account_number" => at_test_bank(spec, "operating_account_routing_number"),
+        "trust_account_number" => at_test_bank(spec, "trust_account_routing_number"),
+        _ => false,
+    }
+}
+
+/// Numbers that are never given out: area 000 or 666, group 00, serial 0000.
+fn is_no_ones_number(digits: &str) -> bool {
+    let part = |from, to| digits.get(from..to).unwrap_or_default();
+    digits.len() == 9
+        && (matches!(part(0, 3), "000" | "666") || part(3, 5) == "00" || part(5, 9) == "0000")
+}
+
+fn at_test_bank(spec: &Spec, routing: &str) -> bool {
+    is_published_test_routing(text(&spec.fields, routing))
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
+    fields.get(name).and_then(Value::as_str).unwrap_or_default()
+}

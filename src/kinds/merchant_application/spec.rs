@@ -1,0 +1,162 @@
+//! How an application's document is read: a map whose fields, and their types, are the table's.
+//!
+//! The canonical form is the same map in the order of the table, secrets as their sources.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::api::application::{
+    FIELDS, Field, FieldType, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS, Submission,
+};
+use crate::kinds::secret_source::SecretSource;
+
+const SUBMISSION: &str = "submission";
+
+/// What an application should say (partner-api, Merchant application).
+#[derive(Clone, PartialEq, Serialize)]
+pub struct Spec {
+    /// Who fills it in.
+    pub submission: Submission,
+    /// The fields that were written, in the order of the table; a secret is its source.
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
+}
+
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.fields.keys().collect();
+        f.debug_struct("Spec")
+            .field("submission", &self.submission)
+            .field("fields", &names)
+            .finish()
+    }
+}
+
+/// The names that may stand in a mapping, and what they hold.
+#[derive(Debug, Clone, Copy)]
+struct Table {
+    fields: &'static [Field],
+    /// Names beside the fields.
+    beside: &'static [&'static str],
+    names: &'static LazyLock<Vec<&'static str>>,
+}
+
+static NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| [SUBMISSION, SECOND_OWNER].into_iter().chain(names(FIELDS)).collect());
+static SECOND_NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| names(SECOND_OWNER_FIELDS).collect());
+
+const APPLICATION: Table =
+    Table { fields: FIELDS, beside: &[SUBMISSION, SECOND_OWNER], names: &NAMES };
+const SECOND: Table = Table { fields: SECOND_OWNER_FIELDS, beside: &[], names: &SECOND_NAMES };
+
+fn names(fields: &'static [Field]) -> impl Iterator<Item = &'static str> {
+    fields.iter().map(|field| field.name)
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    Beside(&'static str),
+    Field(&'static Field),
+}
+
+impl Named {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Beside(name) => name,
+            Self::Field(field) => field.name,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = deserializer.deserialize_map(Fields(APPLICATION))?;
+        let submission = fields.shift_remove(SUBMISSION);
+        let submission = submission.ok_or_else(|| D::Error::missing_field(SUBMISSION))?;
+        let submission = Submission::deserialize(submission).map_err(D::Error::custom)?;
+        Ok(Self { submission, fields })
+    }
+}
+
+/// Reads a mapping by its table.
+struct Fields(Table);
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = Map::new();
+        while let Some(named) = map.next_key_seed(Name(self.0))? {
+            let value = map.next_value_seed(Held(named))?;
+            found.insert(named.name().to_owned(), value);
+        }
+        let order = self.0.names.iter();
+        Ok(order.filter_map(|name| found.remove_entry(*name)).collect())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Fields {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+/// Reads a name by its table.
+struct Name(Table);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Named;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Named, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let Table { fields, beside, names } = self.0;
+        let beside = beside.iter().find(|one| **one == name).map(|one| Named::Beside(one));
+        let field = || fields.iter().find(|field| field.name == name).map(Named::Field);
+        beside.or_else(field).ok_or_else(|| D::Error::unknown_field(&name, names))
+    }
+}
+
+/// Reads the value of a name.
+struct Held(Named);
+
+impl<'de> DeserializeSeed<'de> for Held {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        match self.0 {
+            Named::Beside(SECOND_OWNER) => {
+                Fields(SECOND).deserialize(deserializer).map(Value::from)
+            }
+            Named::Beside(_) => written::<Submission, D>(deserializer),
+            Named::Field(Field { privacy: Privacy::Secret, .. }) => {
+                written::<SecretSource, D>(deserializer)
+            }
+            Named::Field(Field { of: FieldType::Integer(..), .. }) => {
+                written::<i64, D>(deserializer)
+            }
+            Named::Field(Field { of: FieldType::Boolean, .. }) => written::<bool, D>(deserializer),
+            Named::Field(_) => written::<String, D>(deserializer),
+        }
+    }
+}
+
+/// A value of a type, in its canonical form.
+fn written<'de, T, D>(deserializer: D) -> Result<Value, D::Error>
+where
+    T: Deserialize<'de> + Serialize,
+    D: Deserializer<'de>,
+{
+    serde_json::to_value(T::deserialize(deserializer)?).map_err(D::Error::custom)
+}

@@ -1,0 +1,113 @@
+//! What has to be done about an application: it is submitted once, and then underwriting decides.
+
+use serde_json::Value;
+
+use super::MerchantApplication;
+use crate::base::hash::SourceId;
+use crate::base::id::{Key, Mode};
+use crate::effects::{Obligation, submit_application};
+use crate::kinds::diff::changes;
+use crate::kinds::redact::redact;
+use crate::kinds::step::{Draft, StepCx, orphaned};
+use crate::kinds::{Kind, Shape};
+use crate::model::effect::Work;
+use crate::model::manifest::Manifest;
+use crate::model::observed::{Applied, Observed};
+use crate::model::plan::{Reason, Verdict};
+
+/// What underwriting said, as the notification's facts hold it.
+enum Decision<'a> {
+    Open,
+    Provisioned,
+    Declined(&'a str),
+}
+
+impl<'a> Decision<'a> {
+    /// The decision about the submission that carries this mark.
+    fn of(have: Option<&'a Observed>, mark: &str) -> Self {
+        let have = have.filter(|have| have.text("mark") == Some(mark));
+        let text = |fact| have.and_then(|have| have.text(fact));
+        match text("state") {
+            Some("provisioned") => Self::Provisioned,
+            Some("declined") => Self::Declined(text("reason").unwrap_or("other")),
+            _ => Self::Open,
+        }
+    }
+}
+
+/// The step of an application.
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+    let spec = redact(MerchantApplication::FIELDS, &manifest.spec, cx.digest_key);
+    let generation = manifest.annotations.generation;
+    let have = have.filter(|have| {
+        have.applied.as_ref().is_none_or(|applied| applied.generation >= generation)
+    });
+    let applied = have.filter(|have| have.exists).and_then(|have| have.applied.as_ref());
+    let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantApplication::FIELDS);
+    let draft = match applied {
+        Some(_) if !changes.is_empty() => {
+            let fixed = changes.iter().map(|change| change.path.clone()).collect();
+            Draft::idle(Verdict::Blocked, Reason::CannotChange(fixed))
+        }
+        Some(_) => {
+            let mark = SourceId::new(cx.partner, &manifest.key, generation).mark();
+            decided(manifest, &Decision::of(have, mark.as_str()))
+        }
+        None => new(cx, manifest, &spec),
+    };
+    Draft { changes, ..draft }
+}
+
+/// The step of an application that is not submitted.
+fn new(cx: &StepCx<'_>, manifest: &Manifest, spec: &Value) -> Draft {
+    if manifest.spec.get("submission").and_then(Value::as_str) == Some("sign_up") {
+        return Draft::idle(Verdict::Wait, Reason::AwaitsApplicant);
+    }
+    let effect = submit_application(obligation(cx, manifest, spec), &manifest.spec);
+    let work = Some(Work::Effect(effect));
+    Draft { work, ..Draft::idle(Verdict::Create, Reason::NotCreated) }
+}
+
+/// The step of an application that was submitted as the file says. A test ends well when it ends as
+/// it was to end, and its code is never exchanged.
+fn decided(manifest: &Manifest, decision: &Decision<'_>) -> Draft {
+    let test = manifest.spec.get("test").and_then(Value::as_str);
+    let (verdict, reason, ready) = match (decision, test) {
+        (Decision::Open, _) => (Verdict::Wait, Reason::AwaitsDecision, false),
+        (Decision::Provisioned, None) => (Verdict::Settled, Reason::InSync, true),
+        (Decision::Provisioned, Some(_)) => (Verdict::Settled, Reason::TestPassed, true),
+        (Decision::Declined(_), Some("fail")) => (Verdict::Settled, Reason::TestFailed, true),
+        (Decision::Declined(reason), _) => {
+            (Verdict::Blocked, Reason::Declined((*reason).to_owned()), false)
+        }
+    };
+    Draft { ready, ..Draft::idle(verdict, reason) }
+}
+
+fn obligation(cx: &StepCx<'_>, manifest: &Manifest, redacted: &Value) -> Obligation {
+    let annotations = &manifest.annotations;
+    let is_test = manifest.spec.get("test").is_some();
+    Obligation {
+        key: manifest.key.clone(),
+        merchant: manifest.key.clone(),
+        mode: if is_test { Mode::Test } else { Mode::Live },
+        source_id: SourceId::new(cx.partner, &manifest.key, annotations.generation),
+        applied: Applied {
+            spec: redacted.clone(),
+            digest: manifest.digest,
+            generation: annotations.generation,
+            deletion: annotations.deletion,
+        },
+        on_doubt: annotations.on_doubt.unwrap_or(cx.on_doubt),
+    }
+}
+
+impl Kind for MerchantApplication {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+        step(cx, manifest, have)
+    }
+
+    fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
+        orphaned()
+    }
+}
