@@ -1,11 +1,12 @@
-//! A bank account's details in a request (gateway-api, Payment method, Saved banks).
+//! Saved banks, and a bank account's details in a request (gateway-api, Saved banks, Payment method).
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::card::text_rules;
-use crate::api::method::BankWord;
+use crate::api::method::{BankWord, PaymentMethod};
 use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems};
-use crate::api::wire;
+use crate::api::saved::{SavedChange, text_rules};
+use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
+use crate::base::routing::{RoutingNumber, RoutingNumberError, is_published_test_routing};
 use crate::base::secret::Secret;
 
 /// A bank account's details: to save it, to pay with it inline, or to make a token of it.
@@ -76,6 +77,10 @@ pub fn rules(bank: &NewBank) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let routing = bank.routing_number.as_deref().unwrap_or_default();
     digits(&mut problems, "routing_number", "Routing number", routing, 9..=9);
+    let slip = RoutingNumber::parse(routing) == Err(RoutingNumberError::CheckDigit);
+    if slip && !is_published_test_routing(routing) {
+        problems.add("routing_number", "invalid", "Routing number is invalid");
+    }
     let account = bank.account_number.as_ref().map_or("", Secret::expose);
     digits(&mut problems, "account_number", "Account number", account, 4..=17);
     match bank.account_type.as_deref() {
@@ -106,4 +111,91 @@ fn digits(
     } else if !length.contains(&value.len()) {
         problems.add(context, "invalid_length", &format!("{label} length is invalid"));
     }
+}
+
+/// What a bank account lacks to be saved: a holder is a business with `name` and `account_holder_type`, or an
+/// individual with `given_name` and `surname` (gateway-api, Payment method).
+pub fn holder_rules(bank: &PaymentMethod) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    let person = bank.given_name.is_some() || bank.surname.is_some();
+    let fields = if person && bank.name.is_none() {
+        [("given_name", "Given name", &bank.given_name), ("surname", "Surname", &bank.surname)]
+    } else {
+        let kind = ("account_holder_type", "Account holder type", &bank.account_holder_type);
+        [("name", "Name", &bank.name), kind]
+    };
+    for (context, label, value) in fields {
+        problems.required(context, label, value.as_deref().unwrap_or_default());
+    }
+    problems.into_list()
+}
+
+/// Saves a bank account, from its fields or from a token.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateBank;
+
+impl Endpoint for CreateBank {
+    const NAME: &'static str = "bank.create";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/banks";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = NewBank;
+    type Reply = PaymentMethod;
+}
+
+/// Changes reference or description, or replaces the account by a token.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchBank;
+
+impl Endpoint for PatchBank {
+    const NAME: &'static str = "bank.patch";
+    const METHOD: Method = Method::Patch;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/banks/{id}";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = SavedChange;
+    type Reply = PaymentMethod;
+}
+
+/// Reads a saved bank.
+#[derive(Debug, Clone, Copy)]
+pub struct GetBank;
+
+impl Endpoint for GetBank {
+    const NAME: &'static str = "bank.get";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/banks/{id}";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = PaymentMethod;
+}
+
+/// Deletes a saved bank; answers it once more, masked.
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteBank;
+
+impl Endpoint for DeleteBank {
+    const NAME: &'static str = "bank.delete";
+    const METHOD: Method = Method::Delete;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/banks/{id}";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = PaymentMethod;
+}
+
+/// Lists saved banks; filter `reference`.
+#[derive(Debug, Clone, Copy)]
+pub struct ListBanks;
+
+impl Endpoint for ListBanks {
+    const NAME: &'static str = "bank.list";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/banks";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = ();
+    type Reply = Page<PaymentMethod>;
 }

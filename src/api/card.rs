@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::method::{CardWord, MethodKind};
-use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems, REFERENCE_LENGTH_MAX};
-use crate::api::wire::{self, Timestamp};
-use crate::api::{Auth, Endpoint, Host, Method, Page};
+use crate::api::method::{CardWord, PaymentMethod};
+use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems};
+use crate::api::saved::{SavedChange, text_rules};
+use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 use crate::base::secret::Secret;
 
 /// The brand of a card (service-facts, 29).
@@ -68,85 +68,6 @@ pub struct NewCard {
     pub description: Option<String>,
 }
 
-/// What a PATCH may change; nothing else of a card ever changes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CardChange {
-    /// The partner's reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-    /// A text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// A one-time token whose card replaces the number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token_id: Option<String>,
-}
-
-/// A saved card, masked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Card {
-    /// 22 characters.
-    pub id: String,
-    /// `card`.
-    #[serde(rename = "type")]
-    pub kind: MethodKind,
-    /// The partner's reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-    /// A text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The holder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Masked but for the last four digits.
-    pub number: String,
-    /// Equal for equal numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
-    /// The brand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub card_type: Option<CardType>,
-    /// 1 to 12.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exp_month: Option<i64>,
-    /// Four digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exp_year: Option<i64>,
-    /// Street line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub address1: Option<String>,
-    /// Second line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub address2: Option<String>,
-    /// City.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub city: Option<String>,
-    /// State or province.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
-    /// Postal code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub postal_code: Option<String>,
-    /// Two letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub country: Option<String>,
-    /// Telephone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub phone: Option<String>,
-    /// E-mail address.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
-    /// Its making.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created: Option<Timestamp>,
-    /// Its last change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub modified: Option<Timestamp>,
-}
-
 /// Everything wrong with a card's fields, all at once. The number's check digit and a date gone by are
 /// no field problems: they are rule errors and come alone (service-facts, 23, 52).
 pub fn rules(card: &NewCard) -> Vec<FieldProblem> {
@@ -169,13 +90,6 @@ pub fn rules(card: &NewCard) -> Vec<FieldProblem> {
     cvv_rules(&mut problems, card.cvv.as_ref().map(Secret::expose));
     holder_rules(&mut problems, card);
     text_rules(&mut problems, card.reference.as_deref(), card.description.as_deref());
-    problems.into_list()
-}
-
-/// Everything wrong with the fields of a change.
-pub fn change_rules(change: &CardChange) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    text_rules(&mut problems, change.reference.as_deref(), change.description.as_deref());
     problems.into_list()
 }
 
@@ -211,12 +125,6 @@ fn holder_rules(problems: &mut Problems, card: &NewCard) {
     problems.length_max("phone", "Phone", card.phone.as_deref(), 22);
 }
 
-/// The two texts that any saved method carries.
-pub(crate) fn text_rules(problems: &mut Problems, reference: Option<&str>, text: Option<&str>) {
-    problems.length_max("reference", "Reference", reference, REFERENCE_LENGTH_MAX);
-    problems.length_max("description", "Description", text, REFERENCE_LENGTH_MAX);
-}
-
 /// Saves a card, from its fields or from a token.
 #[derive(Debug, Clone, Copy)]
 pub struct CreateCard;
@@ -228,7 +136,7 @@ impl Endpoint for CreateCard {
     const PATH: &'static str = "/v1/cards";
     const AUTH: Auth = Auth::SecretKey;
     type Request = NewCard;
-    type Reply = Card;
+    type Reply = PaymentMethod;
 }
 
 /// Changes reference or description, or replaces the number by a token.
@@ -241,8 +149,8 @@ impl Endpoint for PatchCard {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/cards/{id}";
     const AUTH: Auth = Auth::SecretKey;
-    type Request = CardChange;
-    type Reply = Card;
+    type Request = SavedChange;
+    type Reply = PaymentMethod;
 }
 
 /// Reads a saved card.
@@ -256,7 +164,7 @@ impl Endpoint for GetCard {
     const PATH: &'static str = "/v1/cards/{id}";
     const AUTH: Auth = Auth::SecretKey;
     type Request = ();
-    type Reply = Card;
+    type Reply = PaymentMethod;
 }
 
 /// Deletes a saved card; answers it once more, masked.
@@ -270,7 +178,7 @@ impl Endpoint for DeleteCard {
     const PATH: &'static str = "/v1/cards/{id}";
     const AUTH: Auth = Auth::SecretKey;
     type Request = ();
-    type Reply = Card;
+    type Reply = PaymentMethod;
 }
 
 /// Lists saved cards; filters `reference`, `exp_month`, `exp_year`.
@@ -284,5 +192,5 @@ impl Endpoint for ListCards {
     const PATH: &'static str = "/v1/cards";
     const AUTH: Auth = Auth::SecretKey;
     type Request = ();
-    type Reply = Page<Card>;
+    type Reply = Page<PaymentMethod>;
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api::bank::NewBank;
 use crate::api::card::NewCard;
-use crate::api::wire;
+use crate::api::wire::{self, Timestamp};
 
 wire::words! {
     /// The two ways to pay.
@@ -101,16 +101,23 @@ impl<'de> Deserialize<'de> for MethodRef {
     }
 }
 
-/// A method in an answer: masked.
+/// A method in an answer, masked: inside a transaction, saved, or as a one-time token. Each has some of
+/// these fields (gateway-api, Payment method, Saved card, Saved bank, One-time token).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PaymentMethod {
-    /// What was saved, where it was.
+    /// What was saved, where it was; what `method` or `token_id` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// `card` or `bank`.
     #[serde(rename = "type")]
     pub kind: MethodKind,
+    /// Saved or token: the partner's reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Saved or token: a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// A card number, masked but for the last four digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<String>,
@@ -123,7 +130,7 @@ pub struct PaymentMethod {
     /// Four digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exp_year: Option<i64>,
-    /// `***` where one was given, inside event data.
+    /// `***` where one was given, in a token and inside event data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cvv: Option<String>,
     /// Masked but for the last three digits.
@@ -177,4 +184,13 @@ pub struct PaymentMethod {
     /// Equal for equal numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    /// Token: whatever else was sent along.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form_data: Option<Value>,
+    /// Saved: its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
+    /// Saved: its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Timestamp>,
 }

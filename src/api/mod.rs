@@ -24,6 +24,7 @@ pub mod preview;
 pub mod problem;
 pub mod recurring;
 pub mod rules;
+pub mod saved;
 pub mod token;
 pub mod transaction;
 pub mod wire;

@@ -4,16 +4,16 @@ use chrono::{DateTime, Datelike, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::api::bank::{self, NewBank};
-use crate::api::card::{self, Card, NewCard};
+use crate::api::card::{self, NewCard};
 use crate::api::method::{CardType, MethodKind, MethodRef, PaymentMethod};
 use crate::api::rules::FieldProblem;
 use crate::base::card::{Brand, CardNumber, is_published_test_number, mask_account, mask_routing};
 use crate::base::secret::Secret;
-use crate::sandbox::lists::{Kept, Owner};
+use crate::sandbox::lists::Owner;
 use crate::sandbox::outcomes::{self, Class, bank_name};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use crate::sandbox::{cards, tokens};
+use crate::sandbox::{banks, cards, tokens};
 
 /// Characters of a fingerprint (service-facts, 18).
 const FINGERPRINT: usize = 20;
@@ -162,7 +162,7 @@ pub(crate) struct Resolved {
     pub(crate) parent: &'static str,
 }
 
-/// Finds the method that a request means: a token, a saved card, or inline details.
+/// Finds the method that a request means: a token, a saved card or bank, or inline details.
 pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<Resolved, Refusal> {
     let (method, token) = match method {
         MethodRef::Card(card) => (keep_card(cx, *card), None),
@@ -176,9 +176,6 @@ pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<R
 }
 
 fn saved(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
-    let card: Result<Kept<Card, KeptMethod>, Refusal> = cx.find(cards::KIND, owner, id);
-    let kept = card.map_err(|_| Refusal::missing("PaymentMethod", id))?;
-    let mut method = kept.inside;
-    method.shown.id = Some(id.to_owned());
-    Ok(method)
+    let found = cards::ROOM.pays(cx, owner, id).or_else(|_| banks::ROOM.pays(cx, owner, id));
+    found.map_err(|_| Refusal::missing("PaymentMethod", id))
 }

@@ -198,7 +198,8 @@ fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, Refusa
         own.extend(changed);
     }
     let mut method: PaymentMethod = serde_json::from_value(value)?;
-    let short = method.exp_year.filter(|year| (0..100).contains(year));
-    method.exp_year = short.map(|year| year.saturating_add(2000)).or(method.exp_year);
+    let year = &mut method.exp_year;
+    let short = year.filter(|year| (0..100).contains(year));
+    *year = short.map(|year| year.saturating_add(2000)).or(*year);
     Ok(method)
 }

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::api::application::{StartSignUp, SubmitApplication};
+use crate::api::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
 use crate::api::bank_account::ListBankAccounts;
 use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
 use crate::api::contact::CreateContact;
@@ -27,7 +28,7 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{
-    accounts, applications, cards, charges, contacts, events, invoices, lenient, oauth,
+    accounts, applications, banks, cards, charges, contacts, events, invoices, lenient, oauth,
     occurrences, preview, recurring, recurring_change, tokens, transactions,
 };
 
@@ -85,10 +86,15 @@ impl Routes {
         self.0.push(token);
         self.read::<GetToken>(tokens::get);
         self.write::<CreateCard>(cards::create);
-        self.write::<PatchCard>(cards::patch);
-        self.read::<GetCard>(cards::get);
-        self.read::<DeleteCard>(cards::delete);
+        self.write::<PatchCard>(|cx, asked, change| cards::ROOM.patch(cx, asked, change));
+        self.read::<GetCard>(|cx, asked| cards::ROOM.get(cx, asked));
+        self.read::<DeleteCard>(|cx, asked| cards::ROOM.delete(cx, asked));
         self.read::<ListCards>(cards::list);
+        self.write::<CreateBank>(banks::create);
+        self.write::<PatchBank>(|cx, asked, change| banks::ROOM.patch(cx, asked, change));
+        self.read::<GetBank>(|cx, asked| banks::ROOM.get(cx, asked));
+        self.read::<DeleteBank>(|cx, asked| banks::ROOM.delete(cx, asked));
+        self.read::<ListBanks>(|cx, asked| banks::ROOM.list(cx, asked, None));
         self.write::<CreateCharge>(charges::create);
     }
 

@@ -7,8 +7,8 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use crate::api::Auth;
-use crate::api::method::{MethodKind, MethodRef};
-use crate::api::one_time_token::{OneTimeToken, TOKEN_LIFE_MINUTES};
+use crate::api::method::{MethodRef, PaymentMethod};
+use crate::api::one_time_token::TOKEN_LIFE_MINUTES;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::asked::{Asked, Caller};
 use crate::sandbox::auth;
@@ -78,7 +78,8 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
         None => Answer::json(&token),
         Some(url) => {
             let joint = if url.contains('?') { '&' } else { '?' };
-            let location = format!("{url}{joint}token_id={}", token.id);
+            let id = token.id.unwrap_or_default();
+            let location = format!("{url}{joint}token_id={id}");
             Ok(Answer::redirect(StatusCode::SEE_OTHER, location))
         }
     }
@@ -128,57 +129,34 @@ fn store(
     owner: &Owner,
     method: MethodRef,
     form_data: Option<Value>,
-) -> Result<OneTimeToken, Refusal> {
+) -> Result<PaymentMethod, Refusal> {
     let method = match method {
         MethodRef::Card(card) => keep_card(cx, *card),
         MethodRef::Bank(bank) => keep_bank(cx, *bank),
         MethodRef::Id(_) => return Err(Refusal::malformed("Body is not an object")),
     };
     let sequence = cx.next();
-    let token = OneTimeToken { form_data, ..show(cx.id(), &method) };
+    let id = cx.id();
+    let token = PaymentMethod { form_data, ..show(id.clone(), &method) };
     let until = cx.now.checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
-    let end = Due::TokenExpiry { id: token.id.clone() };
+    let end = Due::TokenExpiry { id: id.clone() };
     due::schedule(cx, until.unwrap_or(cx.now), &end)?;
     let kept = Kept { owner: owner.clone(), sequence, object: token.clone(), inside: method };
-    cx.create(KIND, &owner.key(), &token.id, &kept)?;
+    cx.create(KIND, &owner.key(), &id, &kept)?;
     Ok(token)
 }
 
-fn show(id: String, method: &KeptMethod) -> OneTimeToken {
-    let shown = method.shown.clone();
-    OneTimeToken {
-        id,
-        kind: shown.kind.clone(),
-        number: shown.number.filter(|_| shown.kind == MethodKind::Card),
-        card_type: shown.card_type,
-        exp_month: shown.exp_month,
-        exp_year: shown.exp_year,
-        cvv: method.has_cvv.then(|| "***".to_owned()),
-        routing_number: shown.routing_number,
-        account_number: shown.account_number,
-        account_type: shown.account_type,
-        account_holder_type: shown.account_holder_type,
-        bank_name: shown.bank_name,
-        name: shown.name,
-        given_name: shown.given_name,
-        surname: shown.surname,
-        address1: shown.address1,
-        address2: shown.address2,
-        city: shown.city,
-        state: shown.state,
-        postal_code: shown.postal_code,
-        country: shown.country,
-        phone: shown.phone,
-        email: shown.email,
+fn show(id: String, method: &KeptMethod) -> PaymentMethod {
+    PaymentMethod {
+        id: Some(id),
         reference: method.reference.clone(),
         description: method.description.clone(),
-        fingerprint: shown.fingerprint,
-        form_data: None,
+        ..method.in_events()
     }
 }
 
 /// GET /v1/tokens/{id}.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<OneTimeToken, Refusal> {
+pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
     Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
@@ -187,13 +165,13 @@ pub(crate) fn find(
     cx: &Cx<'_>,
     owner: &Owner,
     id: &str,
-) -> Result<Kept<OneTimeToken, KeptMethod>, Refusal> {
+) -> Result<Kept<PaymentMethod, KeptMethod>, Refusal> {
     cx.find(KIND, owner, id)
 }
 
 /// Deletes a token, because it was used or its time is over.
 pub(crate) fn end(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
-    let kept: Option<Kept<OneTimeToken, KeptMethod>> = cx.any(KIND, id)?;
+    let kept: Option<Kept<PaymentMethod, KeptMethod>> = cx.any(KIND, id)?;
     match kept {
         Some(kept) => cx.delete(KIND, &kept.owner.key(), id, kept.sequence),
         None => Ok(()),

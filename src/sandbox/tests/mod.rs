@@ -1,6 +1,7 @@
 //! The rooms, asked in raw JSON as the reference documents write it, through the router and without sockets.
 
 mod applications;
+mod banks;
 mod cards;
 mod charges;
 mod control;

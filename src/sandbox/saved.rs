@@ -1,0 +1,190 @@
+//! Saved cards and saved banks: one room, told apart by a [`Room`] (gateway-api, Saved cards, Saved banks).
+
+use crate::api::Page;
+use crate::api::method::{MethodKind, PaymentMethod};
+use crate::api::rules::FieldProblem;
+use crate::api::saved::{SavedChange, change_rules};
+use crate::api::wire::Timestamp;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
+use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::tokens;
+
+/// What tells one sort of saved method from the other.
+pub(crate) struct Room {
+    pub(crate) kind: KindOf,
+    /// What a token must hold.
+    pub(crate) method: MethodKind,
+    /// What must be there to be saved, beyond what a payment needs.
+    pub(crate) rules: fn(&PaymentMethod) -> Vec<FieldProblem>,
+}
+
+type KeptSaved = Kept<PaymentMethod, KeptMethod>;
+
+impl Room {
+    /// Field errors first, together; then the rules that come alone.
+    fn check(&self, method: &KeptMethod, cx: &Cx<'_>) -> Result<(), Refusal> {
+        let extra = (self.rules)(&method.shown);
+        let problems: Vec<_> = method.problems.iter().cloned().chain(extra).collect();
+        Refusal::fields("", &problems)?;
+        method.check("", cx.now)
+    }
+
+    /// POST: from fields, or from a token and texts that win over its own (service-facts, 41).
+    pub(crate) fn create(
+        &self,
+        cx: &mut Cx<'_>,
+        asked: &Asked,
+        given: &SavedChange,
+        fields: impl FnOnce(&Cx<'_>) -> KeptMethod,
+    ) -> Result<PaymentMethod, Refusal> {
+        let owner = asked.owner()?;
+        let method = match &given.token_id {
+            Some(token) => self.take_token(cx, &owner, token, given.clone())?,
+            None => fields(cx),
+        };
+        self.check(&method, cx)?;
+        let sequence = cx.next();
+        let id = cx.id();
+        let object = show(&id, &method, Some(Timestamp(cx.now)), cx);
+        let kept = Kept { owner, sequence, object, inside: method };
+        cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
+        self.index(cx, &kept, &id)?;
+        Ok(kept.object)
+    }
+
+    /// What is inside a token, which is used up; its CVV is not kept.
+    fn take_token(
+        &self,
+        cx: &mut Cx<'_>,
+        owner: &Owner,
+        token: &str,
+        texts: SavedChange,
+    ) -> Result<KeptMethod, Refusal> {
+        let mut method = tokens::find(cx, owner, token)?.inside;
+        if method.shown.kind != self.method {
+            let text = format!("Token is not of a {}", self.kind.word);
+            return Err(Refusal::rule("incorrect_payment_type", &text));
+        }
+        Refusal::fields("", &change_rules(&texts))?;
+        method.reference = texts.reference.or(method.reference);
+        method.description = texts.description.or(method.description);
+        self.check(&method, cx)?;
+        method.has_cvv = false;
+        method.class.cvv_result = None;
+        tokens::end(cx, token)?;
+        Ok(method)
+    }
+
+    /// GET of one.
+    pub(crate) fn get(&self, cx: &Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
+        Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
+    }
+
+    fn find(&self, cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptSaved, Refusal> {
+        cx.find(self.kind, owner, id)
+    }
+
+    /// The details of one, as something pays with it.
+    pub(crate) fn pays(&self, cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
+        let mut method = self.find(cx, owner, id)?.inside;
+        method.shown.id = Some(id.to_owned());
+        Ok(method)
+    }
+
+    /// PATCH: texts, or the number by a token.
+    pub(crate) fn patch(
+        &self,
+        cx: &mut Cx<'_>,
+        asked: &Asked,
+        mut change: SavedChange,
+    ) -> Result<PaymentMethod, Refusal> {
+        let (owner, id) = (asked.owner()?, asked.parameter(0));
+        let mut kept = self.find(cx, &owner, id)?;
+        Refusal::fields("", &change_rules(&change))?;
+        self.unindex(cx, &kept);
+        change.reference = change.reference.or(kept.object.reference.take());
+        change.description = change.description.or(kept.object.description.take());
+        if let Some(token) = change.token_id.take() {
+            kept.inside = self.take_token(cx, &owner, &token, change.clone())?;
+        }
+        kept.inside.reference = change.reference;
+        kept.inside.description = change.description;
+        kept.object = show(id, &kept.inside, kept.object.created, cx);
+        cx.update(self.kind, id, &kept)?;
+        self.index(cx, &kept, id)?;
+        Ok(kept.object)
+    }
+
+    /// DELETE: answered once more.
+    pub(crate) fn delete(&self, cx: &mut Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
+        let id = asked.parameter(0);
+        let kept = self.find(cx, &asked.owner()?, id)?;
+        self.unindex(cx, &kept);
+        cx.delete(self.kind, &kept.owner.key(), id, kept.sequence)?;
+        Ok(kept.object)
+    }
+
+    /// GET of all, newest first; filter `reference`, and one that the caller brings.
+    pub(crate) fn list(
+        &self,
+        cx: &Cx<'_>,
+        asked: &Asked,
+        fits: Option<&dyn Fn(&PaymentMethod) -> bool>,
+    ) -> Result<Page<PaymentMethod>, Refusal> {
+        let owner = asked.owner()?;
+        let paging = Paging::of(asked)?;
+        let reference = asked.query("reference");
+        let under = format!("{}/{}", self.kind.word, owner.key());
+        let show = |id: &str| self.find(cx, &owner, id).map(|kept| kept.object);
+        if fits.is_none() && reference.is_none() {
+            return paging.of_list(cx, &under, show);
+        }
+        let ids = match reference {
+            Some(reference) => {
+                let found = cx.scan(&self.prefix(&owner, reference), None, usize::MAX)?;
+                found.into_iter().filter_map(|(_, id)| id.as_str().map(str::to_owned)).collect()
+            }
+            None => cx.ids(&under, 0, u64::MAX)?,
+        };
+        let mut all = ids.iter().map(|id| show(id)).collect::<Result<Vec<_>, _>>()?;
+        all.retain(|one| fits.is_none_or(|fits| fits(one)));
+        Ok(paging.of_vec(all))
+    }
+
+    fn prefix(&self, owner: &Owner, reference: &str) -> String {
+        format!("x/{}-reference/{}/{reference}\u{0}", self.kind.word, owner.key())
+    }
+
+    fn key(&self, kept: &KeptSaved) -> Option<String> {
+        let reference = kept.object.reference.as_deref()?;
+        let newest_first = ordered(u64::MAX.saturating_sub(kept.sequence));
+        Some(format!("{}{newest_first}", self.prefix(&kept.owner, reference)))
+    }
+
+    fn index(&self, cx: &mut Cx<'_>, kept: &KeptSaved, id: &str) -> Result<(), Refusal> {
+        match self.key(kept) {
+            Some(key) => cx.put(&key, &id),
+            None => Ok(()),
+        }
+    }
+
+    fn unindex(&self, cx: &mut Cx<'_>, kept: &KeptSaved) {
+        if let Some(key) = self.key(kept) {
+            cx.remove(&key);
+        }
+    }
+}
+
+fn show(id: &str, method: &KeptMethod, created: Option<Timestamp>, cx: &Cx<'_>) -> PaymentMethod {
+    PaymentMethod {
+        id: Some(id.to_owned()),
+        reference: method.reference.clone(),
+        description: method.description.clone(),
+        created,
+        modified: Some(Timestamp(cx.now)),
+        ..method.shown.clone()
+    }
+}
