@@ -84,6 +84,17 @@ spec:
   source: {card: {number: "4242424242424242", exp_month: 12, exp_year: 2031, name: Jane Doe}}
 ---
 apiVersion: reckon.dev/v1
+kind: SavedMethod
+metadata:
+  name: jane-bank
+  annotations: {reckon.dev/deletion: delete}
+spec:
+  merchant: acme
+  type: bank
+  source:
+    bank: {routing_number: "000000013", account_number: "1234567890", account_type: CHECKING, given_name: Jane, surname: Doe}
+---
+apiVersion: reckon.dev/v1
 kind: RecurringCharge
 metadata: {name: jane-monthly}
 spec:
@@ -253,9 +264,9 @@ impl World {
 async fn a_tree_becomes_objects_once_and_a_second_run_does_nothing() {
     let world = World::new();
     assert_eq!(world.settle().await, Vec::<String>::new());
-    let counts = ["contacts", "invoices", "cards", "recurring_charges"]
+    let counts = ["contacts", "invoices", "cards", "banks", "recurring_charges"]
         .map(|kind| world.objects(kind).len());
-    assert_eq!(counts, [1, 1, 1, 1]);
+    assert_eq!(counts, [1, 1, 1, 1, 1]);
     let before = control(&world.router, "GET", "/_sandbox/requests", None);
     assert_eq!(world.settle().await, Vec::<String>::new());
     let after = control(&world.router, "GET", "/_sandbox/requests", None);
@@ -281,6 +292,109 @@ async fn an_edit_is_applied_and_what_cannot_change_is_told() {
     );
 }
 
+/// What the one object of a kind says, field by field.
+fn said(world: &World, kind: &str, fields: &[&str]) -> Vec<Value> {
+    let objects = world.objects(kind);
+    assert_eq!(objects.len(), 1, "{kind}");
+    fields.iter().map(|field| objects[0][*field].clone()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_only_a_fresh_token_changes_is_changed_by_one() {
+    let world = World::new();
+    world.settle().await;
+    let ids = [said(&world, "cards", &["id"]), said(&world, "banks", &["id"])];
+    let edited = TREE
+        .replace("exp_year: 2031, name: Jane Doe", "exp_year: 2034, name: Jane Roe")
+        .replace("1234567890", "99990000")
+        .replace("surname: Doe", "surname: Roe");
+    world.write("tree.yaml", &edited);
+    let planned = format!("{:?}", world.engine().plan_view());
+    assert!(planned.contains("Renewed") && planned.contains("fresh one-time token"), "{planned}");
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(
+        said(&world, "cards", &["exp_year", "name", "number", "description"]),
+        [json!(2034), json!("Jane Roe"), json!("************4242"), json!("first")]
+    );
+    assert_eq!(
+        said(&world, "banks", &["account_number", "surname"]),
+        [json!("****0000"), json!("Roe")]
+    );
+    assert_eq!([said(&world, "cards", &["id"]), said(&world, "banks", &["id"])], ids);
+    assert_eq!(world.objects("tokens").len(), 0, "both were used");
+    world.write("tree.yaml", &edited.replace("type: bank", "type: card"));
+    assert!(world.settle().await.iter().any(|told| told.contains("BrokenDocument")));
+}
+
+/// The next requests of this sort go wrong.
+fn strike(world: &World, method: &str, path: &str, fault: &str, times: u32) {
+    let order = json!({"method": method, "path": path, "fault": fault, "times": times});
+    control(&world.router, "POST", "/_sandbox/faults", Some(order));
+}
+
+/// How many requests of this sort the service served.
+fn served(world: &World, method: &str, path: &str) -> usize {
+    let all = control(&world.router, "GET", "/_sandbox/requests", None);
+    let fits = |one: &&Value| {
+        one["method"] == json!(method) && one["path"].as_str().unwrap().starts_with(path)
+    };
+    all["requests"].as_array().unwrap().iter().filter(fits).count()
+}
+
+/// A card whose holder changed: nothing of that shows in the journal.
+async fn renamed() -> World {
+    let world = World::new();
+    world.settle().await;
+    tokio::time::advance(Duration::from_mins(1)).await;
+    world.write("tree.yaml", &TREE.replace("name: Jane Doe", "name: Jane Roe"));
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_token_or_change_is_settled_without_a_second_use_of_a_token() {
+    for (method, path, fault, tokens, changes) in [
+        ("PATCH", "/v1/cards/", "drop_after", 1, 1),
+        ("PATCH", "/v1/cards/", "error_before", 2, 2),
+        ("POST", "/v1/tokens", "drop_after", 2, 1),
+        ("POST", "/v1/tokens", "error_before", 2, 1),
+    ] {
+        let world = renamed().await;
+        strike(&world, method, path, fault, 1);
+        assert_eq!(world.settle().await, Vec::<String>::new(), "{path} {fault}");
+        assert_eq!(said(&world, "cards", &["name"]), [json!("Jane Roe")], "{path} {fault}");
+        let sent = (served(&world, "POST", "/v1/tokens"), served(&world, "PATCH", "/v1/cards/"));
+        assert_eq!(sent, (tokens, changes), "{path} {fault}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_grew_old_is_not_sent_but_another_one_made() {
+    let world = renamed().await;
+    strike(&world, "GET", "/v1/cards/", "error_before", 1000);
+    assert_ne!(world.settle().await, Vec::<String>::new(), "the card cannot be read before");
+    assert_eq!(served(&world, "POST", "/v1/tokens"), 1);
+    control(&world.router, "DELETE", "/_sandbox/faults", None);
+    tokio::time::advance(Duration::from_mins(4)).await;
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(served(&world, "POST", "/v1/tokens"), 2);
+    assert_eq!(served(&world, "PATCH", "/v1/cards/"), 1);
+    assert_eq!(said(&world, "cards", &["name"]), [json!("Jane Roe")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_token_or_change_is_told_and_sent_once() {
+    let world = World::new();
+    world.settle().await;
+    world.write("tree.yaml", &TREE.replace("exp_year: 2031", "exp_year: 2028"));
+    let told = world.settle().await;
+    assert!(told.len() == 1 && told[0].contains("Refused"), "{told:?}");
+    let requests = control(&world.router, "GET", "/_sandbox/requests", None);
+    assert_eq!(world.settle().await, told);
+    assert_eq!(control(&world.router, "GET", "/_sandbox/requests", None), requests);
+    world.write("tree.yaml", TREE);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_document_that_goes_away_removes_only_what_it_said_may_be_removed() {
     let world = World::new();
@@ -304,6 +418,7 @@ async fn a_document_that_goes_away_removes_only_what_it_said_may_be_removed() {
     let live =
         world.objects("cards").into_iter().filter(|card| card["deleted"] != json!(true)).count();
     assert_eq!(live, 0, "the card said deletion: delete");
+    assert_eq!(world.objects("banks").len(), 0, "the bank said so too");
 }
 
 #[tokio::test(start_paused = true)]
@@ -316,6 +431,7 @@ async fn no_secret_and_no_personal_value_is_in_journal_index_or_vault() {
     let acme = merchants.iter().position(|merchant| merchant["name"] == "acme").unwrap();
     let canaries = [
         "4242424242424242".to_owned(),
+        "1234567890".to_owned(),
         "Jane".to_owned(),
         "jane@example.com".to_owned(),
         secret("/partner/client_secret"),

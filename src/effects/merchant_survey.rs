@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use crate::api::Call;
+use crate::api::bank::ListBanks;
 use crate::api::card::ListCards;
 use crate::api::recurring::ListRecurring;
 use crate::base::hash::Mark;
@@ -17,7 +18,9 @@ pub const SURVEY: &str = "merchant.survey";
 pub(super) const ROW: ReadingRow = ReadingRow { name: SURVEY, queries, learn };
 
 fn queries() -> Vec<Query> {
-    vec![Query::list(Call::to::<ListCards>(&[])), Query::list(Call::to::<ListRecurring>(&[]))]
+    let lists =
+        [Call::to::<ListCards>(&[]), Call::to::<ListBanks>(&[]), Call::to::<ListRecurring>(&[])];
+    lists.into_iter().map(Query::list).collect()
 }
 
 fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {

@@ -1,53 +1,95 @@
-//! A saved card's description changes (gateway-api, PATCH /v1/cards/{cardId}).
+//! A saved card or bank changes (gateway-api, PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}):
+//! its description where it is, everything else by what a fresh token holds.
 //!
-//! The card can be read, and the change is absolute: a lost answer is settled by looking.
+//! The object can be read, and the change is absolute: a lost answer is settled by looking. What a
+//! token replaced does not all show, since names and addresses stand in no journal; so it happened
+//! only if the object was modified since the look just before.
 
 use serde_json::{Value, json};
 
+use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn, read_target};
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
-use super::{Obligation, Shaped, card_save, expect};
-use crate::api::Call;
-use crate::api::card::{GetCard, PatchCard};
+use super::token_create::FreshToken;
+use super::{Obligation, Shaped, expect, put};
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
-use crate::model::intent::Intent;
+use crate::model::intent::{Intent, StoredBody};
 
-/// Sets the description of a saved card; none becomes empty.
-pub fn change_card(obligation: Obligation, card: &RemoteId, description: Option<&Value>) -> Effect {
-    let description = description.cloned().unwrap_or_else(|| json!(""));
+/// Sets the description of a saved method where it is; none becomes empty.
+pub fn change_method(
+    obligation: Obligation,
+    source: MethodSource<'_>,
+    target: &RemoteId,
+) -> Effect {
+    match source.sort {
+        MethodSort::Card => change::<Cards>(obligation, source, target),
+        MethodSort::Bank => change::<Banks>(obligation, source, target),
+    }
+}
+
+/// Replaces everything in a saved method by what a fresh token holds.
+pub fn renew_method(
+    obligation: Obligation,
+    source: MethodSource<'_>,
+    target: &RemoteId,
+    token: &FreshToken,
+) -> Effect {
+    let mut effect = change_method(obligation, source, target);
+    put(&mut effect.request.body, "token_id", json!({"$sealed": token.sealed}));
+    let effect = effect.sealed().using(token.once());
+    source.asked(effect.expecting("fingerprint", token.fingerprint.clone()))
+}
+
+fn change<S: Sort>(obligation: Obligation, source: MethodSource<'_>, target: &RemoteId) -> Effect {
+    let description = source.description.cloned().unwrap_or_else(|| json!(""));
     let mark = json!(obligation.source_id.mark());
     let body = json!({"description": description, "reference": mark});
     let asked = if description == json!("") { Value::Null } else { description };
     obligation
-        .effect::<PatchCard>(ROW.name, &[card.as_str()], body)
-        .on(card)
-        .expecting("id", card.as_str())
+        .effect::<S::Patch>(S::CHANGE, &[target.as_str()], body)
+        .on(target)
+        .expecting("id", target.as_str())
         .expecting("description", asked)
         .expecting("reference", mark)
 }
 
-/// Reads the card that the intent changes.
-pub(super) fn read_card(intent: &Intent) -> Vec<Query> {
-    let target = intent.target.as_ref().map_or("", RemoteId::as_str);
-    vec![Query::one(Call::to::<GetCard>(&[target]))]
+/// When the object was last modified, for a change that shows by nothing else.
+fn baseline<S: Sort>(effect: &Effect) -> Option<Query> {
+    effect.sealed.then(|| read_target::<S>(effect.target.as_ref()))
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {
+    vec![read_target::<S>(intent.target.as_ref())]
+}
+
+fn judge<S: Sort>(intent: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
-        Some(Answer::Body(card)) if expect::mismatches(&intent.expect, card).is_empty() => {
-            Finding::Happened(card.clone())
-        }
+        Some(Answer::Body(object)) if happened(intent, object) => Finding::Happened(object.clone()),
         Some(Answer::Body(_)) => Finding::Absent,
         Some(Answer::Missing(_) | Answer::Items(_)) | None => {
-            Finding::Unknown("the card cannot be read back".to_owned())
+            Finding::Unknown(format!("the {} cannot be read back", S::WORD))
         }
     }
 }
 
-pub(super) const ROW: EffectRow = EffectRow {
-    name: "card.change",
-    doubt: Doubt::Search(Search { queries: read_card, judge, absent: Absent::Again }),
-    baseline: None,
-    learn: card_save::learn,
-    proves: nothing,
-};
+/// Whether everything that shows is as it was asked; for a token, also whether anything was done at
+/// all since the look before it. Where that is doubtful the change is made once more: it is absolute.
+fn happened(intent: &Intent, object: &Value) -> bool {
+    let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
+    let untouched = object.get("modified") == intent.baseline.get("modified");
+    expect::mismatches(&intent.expect, object).is_empty() && !(by_token && untouched)
+}
+
+const fn row<S: Sort>() -> EffectRow {
+    let search = Search { queries: queries::<S>, judge: judge::<S>, absent: Absent::Again };
+    EffectRow {
+        name: S::CHANGE,
+        doubt: Doubt::Search(search),
+        baseline: Some(baseline::<S>),
+        learn,
+        proves: nothing,
+    }
+}
+
+pub(super) const CARD: EffectRow = row::<Cards>();
+pub(super) const BANK: EffectRow = row::<Banks>();

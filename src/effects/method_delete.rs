@@ -1,21 +1,29 @@
-//! A saved card is removed (gateway-api, DELETE /v1/cards/{cardId}): its id can no longer pay.
+//! A saved card or bank is removed (gateway-api, DELETE /v1/cards/{cardId}, DELETE
+//! /v1/banks/{bankId}): its id can no longer pay.
 //!
-//! A card that cannot be found is gone, whoever removed it.
+//! One that cannot be found is gone, whoever removed it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::card_change::read_card;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Proved, Search};
+use super::method::{Banks, Cards, MethodSort, Sort, read_target};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Proved, Query, Search};
+use super::token_create::spent;
 use super::{Obligation, Shaped};
 use crate::api::Problem;
-use crate::api::card::DeleteCard;
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Removes a saved card.
-pub fn delete_card(obligation: Obligation, card: &RemoteId) -> Effect {
-    obligation.effect::<DeleteCard>(ROW.name, &[card.as_str()], Value::Null).on(card)
+/// Removes a saved method.
+pub fn delete_method(obligation: Obligation, sort: MethodSort, target: &RemoteId) -> Effect {
+    match sort {
+        MethodSort::Card => delete::<Cards>(obligation, target),
+        MethodSort::Bank => delete::<Banks>(obligation, target),
+    }
+}
+
+fn delete<S: Sort>(obligation: Obligation, target: &RemoteId) -> Effect {
+    obligation.effect::<S::Delete>(S::DELETE, &[target.as_str()], Value::Null).on(target)
 }
 
 #[expect(
@@ -23,32 +31,36 @@ pub fn delete_card(obligation: Obligation, card: &RemoteId) -> Effect {
     reason = "every effect's answer may be none; this one's cannot"
 )]
 fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
-    Ok(Learned { exists: false, facts: json!({}), ..Learned::default() })
+    Ok(Learned { exists: false, facts: spent(), ..Learned::default() })
 }
 
-fn judge(_: &Intent, answers: &[Answer]) -> Finding {
+fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {
+    vec![read_target::<S>(intent.target.as_ref())]
+}
+
+fn judge<S: Sort>(_: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
         Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
             Finding::Happened(Value::Null)
         }
         Some(Answer::Body(_)) => Finding::Absent,
         Some(Answer::Missing(_) | Answer::Items(_)) | None => {
-            Finding::Unknown("the card cannot be read back".to_owned())
+            Finding::Unknown(format!("the {} cannot be read back", S::WORD))
         }
     }
 }
 
-/// A refusal because the card is not there means that it is gone.
+/// A refusal because the object is not there means that it is gone.
 fn gone(problem: &Problem) -> Option<Proved> {
     let unknown = problem.code() == "resource_not_found"
         && problem.messages.iter().any(|message| message.context.is_some());
     unknown.then_some(Proved::Gone)
 }
 
-pub(super) const ROW: EffectRow = EffectRow {
-    name: "card.delete",
-    doubt: Doubt::Search(Search { queries: read_card, judge, absent: Absent::Again }),
-    baseline: None,
-    learn,
-    proves: gone,
-};
+const fn row<S: Sort>() -> EffectRow {
+    let search = Search { queries: queries::<S>, judge: judge::<S>, absent: Absent::Again };
+    EffectRow { name: S::DELETE, doubt: Doubt::Search(search), baseline: None, learn, proves: gone }
+}
+
+pub(super) const CARD: EffectRow = row::<Cards>();
+pub(super) const BANK: EffectRow = row::<Banks>();

@@ -5,34 +5,38 @@
 //! readings, which change nothing, stand in a register of their own.
 
 mod application_submit;
-mod card_change;
-mod card_delete;
-mod card_save;
 mod code_exchange;
 mod contact_create;
 pub mod expect;
 mod invoice_create;
 mod merchant_read;
 mod merchant_survey;
+mod method;
+mod method_change;
+mod method_delete;
+mod method_save;
 mod recurring_change;
 mod recurring_create;
 mod register;
+mod token_create;
 
 pub use application_submit::submit_application;
-pub use card_change::change_card;
-pub use card_delete::delete_card;
-pub use card_save::{CardSource, save_card};
 pub use code_exchange::exchange_code;
 pub use contact_create::create_contact;
 pub use invoice_create::create_invoice;
 pub use merchant_read::{CREDENTIALS, KEYS};
 pub use merchant_survey::SURVEY;
+pub use method::{MethodSort, MethodSource};
+pub use method_change::{change_method, renew_method};
+pub use method_delete::delete_method;
+pub use method_save::save_method;
 pub use recurring_change::change_recurring;
 pub use recurring_create::create_recurring;
 pub use register::{
     Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Proved, Query, READINGS, ReadCx,
     ReadingRow, Search, Trouble, effect_row, reading_row,
 };
+pub use token_create::{FreshToken, create_token};
 
 use std::collections::BTreeMap;
 
@@ -41,7 +45,7 @@ use serde_json::Value;
 use crate::api::{Call, Endpoint};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::effect::{Effect, Request};
+use crate::model::effect::{Effect, Once, Request};
 use crate::model::manifest::OnDoubt;
 use crate::model::observed::Applied;
 
@@ -85,6 +89,7 @@ impl Obligation {
             sealed: false,
             expect: BTreeMap::new(),
             applied: self.applied,
+            once: None,
             on_doubt: self.on_doubt,
         }
     }
@@ -103,6 +108,8 @@ trait Shaped: Sized {
     fn on(self, target: &RemoteId) -> Self;
     /// Its body holds private values.
     fn sealed(self) -> Self;
+    /// It uses something that works once.
+    fn using(self, once: Once) -> Self;
     /// The answer has to say this at that path; null asks nothing.
     fn expecting(self, path: &str, value: impl Into<Value>) -> Self;
 }
@@ -115,6 +122,11 @@ impl Shaped for Effect {
 
     fn sealed(mut self) -> Self {
         self.sealed = true;
+        self
+    }
+
+    fn using(mut self, once: Once) -> Self {
+        self.once = Some(Box::new(once));
         self
     }
 

@@ -142,7 +142,7 @@ pub struct EffectRow {
     /// How a lost answer is settled.
     pub doubt: Doubt,
     /// What is asked just before sending, to have something to compare with later.
-    pub baseline: Option<fn(&Effect) -> Query>,
+    pub baseline: Option<fn(&Effect) -> Option<Query>>,
     /// What the answer teaches, or why it is not the answer to what was asked (law 4).
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
     /// What a refusal proves of the object: that the effect happened before.
@@ -194,9 +194,13 @@ pub static EFFECTS: &[EffectRow] = &[
     super::code_exchange::ROW,
     super::contact_create::ROW,
     super::invoice_create::ROW,
-    super::card_save::ROW,
-    super::card_change::ROW,
-    super::card_delete::ROW,
+    super::method_save::CARD,
+    super::method_change::CARD,
+    super::method_delete::CARD,
+    super::method_save::BANK,
+    super::method_change::BANK,
+    super::method_delete::BANK,
+    super::token_create::ROW,
     super::recurring_create::ROW,
     super::recurring_change::ROW,
 ];

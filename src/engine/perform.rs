@@ -9,7 +9,9 @@ use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job, Unable};
 use super::{body, settle};
 use crate::api::{Auth, Call};
-use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
+use crate::client::ReadError;
+use crate::effects::{Answer, EffectRow, Learned, Proved, effect_row, expect};
+use crate::model::effect::{Effect, Once};
 use crate::model::intent::{Intent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::outcome::Outcome;
@@ -39,6 +41,11 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         Err(unable) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
     };
     let promise = shared.promises().acquire().await;
+    let spent = job.effect.once.as_ref().map(|once| spent(shared, &job.effect, once));
+    if let Some(spent) = spent.clone().filter(|_| is_too_old(shared, &job.effect)) {
+        shared.write(Vec::new(), vec![spent]).await?;
+        return Ok(Finished::Moved(job.effect.key));
+    }
     let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
     let effect = job.effect;
     let intent = Intent {
@@ -58,7 +65,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         cause: job.cause,
         at: shared.now(),
     };
-    let outcome = promised_and_sent(shared, blobs, &intent, &wallet).await?;
+    let outcome = promised_and_sent(shared, blobs, spent, &intent, &wallet).await?;
     drop(promise);
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
 }
@@ -67,10 +74,12 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
 async fn promised_and_sent(
     shared: &Shared,
     blobs: Vec<Sealed>,
+    spent: Option<Record>,
     intent: &Intent,
     wallet: &Wallet,
 ) -> Result<Outcome, EngineError> {
-    let promise = vec![Record::Intent(Box::new(intent.clone()))];
+    let promise = Record::Intent(Box::new(intent.clone()));
+    let promise: Vec<Record> = spent.into_iter().chain([promise]).collect();
     if crate::base::planted::is("send-before-sync") {
         shared.vault.write(&blobs)?;
         let outcome = send(shared, intent, wallet).await?;
@@ -79,6 +88,26 @@ async fn promised_and_sent(
     }
     shared.write(blobs, promise).await?;
     send(shared, intent, wallet).await
+}
+
+/// Whether an effect uses something that is too old by now.
+fn is_too_old(shared: &Shared, effect: &Effect) -> bool {
+    effect.once.as_ref().is_some_and(|once| once.until <= shared.now())
+}
+
+/// The record that forgets what works once. It stands before the intent that uses it, so that no
+/// part of a batch that power cut short leaves it to a second intent.
+fn spent(shared: &Shared, effect: &Effect, once: &Once) -> Record {
+    Record::Observation(Box::new(Observation {
+        key: effect.key.clone(),
+        merchant: effect.merchant.clone(),
+        at: shared.now(),
+        source: Source::Answer,
+        remote_id: None,
+        exists: None,
+        applied: None,
+        facts: once.spent.clone(),
+    }))
 }
 
 /// The row of an effect.
@@ -92,18 +121,26 @@ async fn baseline(
     row: &EffectRow,
     job: &Job,
 ) -> Result<Result<Value, Unable>, NoAccess> {
-    let Some(baseline) = row.baseline else {
+    let Some(query) = row.baseline.and_then(|baseline| baseline(&job.effect)) else {
         return Ok(Ok(Value::Null));
     };
-    let query = baseline(&job.effect);
     let access = access(shared, &job.wallet, query.call.auth)?;
     let _permit = shared.permits().acquire().await;
-    let read = shared.client.read(&query.call, &access).await;
-    Ok(read.map(|body| newest(&body)).map_err(|error| Unable::Unreachable(error.to_string())))
+    Ok(match shared.client.read(&query.call, &access).await {
+        Ok(body) => Ok(kept(&body)),
+        Err(ReadError::NotFound(problem)) if !Answer::Missing(problem.clone()).unknown_path() => {
+            Ok(Value::Null)
+        }
+        Err(error) => Err(Unable::Unreachable(error.to_string())),
+    })
 }
 
-/// Of the events list, only the newest one's id and time are kept.
-fn newest(body: &Value) -> Value {
+/// Of the events list, only the newest one's id and time are kept; of an object, when it was last
+/// modified.
+fn kept(body: &Value) -> Value {
+    if body.get("results").is_none() {
+        return json!({"modified": body.get("modified")});
+    }
     let event = body.pointer("/results/0");
     let field = |name: &str| event.and_then(|event| event.get(name)).cloned();
     json!({"results": [{"id": field("id"), "created": field("created")}]})

@@ -52,6 +52,8 @@ pub enum Privacy {
 pub enum Change {
     /// The object is changed where it is.
     InPlace,
+    /// The object is changed where it is, with all its details sent again by a fresh one-time token.
+    ByToken,
     /// The service has no way; the plan says so at the field's line.
     Never,
     /// The field steers `reckon` alone.

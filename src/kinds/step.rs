@@ -182,9 +182,15 @@ fn changed(
         return Draft { changes, ..Draft::idle(Verdict::Blocked, Reason::Unfit(why)) };
     };
     let effect = obligation.and_then(|new| (kind.change)(new, &target, &changes));
-    let (reason, work) = attempt(effect, Reason::Changed);
+    let renewed = by_token(fields, &changes);
+    let (reason, work) = attempt(effect, if renewed { Reason::Renewed } else { Reason::Changed });
     let verdict = verdict_of(&reason, Verdict::Update);
     Draft { verdict, reason, changes, money: Vec::new(), ready: false, work }
+}
+
+/// Whether any of these changes takes a fresh token.
+pub fn by_token(fields: &[Field], changes: &[FieldChange]) -> bool {
+    changes.iter().any(|change| change_of(fields, &change.path) == Change::ByToken)
 }
 
 /// How a change of this path is made: the entry of the field or of its nearest ancestor.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,6 +79,18 @@ pub struct Effect {
     pub expect: BTreeMap<String, Value>,
     /// What will have been put on the service once it is done.
     pub applied: Applied,
+    /// Something in the body that works once, such as a one-time token.
+    pub once: Option<Box<Once>>,
     /// What to do when nothing proves whether it happened.
     pub on_doubt: OnDoubt,
+}
+
+/// Something that works once and not for long. One intent uses it, whatever becomes of that intent;
+/// when it is too old, no intent does. Either way the resource forgets it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Once {
+    /// From then on it is too old.
+    pub until: DateTime<Utc>,
+    /// The facts that forget it.
+    pub spent: Value,
 }

@@ -52,6 +52,8 @@ pub enum Reason {
     NotCreated,
     /// Fields differ from what was last put on the service.
     Changed,
+    /// Fields differ that change only with a fresh one-time token.
+    Renewed,
     /// The manifest's generation was raised.
     Replaced,
     /// The merchant's credentials or accounts are not known yet.
@@ -103,6 +105,7 @@ impl Reason {
             Self::InSync => "InSync",
             Self::NotCreated => "NotCreated",
             Self::Changed => "Changed",
+            Self::Renewed => "Renewed",
             Self::Replaced => "Replaced",
             Self::NotConnected => "NotConnected",
             Self::NotSurveyed => "NotSurveyed",
@@ -134,6 +137,9 @@ impl fmt::Display for Reason {
             Self::InSync => write!(f, "the service matches the file"),
             Self::NotCreated => write!(f, "the service does not have it yet"),
             Self::Changed => write!(f, "the file changed"),
+            Self::Renewed => {
+                write!(f, "the file changed; all details are sent again, by a fresh one-time token")
+            }
             Self::Replaced => write!(f, "its generation was raised; the old one stays as it is"),
             Self::NotConnected => write!(f, "its credentials and accounts are not known yet"),
             Self::NotSurveyed => write!(f, "its readable objects were not looked at yet"),
@@ -253,6 +259,7 @@ impl Step {
             Reason::InSync
             | Reason::NotCreated
             | Reason::Changed
+            | Reason::Renewed
             | Reason::Replaced
             | Reason::NotConnected
             | Reason::NotSurveyed

@@ -25,8 +25,8 @@ pub struct Objects {
     pub contacts: Vec<Value>,
     /// Invoices.
     pub invoices: Vec<Value>,
-    /// Saved cards that were not deleted.
-    pub cards: Vec<Value>,
+    /// Saved cards and banks that were not deleted.
+    pub methods: Vec<Value>,
     /// Recurring charges.
     pub recurring: Vec<Value>,
     /// E-mails.
@@ -90,7 +90,7 @@ impl Desk {
         Objects {
             contacts: self.all("contacts").await,
             invoices: self.all("invoices").await,
-            cards: self.all("cards").await,
+            methods: [self.all("cards").await, self.all("banks").await].concat(),
             recurring: self.all("recurring_charges").await,
             occurrences: self.all("occurrences").await,
             mails: list(&self.look("mailbox").await, "messages"),

@@ -47,6 +47,10 @@ pub const CALLS: &[(&str, &str, &str)] = &[
     ("card.save", "POST", "/v1/cards"),
     ("card.change", "PATCH", "/v1/cards/"),
     ("card.delete", "DELETE", "/v1/cards/"),
+    ("bank.save", "POST", "/v1/banks"),
+    ("bank.change", "PATCH", "/v1/banks/"),
+    ("bank.delete", "DELETE", "/v1/banks/"),
+    ("token.create", "POST", "/v1/tokens"),
     ("recurring.create", "POST", "/v1/recurring/charges"),
     ("recurring.change", "PATCH", "/v1/recurring/charges/"),
 ];

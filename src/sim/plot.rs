@@ -35,24 +35,31 @@ fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
         same.map(|doc| doc.name.clone()).collect()
     };
     let owner = merchant.to_owned();
-    let body = match kind {
-        "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| Body::Invoice {
-            merchant: owner,
-            contact,
-            lines: (0..dice.between(1, 3)).map(|_| amount(dice)).collect(),
-            mails: u32::try_from(dice.below(3)).unwrap_or(0),
-        }),
-        "RecurringCharge" => dice.pick(&of("SavedMethod")).cloned().map(|card| Body::Recurring {
-            merchant: owner,
-            card,
-            amount: amount(dice),
-            text: 0,
-        }),
-        "SavedMethod" => Some(Body::Card { merchant: owner, text: 0, delete: dice.percent(60) }),
-        _ => Some(Body::Contact { merchant: owner, hold: dice.percent(30) }),
-    };
+    let body =
+        match kind {
+            "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| Body::Invoice {
+                merchant: owner,
+                contact,
+                lines: (0..dice.between(1, 3)).map(|_| amount(dice)).collect(),
+                mails: u32::try_from(dice.below(3)).unwrap_or(0),
+            }),
+            "RecurringCharge" => dice.pick(&of("SavedMethod")).cloned().map(|card| {
+                Body::Recurring { merchant: owner, card, amount: amount(dice), text: 0 }
+            }),
+            "SavedMethod" => {
+                let (bank, delete) = (dice.percent(40), dice.percent(60));
+                Some(Body::Card { merchant: owner, bank, text: 0, holder: 0, delete })
+            }
+            _ => Some(Body::Contact { merchant: owner, hold: dice.percent(30) }),
+        };
     let body = body.unwrap_or_else(|| match kind {
-        "RecurringCharge" => Body::Card { merchant: merchant.to_owned(), text: 0, delete: true },
+        "RecurringCharge" => Body::Card {
+            merchant: merchant.to_owned(),
+            bank: dice.percent(40),
+            text: 0,
+            holder: 0,
+            delete: true,
+        },
         _ => Body::Contact { merchant: merchant.to_owned(), hold: false },
     });
     let letter = match body {
@@ -145,8 +152,10 @@ fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
         Body::Merchant => {}
         Body::Contact { merchant: _, hold } => *hold = !*hold,
         Body::Invoice { merchant: _, contact: _, lines, mails: _ } => lines.push(amount(dice)),
-        Body::Card { merchant: _, text, delete } => {
-            *text = text.saturating_add(1);
+        Body::Card { merchant: _, bank: _, text, holder, delete } => {
+            let what = dice.below(3);
+            *text = text.saturating_add(u32::from(what != 0));
+            *holder = holder.saturating_add(u32::from(what != 1));
             *delete = dice.percent(60);
         }
         Body::Recurring { merchant: _, card: _, amount: collected, text } => {

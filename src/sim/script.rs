@@ -50,7 +50,14 @@ pub const DISK_PLACES: &[(&str, u64)] = &[
 ];
 
 /// Effects that few runs come to: the machine dies at them more often than at others.
-const CHANGES: &[&str] = &["card.change", "card.delete", "recurring.change"];
+const CHANGES: &[&str] = &[
+    "card.change",
+    "card.delete",
+    "bank.change",
+    "bank.delete",
+    "token.create",
+    "recurring.change",
+];
 
 /// What the sending of a call is called among crash points.
 pub const SEND: &str = "send";
@@ -142,7 +149,7 @@ fn strikes(dice: &mut Dice) -> Vec<Strike> {
         let (calls, percent) = match effect {
             "code.exchange" => (2, 16),
             READ => (60, 4),
-            "card.delete" | "recurring.change" => (4, 80),
+            "card.delete" | "bank.delete" | "bank.change" | "recurring.change" => (4, 80),
             _ => (10, 30),
         };
         let fitting: Vec<Fault> =

@@ -42,7 +42,7 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("prune-under-partial", 20, "law 2"),
     ("two-open-effects", 20, "law 5"),
     ("tail-cut-drops-valid", 20, "journal"),
-    ("settled-without-comparing", 20, "law 4"),
+    ("settled-without-comparing", 60, "law 4"),
 ];
 
 #[test]

@@ -49,12 +49,16 @@ pub enum Body {
         /// To how many addresses it is mailed.
         mails: u32,
     },
-    /// A saved card.
+    /// A saved card or bank account.
     Card {
         /// Its merchant.
         merchant: String,
+        /// Whether it is a bank account.
+        bank: bool,
         /// The version of its description.
         text: u32,
+        /// The version of its holder's name, which changes only by a fresh token.
+        holder: u32,
         /// `reckon.dev/deletion: delete`.
         delete: bool,
     },
@@ -152,6 +156,17 @@ impl Doc {
         }
     }
 
+    /// The holder of a saved method in one of its versions.
+    pub fn holder(&self) -> Option<String> {
+        match self.body {
+            Body::Card { holder, .. } => Some(format!("{} holder {holder}", self.name)),
+            Body::Merchant
+            | Body::Contact { .. }
+            | Body::Invoice { .. }
+            | Body::Recurring { .. } => None,
+        }
+    }
+
     /// What an invoice asks for in all, or an occurrence of a recurring charge collects.
     pub fn amount(&self) -> Option<i64> {
         match &self.body {
@@ -223,13 +238,16 @@ impl Doc {
                 }
                 Ok(())
             }
-            Body::Card { merchant, text: _, delete: _ } => writeln!(
-                out,
-                "  merchant: {merchant}\n  type: card\n  source: {{card: {{number: \
-                 \"4242424242424242\", exp_month: 8, exp_year: 2031, name: {name}}}}}\n  \
-                 description: {}",
-                self.text().unwrap_or_default()
-            ),
+            Body::Card { merchant, bank, text: _, holder: _, delete: _ } => {
+                let (sort, details) = if *bank { BANK } else { CARD };
+                writeln!(
+                    out,
+                    "  merchant: {merchant}\n  type: {sort}\n  source: {{{sort}: {{{details}, \
+                     name: {}}}}}\n  description: {}",
+                    self.holder().unwrap_or_default(),
+                    self.text().unwrap_or_default()
+                )
+            }
             Body::Recurring { merchant, card, amount, text: _ } => writeln!(
                 out,
                 "  merchant: {merchant}\n  method: {card}\n  amount: {}\n  description: {}\n  \
@@ -241,6 +259,15 @@ impl Doc {
         }
     }
 }
+
+/// What every card says beside its holder.
+const CARD: (&str, &str) = ("card", "number: \"4242424242424242\", exp_month: 8, exp_year: 2031");
+/// What every bank account says beside its holder.
+const BANK: (&str, &str) = (
+    "bank",
+    "routing_number: \"000000013\", account_number: \"1000000099\", account_type: CHECKING, \
+     account_holder_type: business",
+);
 
 /// The variable that holds a merchant's code.
 pub fn variable(merchant: &str) -> String {

@@ -88,7 +88,7 @@ fn addresses_in_lists_are_personal() {
 fn the_longest_entry_covers_a_path() {
     let fields = fields("SavedMethod");
     assert_eq!(field_of(fields, "spec.source.card.number.env").unwrap().path, "source.card.number");
-    assert_eq!(field_of(fields, "spec.source.bank").unwrap().path, "source");
+    assert_eq!(field_of(fields, "spec.source.intake").unwrap().path, "source");
     assert!(field_of(fields, "spec.sourcery").is_none());
     assert!(field_of(fields, "metadata.name").is_none());
 }

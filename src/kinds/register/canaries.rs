@@ -25,6 +25,11 @@ const PLACES: &[(&str, &str)] = &[
         "merchant: a\ntype: card\nsource: {card: {number: CANARY, exp_month: 1, exp_year: 31}}",
     ),
     ("SavedMethod", "merchant: a\ntype: card\nsource: {card: {number: [CANARY]}}"),
+    ("SavedMethod", "merchant: a\ntype: bank\nsource: {bank: {account_number: [CANARY]}}"),
+    (
+        "SavedMethod",
+        "merchant: a\ntype: bank\nsource: {bank: {routing_number: '021000021', account_number: CANARY, account_type: SAVINGS, given_name: G, surname: S}}",
+    ),
     ("Contact", "merchant: a\nfirst_name: {a: CANARY}"),
     ("Contact", "merchant: a\nemail_addresses: [CANARY]"),
     ("Contact", "CANARY"),

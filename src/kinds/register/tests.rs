@@ -154,6 +154,10 @@ const FULL: [(&str, &[&str]); 5] = [
         &[
             "merchant: a\ntype: card\ndescription: D\nsource: {card: {number: {env: C}, exp_month: 1, exp_year: 31, \
            name: N, address1: A, city: C, state: S, postal_code: 12345}}",
+            "merchant: a\ntype: bank\nsource: {bank: {routing_number: '000000013', account_number: {env: A}, account_type: SAVINGS, \
+           name: N, account_holder_type: business}}",
+            "merchant: a\ntype: bank\nsource: {bank: {routing_number: '000000013', account_number: {env: A}, account_type: CHECKING, \
+           given_name: G, surname: S}}",
         ],
     ),
     (

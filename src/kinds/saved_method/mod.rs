@@ -1,8 +1,16 @@
-//! A saved method: a card that the service keeps and that charges can use (gateway-api, Saved cards).
+//! A saved method: a card or bank account that the service keeps and that charges can use
+//! (gateway-api, Saved cards, Saved banks).
 
+pub mod bank;
+#[cfg(test)]
+mod bank_tests;
+pub mod card;
+mod fields;
 pub mod shape;
 mod step;
 #[cfg(test)]
 mod tests;
 
-pub use shape::{Card, MethodType, SavedMethod, Source, Spec};
+pub use bank::Bank;
+pub use card::Card;
+pub use shape::{MethodType, SavedMethod, Source, Spec};

@@ -1,36 +1,76 @@
-//! What has to be done about a saved payment method: a card is saved with its mark, its
-//! description changes where it is, and it is removed only where its document said so.
+//! What has to be done about a saved payment method: it is saved with its mark, its description
+//! changes where it is, everything else by a fresh token, and it is removed only where its document
+//! said so.
 
 use serde_json::Value;
 
 use super::SavedMethod;
 use crate::base::hash::SourceId;
-use crate::base::id::Key;
-use crate::effects::{CardSource, Obligation, change_card, delete_card, save_card};
+use crate::base::id::{Key, RemoteId};
+use crate::effects::{
+    FreshToken, MethodSort, MethodSource, Obligation, change_method, create_token, delete_method,
+    renew_method, save_method,
+};
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, needed, object, orphaned, reference,
+    Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, orphaned, reference, text,
 };
 use crate::kinds::{Kind, Shape};
-use crate::model::effect::Work;
+use crate::model::effect::{Effect, Work};
 use crate::model::manifest::{Deletion, Manifest};
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 
 /// The step of a saved method.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    let spec = &manifest.spec;
+    let source = source(&manifest.spec);
     let kind = Object {
         create: &|new| {
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
             needed(cx, &merchant)?;
-            let card = spec.pointer("/source/card").unwrap_or(&Value::Null);
-            Ok(save_card(new, CardSource { card, description: spec.get("description") }))
+            Ok(save_method(new, source))
         },
-        change: &|new, target, _| Ok(change_card(new, target, spec.get("description"))),
+        change: &|new, target, changes| {
+            if by_token(SavedMethod::FIELDS, changes) {
+                return renewal(new, source, target, have);
+            }
+            Ok(change_method(new, source, target))
+        },
         money: Vec::new(),
         unready: &|_| None,
     };
     object(cx, SavedMethod::FIELDS, manifest, have, &kind)
+}
+
+/// What a spec's method is made of.
+fn source(spec: &Value) -> MethodSource<'_> {
+    let sort = sort(spec);
+    let place = match sort {
+        MethodSort::Card => "/source/card",
+        MethodSort::Bank => "/source/bank",
+    };
+    let details = spec.pointer(place).unwrap_or(&Value::Null);
+    MethodSource { sort, details, description: spec.get("description") }
+}
+
+/// Which sort a spec is of.
+fn sort(spec: &Value) -> MethodSort {
+    if text(spec, "type") == "bank" { MethodSort::Bank } else { MethodSort::Card }
+}
+
+/// Two effects, one after the other: a token of the document as it is, then the change by it.
+fn renewal(
+    new: Obligation,
+    source: MethodSource<'_>,
+    target: &RemoteId,
+    have: Option<&Observed>,
+) -> Result<Effect, Reason> {
+    let unknown = || Reason::Unfit("what was saved before is not known".to_owned());
+    let known = have.ok_or_else(unknown)?;
+    let applied = known.applied.as_ref().ok_or_else(unknown)?;
+    Ok(match FreshToken::of(known, new.applied.digest) {
+        Some(token) => renew_method(new, source, target, &token),
+        None => create_token(new, source, applied),
+    })
 }
 
 /// The step of a saved method whose document is gone: it is deleted if its document said so and
@@ -48,7 +88,7 @@ fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         (Deletion::Delete, Some(_)) if !cx.view.ready(&have.merchant) => {
             Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![have.merchant.clone()]))
         }
-        (Deletion::Delete, Some(card)) => match mode_of(cx.view, &have.merchant) {
+        (Deletion::Delete, Some(target)) => match mode_of(cx.view, &have.merchant) {
             None => Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![have.merchant.clone()])),
             Some(mode) => {
                 let obligation = Obligation {
@@ -59,7 +99,8 @@ fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
                     applied: applied.clone(),
                     on_doubt: cx.on_doubt,
                 };
-                let work = Some(Work::Effect(delete_card(obligation, card)));
+                let work =
+                    Some(Work::Effect(delete_method(obligation, sort(&applied.spec), target)));
                 Draft { work, ..Draft::idle(Verdict::Delete, Reason::Removed) }
             }
         },

@@ -38,11 +38,11 @@ pub(super) fn invoices(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// One live card for each mark.
-pub(super) fn cards(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+/// One live card or bank for each mark.
+pub(super) fn methods(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "SavedMethod");
-    let mark = |card: &Value| text(card, "reference").to_owned();
-    once(&evidence.objects.cards, mark, &names, "cards", found);
+    let mark = |method: &Value| text(method, "reference").to_owned();
+    once(&evidence.objects.methods, mark, &names, "saved methods", found);
 }
 
 /// One recurring charge for each mark.

@@ -46,12 +46,16 @@ pub(super) fn deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// A deletion reaches only objects that we made.
 fn unknown_deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    for arrival in evidence.arrivals.iter().filter(|one| one.effect == Some("card.delete")) {
+    let is = |arrival: &Arrival, effects: [&str; 2]| {
+        arrival.effect.is_some_and(|effect| effects.contains(&effect))
+    };
+    let deletions = evidence.arrivals.iter().filter(|one| is(one, ["card.delete", "bank.delete"]));
+    for arrival in deletions {
         let id = arrival.name.1.rsplit('/').next().unwrap_or_default();
         let made = evidence
             .arrivals
             .iter()
-            .any(|one| one.effect == Some("card.save") && text(&one.reply, "id") == id);
+            .any(|one| is(one, ["card.save", "bank.save"]) && text(&one.reply, "id") == id);
         if !made {
             found.push(Violation::new("law 2", format!("{id} was deleted and is not ours")));
         }

@@ -84,11 +84,12 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
             (!there).then(|| format!("there is no invoice {source}"))
         }
         Body::Card { .. } => {
-            let mut cards = objects.cards.iter();
-            let Some(card) = cards.find(|one| same(one, "reference", mark.as_str())) else {
-                return Some("there is no such card".to_owned());
+            let mut methods = objects.methods.iter();
+            let Some(method) = methods.find(|one| same(one, "reference", mark.as_str())) else {
+                return Some("there is no such saved method".to_owned());
             };
-            differs(card, "description", &Value::from(doc.text()?))
+            differs(method, "description", &Value::from(doc.text()?))
+                .or_else(|| differs(method, "name", &Value::from(doc.holder()?)))
         }
         Body::Recurring { amount, .. } => {
             let mut charges = objects.recurring.iter();
@@ -108,7 +109,7 @@ fn differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
     (found != wanted).then(|| format!("its {field} is {found}, and the file says {wanted}"))
 }
 
-/// A card whose document is gone, and always said that the card goes with it, is gone.
+/// A saved method whose document is gone, and always said that it goes with it, is gone.
 pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files().filter(|files| is_whole(files)) else {
         return;
@@ -120,7 +121,7 @@ pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             continue;
         }
         let Some(mark) = doc.mark(0) else { continue };
-        if evidence.objects.cards.iter().any(|card| text(card, "reference") == mark.as_str()) {
+        if evidence.objects.methods.iter().any(|one| text(one, "reference") == mark.as_str()) {
             let text = format!("{name} is gone from the files and still there");
             found.push(Violation::new("settles", text));
         }

@@ -1,0 +1,159 @@
+//! A bank account of a spec, and what can be checked about it without the service.
+//!
+//! An account number stands in the open only beside a routing number that the service publishes for
+//! tests; there it takes any account (service-facts, part 3).
+
+use std::fmt;
+
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::api::rules::NAME_LENGTH_MAX;
+use crate::base::routing::{RoutingNumber, is_published_test_routing};
+use crate::base::secret::Personal;
+use crate::kinds::secret_source::SecretSource;
+use crate::kinds::text;
+use crate::model::issue::Issue;
+
+/// Digits of an account number (service-facts, 31).
+const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;
+
+/// Where the account number stands.
+pub(super) const NUMBER: &str = "spec.source.bank.account_number";
+const ROUTING: &str = "spec.source.bank.routing_number";
+
+/// A bank account (gateway-api, Saved bank).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bank {
+    /// Nine digits.
+    #[serde(deserialize_with = "digits")]
+    pub routing_number: String,
+    /// 4 to 17 digits.
+    pub account_number: SecretSource,
+    /// What sort of account.
+    pub account_type: AccountType,
+    /// A business, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account_holder_type: Option<HolderType>,
+    /// The name of a business.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "text::exposed_option"
+    )]
+    pub name: Option<Personal>,
+    /// An individual's given name.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "text::exposed_option"
+    )]
+    pub given_name: Option<Personal>,
+    /// An individual's family name.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "text::exposed_option"
+    )]
+    pub surname: Option<Personal>,
+}
+
+/// What sort of account (gateway-api, Payment method in a request).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum AccountType {
+    /// For everyday payments.
+    Checking,
+    /// For savings.
+    Savings,
+}
+
+/// Who holds the account; the documents name no other word (gateway-api, Payment method in a request).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HolderType {
+    /// A business.
+    Business,
+}
+
+/// Digits that may be written without quotes; a number keeps no leading zeros, so one that lacks them
+/// is told by its length.
+fn digits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    struct Digits;
+
+    impl Visitor<'_> for Digits {
+        type Value = String;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
+            Ok(text.to_owned())
+        }
+
+        fn visit_u64<E: de::Error>(self, digits: u64) -> Result<String, E> {
+            Ok(digits.to_string())
+        }
+    }
+
+    deserializer.deserialize_any(Digits)
+}
+
+/// What is wrong with a bank account by itself.
+pub(super) fn issues(bank: &Bank) -> Vec<Issue> {
+    let Bank { routing_number, account_number, account_type: _, .. } = bank;
+    let mut issues = Vec::new();
+    issues.extend(routing_issue(routing_number));
+    issues.extend(account_number.issue(NUMBER).or_else(|| literal_issue(bank)));
+    issues.extend(holder_issue(bank));
+    let texts =
+        [("name", &bank.name), ("given_name", &bank.given_name), ("surname", &bank.surname)];
+    issues.extend(texts.into_iter().filter_map(|(field, text)| {
+        let path = format!("spec.source.bank.{field}");
+        text::filled_and_short(&path, text.as_ref()?.expose(), "Jane", NAME_LENGTH_MAX)
+    }));
+    issues
+}
+
+fn routing_issue(number: &str) -> Option<Issue> {
+    if is_published_test_routing(number) {
+        return None;
+    }
+    let message = RoutingNumber::parse(number).err()?.to_string();
+    let help = "write the nine digits of the bank, in quotes, such as `\"111000025\"`";
+    Some(Issue::error("reckon::saved_method::routing_number", ROUTING, message, help))
+}
+
+/// The digits are not repeated.
+fn literal_issue(bank: &Bank) -> Option<Issue> {
+    let number = bank.account_number.literal()?.expose();
+    let help = "write `{env: NAME}` or `{file: NAME}`; an account number stands in the open only beside a routing number that the service publishes for tests";
+    if !is_published_test_routing(&bank.routing_number) {
+        let message = "an account number stands here in the open";
+        let code = "reckon::saved_method::account_in_the_open";
+        return Some(Issue::error(code, NUMBER, message, help));
+    }
+    let fits = number.bytes().all(|byte| byte.is_ascii_digit());
+    (!fits || !ACCOUNT_DIGITS.contains(&number.len())).then(|| {
+        let message = "an account number has 4 to 17 digits and nothing else";
+        Issue::error("reckon::saved_method::account_number", NUMBER, message, help)
+    })
+}
+
+/// A holder is named in one of two ways, whole (gateway-api, Payment method in a request).
+fn holder_issue(bank: &Bank) -> Option<Issue> {
+    const PATH: &str = "spec.source.bank";
+    let business = (bank.name.is_some(), bank.account_holder_type.is_some());
+    let person = (bank.given_name.is_some(), bank.surname.is_some());
+    let message = match (business, person) {
+        ((true, true), (false, false)) | ((false, false), (true, true)) => return None,
+        ((false, false), (false, false)) => "nobody is named as the holder of the account",
+        ((_, _), (false, false)) => "the holder is named by half: a business has both fields",
+        ((false, false), (_, _)) => "the holder is named by half: an individual has both names",
+        ((_, _), (_, _)) => "the holder is named both as a business and as an individual",
+    };
+    let help = "write `name` and `account_holder_type: business`, or `given_name` and `surname`";
+    Some(Issue::error("reckon::saved_method::holder", PATH, message, help))
+}

@@ -1,0 +1,101 @@
+//! The table of a saved method's fields.
+
+use crate::kinds::{Change, Field, Privacy};
+
+const fn never(path: &'static str, doc: &'static str) -> Field {
+    Field { path, privacy: Privacy::Plain, change: Change::Never, doc }
+}
+
+const fn token(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
+    Field { path, privacy, change: Change::ByToken, doc }
+}
+
+/// Every field. Whatever the service keeps of the source changes by a token alone (gateway-api, PATCH
+/// /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
+pub(super) const FIELDS: &[Field] = &[
+    never(
+        "merchant",
+        "The merchant that the method belongs to, NAME or NAMESPACE/NAME (design, Files).",
+    ),
+    never("type", "`card` or `bank` (gateway-api, Payment method in a request)."),
+    token("source", Privacy::Plain, "Where the data comes from: what `type` says (design, Files)."),
+    token("source.card", Privacy::Plain, "A card (gateway-api, Saved cards)."),
+    token(
+        "source.card.number",
+        Privacy::Secret,
+        "`{env: NAME}`, `{file: NAME}`, or a published test number under a merchant in test mode (gateway-api, POST /v1/cards).",
+    ),
+    token(
+        "source.card.exp_month",
+        Privacy::Plain,
+        "Month of expiry, 1 to 12 (gateway-api, POST /v1/cards).",
+    ),
+    token(
+        "source.card.exp_year",
+        Privacy::Plain,
+        "Year of expiry, two or four digits (gateway-api, POST /v1/cards; service-facts, 31).",
+    ),
+    token(
+        "source.card.name",
+        Privacy::Personal,
+        "The holder, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
+    ),
+    token(
+        "source.card.address1",
+        Privacy::Personal,
+        "Street and number, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
+    ),
+    token(
+        "source.card.city",
+        Privacy::Personal,
+        "City, at most 64 characters (gateway-api, Saved card; service-facts, 31).",
+    ),
+    token("source.card.state", Privacy::Personal, "State or province (gateway-api, Saved card)."),
+    token(
+        "source.card.postal_code",
+        Privacy::Personal,
+        "3 to 9 letters and digits (gateway-api, Saved card; service-facts, 31).",
+    ),
+    token("source.bank", Privacy::Plain, "A bank account (gateway-api, Saved banks)."),
+    token(
+        "source.bank.routing_number",
+        Privacy::Plain,
+        "Nine digits, the last of which checks the others (gateway-api, POST /v1/banks).",
+    ),
+    token(
+        "source.bank.account_number",
+        Privacy::Secret,
+        "`{env: NAME}`, `{file: NAME}`, or, with a published test routing number under a merchant in test mode, 4 to 17 digits (gateway-api, POST /v1/banks; service-facts, 31).",
+    ),
+    token(
+        "source.bank.account_type",
+        Privacy::Plain,
+        "`CHECKING` or `SAVINGS` (gateway-api, Payment method in a request).",
+    ),
+    token(
+        "source.bank.account_holder_type",
+        Privacy::Plain,
+        "`business`, beside `name`; left out for an individual (gateway-api, Payment method in a request).",
+    ),
+    token(
+        "source.bank.name",
+        Privacy::Personal,
+        "The name of a business, at most 64 characters (gateway-api, Saved bank; service-facts, 31).",
+    ),
+    token(
+        "source.bank.given_name",
+        Privacy::Personal,
+        "An individual's given name, at most 64 characters (gateway-api, Payment method in a request).",
+    ),
+    token(
+        "source.bank.surname",
+        Privacy::Personal,
+        "An individual's family name, at most 64 characters (gateway-api, Payment method in a request).",
+    ),
+    Field {
+        path: "description",
+        privacy: Privacy::Plain,
+        change: Change::InPlace,
+        doc: "A text of the merchant's own, at most 64 characters (gateway-api, PATCH /v1/cards, PATCH /v1/banks; service-facts, 31).",
+    },
+];
