@@ -1,4 +1,5 @@
-//! One file per effect on the service, and one line each in the register.
+//! One file per effect on the service, and one line each in the register; the effects on saved cards
+//! and on saved banks are the same but for their endpoints, and share their files.
 //!
 //! An effect's file says what is sent, what the answer must say, and how a lost answer is settled
 //! (design.md part 3). Nothing else in the crate builds a request that changes the service. Two

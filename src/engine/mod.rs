@@ -11,6 +11,7 @@
 mod access;
 mod body;
 mod notice;
+mod once;
 mod perform;
 mod question;
 mod read;

@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 use super::access::{NoAccess, Wallet, access};
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job, Unable};
-use super::{body, settle};
+use super::{body, once, settle};
 use crate::api::{Auth, Call};
 use crate::client::ReadError;
 use crate::effects::{Answer, EffectRow, Learned, Proved, effect_row, expect};
-use crate::model::effect::{Effect, Once};
 use crate::model::intent::{Intent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::outcome::Outcome;
@@ -41,9 +40,9 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         Err(unable) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
     };
     let promise = shared.promises().acquire().await;
-    let spent = job.effect.once.as_ref().map(|once| spent(shared, &job.effect, once));
-    if let Some(spent) = spent.clone().filter(|_| is_too_old(shared, &job.effect)) {
-        shared.write(Vec::new(), vec![spent]).await?;
+    let spent = once::spent(shared, &job.effect);
+    if once::is_too_old(shared, &job.effect) {
+        shared.write(Vec::new(), spent.into_iter().collect()).await?;
         return Ok(Finished::Moved(job.effect.key));
     }
     let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
@@ -88,26 +87,6 @@ async fn promised_and_sent(
     }
     shared.write(blobs, promise).await?;
     send(shared, intent, wallet).await
-}
-
-/// Whether an effect uses something that is too old by now.
-fn is_too_old(shared: &Shared, effect: &Effect) -> bool {
-    effect.once.as_ref().is_some_and(|once| once.until <= shared.now())
-}
-
-/// The record that forgets what works once. It stands before the intent that uses it, so that no
-/// part of a batch that power cut short leaves it to a second intent.
-fn spent(shared: &Shared, effect: &Effect, once: &Once) -> Record {
-    Record::Observation(Box::new(Observation {
-        key: effect.key.clone(),
-        merchant: effect.merchant.clone(),
-        at: shared.now(),
-        source: Source::Answer,
-        remote_id: None,
-        exists: None,
-        applied: None,
-        facts: once.spent.clone(),
-    }))
 }
 
 /// The row of an effect.
