@@ -136,6 +136,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     once::numbers(evidence, &mut found);
     once::invoices(evidence, &mut found);
     once::methods(evidence, &mut found);
+    once::tokens(evidence, &mut found);
     once::recurring(evidence, &mut found);
     once::contacts(evidence, &mut found);
     once::mails(evidence, &mut found);

@@ -9,6 +9,8 @@ mod fields;
 pub mod shape;
 mod step;
 #[cfg(test)]
+mod step_tests;
+#[cfg(test)]
 mod tests;
 
 pub use bank::Bank;

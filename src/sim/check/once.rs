@@ -45,6 +45,18 @@ pub(super) fn methods(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     once(&evidence.objects.methods, mark, &names, "saved methods", found);
 }
 
+/// A one-time token is sent once, whatever became of it.
+pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let mut seen = std::collections::BTreeSet::new();
+    for arrival in evidence.arrivals {
+        let token = text(&arrival.asked, "token_id");
+        if !token.is_empty() && !seen.insert(token) {
+            let text = format!("the token {token} was sent a second time at {}", arrival.at);
+            found.push(Violation::new("law 5", text));
+        }
+    }
+}
+
 /// One recurring charge for each mark.
 pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "RecurringCharge");
