@@ -1,4 +1,4 @@
-//! `events urls`: where the service has to send its notifications.
+//! `events urls`: where the service has to send its notifications, and the links of applicants.
 
 use serde_json::json;
 
@@ -6,33 +6,61 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use crate::base::hash::keyed;
+use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
-use crate::http::PARTNER_PATH;
+use crate::http::{APPLY_PATH, Outside, PARTNER_PATH, link};
 
 /// Characters of a token.
 const TOKEN_LENGTH: usize = 40;
 
-/// Prints the Event URL of the partner application; the service appends the reference.
+/// Prints the Event URL of the partner application, to which the service appends the reference, and the
+/// stable link of every application that its applicant has to finish. All of them are secrets.
 pub(super) fn urls(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let base = match &setup.config.public_url {
-        Some(url) => url.get(&ProcessEnv)?.as_str().to_owned(),
+        Some(url) => url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned(),
         None => format!("http://{}", setup.config.listen.get(&ProcessEnv)?),
     };
-    let url = event_url(&base, &setup.webhook_token()?);
-    out.result(&json!({ "partner": { "event_url": url } }), || format!("partner  {url}"))?;
+    let outside = setup.outside()?;
+    let event_url = event_url(&base, &outside);
+    let links: Vec<(String, String)> = applicants(setup)
+        .iter()
+        .map(|key| (key.short(), format!("{base}{APPLY_PATH}{}", link(&outside.link_key, key))))
+        .collect();
+    let items: Vec<_> =
+        links.iter().map(|(name, url)| json!({ "application": name, "url": url })).collect();
+    let value = json!({ "partner": { "event_url": event_url }, "applicants": items });
+    out.result(&value, || text(&event_url, &links))?;
     Ok(Exit::Done)
 }
 
-/// The Event URL beneath an address.
-pub(super) fn event_url(base: &str, token: &Secret) -> String {
-    format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), token.expose())
+fn text(event_url: &str, links: &[(String, String)]) -> String {
+    let links = links.iter().map(|(name, url)| format!("{name}  {url}"));
+    let all: Vec<String> = [format!("Event URL  {event_url}")].into_iter().chain(links).collect();
+    all.join("\n")
 }
 
-/// The secret part of the Event URL: made of the state's key, so that it lasts as long.
-pub(super) fn token(digest_key: &[u8; 32]) -> Secret {
-    let digest = keyed(digest_key, "webhook-token", b"partner").to_string();
-    Secret::from(
-        digest.chars().filter(char::is_ascii_alphanumeric).take(TOKEN_LENGTH).collect::<String>(),
-    )
+/// The applications that someone else finishes.
+fn applicants(setup: &Setup) -> Vec<Key> {
+    let mut loader = setup.loader();
+    loader.load_all();
+    let manifests = loader.desired().manifests.iter();
+    let waits = manifests.filter(|(_, manifest)| {
+        manifest.spec.get("submission").is_some_and(|submission| submission == "sign_up")
+    });
+    waits.map(|(key, _)| key.clone()).collect()
+}
+
+/// The Event URL beneath an address.
+pub(super) fn event_url(base: &str, outside: &Outside) -> String {
+    format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), outside.token.expose())
+}
+
+/// What opens the paths that face the world: made of the state's key, so that it lasts as long.
+pub(super) fn outside(digest_key: &[u8; 32]) -> Outside {
+    let derive = |label: &str| keyed(digest_key, label, b"outside");
+    let token = derive("webhook-token").to_string();
+    let token: String =
+        token.chars().filter(char::is_ascii_alphanumeric).take(TOKEN_LENGTH).collect();
+    Outside { token: Secret::from(token), link_key: *derive("link-key").as_bytes() }
 }

@@ -69,12 +69,12 @@ async fn serve(
     let (ready, is_ready) = watch::channel(false);
     let (signal, signalled) = watch::channel(Exit::Done);
     let listen = setup.config.listen.get(&ProcessEnv)?;
-    let token = open.webhook_token();
+    let outside = open.outside();
     let router = http::router(control.clone(), is_ready);
-    let hooks = http::hooks(control.clone(), token.clone());
+    let hooks = http::hooks(control.clone(), &outside);
     let public = match &setup.config.public_listen {
         Some(listen) => {
-            let router = http::public(control.clone(), token.clone());
+            let router = http::public(control.clone(), &outside);
             Some(listening(router, listen.get(&ProcessEnv)?, over(&ended), "public_listen").await?)
         }
         None => None,
@@ -83,7 +83,7 @@ async fn serve(
     let address = listening(router, listen, over(&ended), "listen").await?;
     if let Some(embedded) = embedded {
         let told = format!("http://{}", public.unwrap_or(address));
-        embedded.notify(&events::event_url(&told, &token))?;
+        embedded.notify(&events::event_url(&told, &outside))?;
     }
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;

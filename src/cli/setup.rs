@@ -13,6 +13,7 @@ use crate::base::secret::Secret;
 use crate::client::{Client, Partner, Service, Transport};
 use crate::config::{Config, FILE_NAME, ProcessEnv};
 use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
+use crate::http::Outside;
 use crate::kinds::CheckCx;
 use crate::kinds::register::KINDS;
 use crate::model::record::Binding;
@@ -174,10 +175,10 @@ impl Setup {
         MasterKey::read_or_make_file(&path, &mut host::rng()?).map_err(failed)
     }
 
-    /// The secret part of the address that notifications are sent to.
-    pub(super) fn webhook_token(&self) -> Result<Secret, Failure> {
+    /// What opens the paths that face the world.
+    pub(super) fn outside(&self) -> Result<Outside, Failure> {
         make_dir(&self.state)?;
-        Ok(events::token(&self.key()?.derive("digest")))
+        Ok(events::outside(&self.key()?.derive("digest")))
     }
 
     /// The partner application's own values.
@@ -309,9 +310,9 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// The secret part of the address that notifications are sent to.
-    pub(super) fn webhook_token(&self) -> Secret {
-        events::token(&self.digest_key)
+    /// What opens the paths that face the world.
+    pub(super) fn outside(&self) -> Outside {
+        events::outside(&self.digest_key)
     }
 }
 

@@ -9,7 +9,8 @@ pub mod socket;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::engine::{Event, Notice, Question, Reply};
+use crate::base::id::Key;
+use crate::engine::{Event, Notice, Page, Question, Reply};
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +90,14 @@ impl Control {
     pub async fn notify(&self, notice: Notice) -> Result<(), ControlError> {
         let (stored, answer) = oneshot::channel();
         let event = Event::Notice(notice, stored);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Has the page made that an applicant may open. Errors: the engine ended.
+    pub async fn visit(&self, application: Key) -> Result<Page, ControlError> {
+        let (page, answer) = oneshot::channel();
+        let event = Event::Visit(application, page);
         self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }

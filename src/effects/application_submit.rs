@@ -27,7 +27,7 @@ pub fn submit_application(obligation: Obligation, spec: &Value) -> Effect {
 }
 
 /// The fields of a table that a spec has; secrets are put in as late as possible.
-fn fields(table: &[Field], spec: &Value) -> Map<String, Value> {
+pub(super) fn fields(table: &[Field], spec: &Value) -> Map<String, Value> {
     let written = |field: &Field| {
         let value = spec.get(field.name)?;
         let value = match field.privacy {

@@ -5,6 +5,7 @@
 //! (design.md part 3). Nothing else in the crate builds a request that changes the service. Two
 //! readings, which change nothing, stand in a register of their own.
 
+mod application_sign_up;
 mod application_submit;
 mod code_exchange;
 mod contact_create;
@@ -21,6 +22,7 @@ mod recurring_create;
 mod register;
 mod token_create;
 
+pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
 pub use code_exchange::exchange_code;
 pub use contact_create::create_contact;

@@ -191,6 +191,7 @@ impl std::fmt::Debug for ReadCx<'_> {
 /// Every effect there is.
 pub static EFFECTS: &[EffectRow] = &[
     super::application_submit::ROW,
+    super::application_sign_up::ROW,
     super::code_exchange::ROW,
     super::contact_create::ROW,
     super::invoice_create::ROW,

@@ -19,6 +19,7 @@ mod schedule;
 mod settle;
 mod shared;
 mod tasks;
+mod visit;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,7 @@ pub use question::{
 pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 pub use tasks::{Finished, Unable};
+pub use visit::Page;
 pub use world::{Specs, Standing};
 
 /// What wakes the engine.
@@ -52,6 +54,8 @@ pub enum Event {
     Ask(Question, oneshot::Sender<Reply>),
     /// The service told something; the sender hears once it is durable.
     Notice(Notice, oneshot::Sender<()>),
+    /// An applicant clicks on the link of this application; the sender hears where to go.
+    Visit(Key, oneshot::Sender<Page>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -203,6 +207,7 @@ impl Engine {
                 drop(reply.send(answer));
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
+            Event::Visit(key, page) => self.visit(&key, page),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

@@ -118,6 +118,12 @@ impl Engine {
 
     /// Starts an effect. The number of its intent is given here, where there is one owner.
     fn start_effect(&mut self, key: &Key, effect: Effect) {
+        let (shared, job) = (self.shared.clone(), self.job(key, effect));
+        self.tasks.spawn(async move { perform::perform(&shared, job).await });
+    }
+
+    /// An effect with its number and its cause.
+    pub(super) fn job(&mut self, key: &Key, effect: Effect) -> Job {
         let id = self.next_intent;
         self.next_intent = id.next();
         let place = self.planner.step(key).and_then(|step| step.place.clone());
@@ -132,8 +138,7 @@ impl Engine {
         } else {
             effect
         };
-        let (shared, job) = (self.shared.clone(), Job { id, effect, wallet, cause });
-        self.tasks.spawn(async move { perform::perform(&shared, job).await });
+        Job { id, effect, wallet, cause }
     }
 
     /// Starts a reading.

@@ -4,6 +4,7 @@
 //! never writes. Every answer is JSON, an error too: `{"error": {code, message, help}}`.
 
 mod answer;
+mod apply;
 mod guard;
 mod serve;
 mod webhooks;
@@ -24,8 +25,9 @@ use crate::base::id::Key;
 use crate::control::{Control, ControlError};
 use crate::engine::{Overview, Question, Reply};
 
+pub use apply::{APPLY_PATH, link};
 pub use serve::{HttpError, Serving, serve, start};
-pub use webhooks::{PARTNER_PATH, hooks, public};
+pub use webhooks::{Outside, PARTNER_PATH, hooks, public};
 
 use answer::{error, ok};
 

@@ -3,6 +3,7 @@
 //! Nothing signs a notification, so the path holds a token that cannot be guessed. 200 means that the body
 //! is on disk; the service sends it again after anything else (partner-api, Events).
 
+use std::fmt;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -27,6 +28,21 @@ const REFERENCE_LENGTH_MAX: usize = 256;
 /// How long a notification may take to be on disk.
 const STORED_MAX: Duration = Duration::from_secs(10);
 
+/// What the paths that face the world are opened by.
+#[derive(Clone)]
+pub struct Outside {
+    /// The secret part of the Event URL.
+    pub token: Secret,
+    /// Signs the applicants' links.
+    pub link_key: [u8; 32],
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outside(…)")
+    }
+}
+
 /// What every request can reach.
 #[derive(Debug, Clone)]
 struct Door {
@@ -34,20 +50,23 @@ struct Door {
     token: Secret,
 }
 
-/// The paths that may face the world. `token` is the secret part of the Event URL.
-pub fn public(control: Control, token: Secret) -> Router {
+/// The paths that may face the world.
+pub fn public(control: Control, outside: &Outside) -> Router {
     Router::new()
         .route("/healthz", get(super::healthz))
-        .merge(hooks(control, token))
+        .merge(hooks(control, outside))
         .fallback(|| async { StatusCode::NOT_FOUND })
 }
 
-/// The webhooks alone.
-pub fn hooks(control: Control, token: Secret) -> Router {
+/// The webhooks and the applicants' links alone.
+pub fn hooks(control: Control, outside: &Outside) -> Router {
+    let links = super::apply::links(control.clone(), outside.link_key);
+    let token = outside.token.clone();
     Router::new()
         .route("/webhooks/partner/{token}/{reference}", post(partner))
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .with_state(Door { control, token })
+        .merge(links)
 }
 
 /// Takes one notification in. A wrong token looks like a path that is not there.

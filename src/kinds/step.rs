@@ -66,12 +66,22 @@ pub struct Draft {
     pub ready: bool,
     /// What can be done now.
     pub work: Option<Work>,
+    /// What someone outside may ask for.
+    pub offer: Option<Effect>,
 }
 
 impl Draft {
     /// A draft that does nothing.
     pub fn idle(verdict: Verdict, reason: Reason) -> Self {
-        Self { verdict, reason, changes: Vec::new(), money: Vec::new(), ready: false, work: None }
+        Self {
+            verdict,
+            reason,
+            changes: Vec::new(),
+            money: Vec::new(),
+            ready: false,
+            work: None,
+            offer: None,
+        }
     }
 }
 
@@ -122,7 +132,8 @@ pub fn object(
             };
             let (reason, work) = attempt(obligation().and_then(|new| (kind.create)(new)), reason);
             let verdict = verdict_of(&reason, Verdict::Create);
-            Draft { verdict, reason, changes, money: kind.money.clone(), ready: false, work }
+            let draft = Draft::idle(verdict, reason);
+            Draft { changes, money: kind.money.clone(), work, ..draft }
         }
         Some(have) if changes.is_empty() => settled(have, obligation(), manifest, kind),
         Some(have) => changed(have, obligation(), changes, fields, kind),
@@ -185,7 +196,7 @@ fn changed(
     let renewed = by_token(fields, &changes);
     let (reason, work) = attempt(effect, if renewed { Reason::Renewed } else { Reason::Changed });
     let verdict = verdict_of(&reason, Verdict::Update);
-    Draft { verdict, reason, changes, money: Vec::new(), ready: false, work }
+    Draft { changes, work, ..Draft::idle(verdict, reason) }
 }
 
 /// Whether any of these changes takes a fresh token.

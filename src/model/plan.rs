@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
-use crate::model::effect::Work;
+use crate::model::effect::{Effect, Work};
 
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -158,7 +158,10 @@ impl fmt::Display for Reason {
                 write!(f, "the service cannot change {}", fields.join(", "))
             }
             Self::AwaitsDecision => write!(f, "underwriting has not decided yet"),
-            Self::AwaitsApplicant => write!(f, "waits for the applicant to finish the sign-up"),
+            Self::AwaitsApplicant => write!(
+                f,
+                "waits for the applicant to finish it; `reckon events urls` prints the link to send"
+            ),
             Self::Declined(why) => {
                 write!(f, "underwriting declined it ({why}); the applicant has to contact support")
             }
@@ -228,6 +231,8 @@ pub struct Step {
     pub place: Option<(Arc<str>, usize)>,
     /// What the executor would do now; `None` while something is missing.
     pub work: Option<Arc<Work>>,
+    /// What someone outside may ask for, such as an applicant who clicks.
+    pub offer: Option<Arc<Effect>>,
 }
 
 impl Step {
@@ -243,6 +248,7 @@ impl Step {
             remote_id: None,
             place: None,
             work: None,
+            offer: None,
         }
     }
 

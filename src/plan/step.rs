@@ -43,6 +43,7 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
         remote_id: remote_id.as_ref().map(RemoteId::to_string),
         place,
         work: draft.work.map(std::sync::Arc::new),
+        offer: draft.offer.map(std::sync::Arc::new),
     })
 }
 

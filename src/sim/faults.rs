@@ -41,6 +41,7 @@ pub const READ: &str = "read";
 /// Every effect by its call: name, method, path (a path that ends in `/` has an id behind it).
 pub const CALLS: &[(&str, &str, &str)] = &[
     ("application.submit", "POST", "/api/v1/merchant_applications"),
+    ("application.sign_up", "POST", "/api/v1/merchant_applications/sign_up"),
     ("code.exchange", "POST", "/oauth/token"),
     ("contact.create", "POST", "/contacts"),
     ("invoice.create", "POST", "/invoices"),

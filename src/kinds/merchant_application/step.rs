@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::MerchantApplication;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode};
-use crate::effects::{Obligation, submit_application};
+use crate::effects::{Obligation, start_sign_up, submit_application};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
 use crate::kinds::step::{Draft, StepCx, orphaned};
@@ -39,33 +39,33 @@ impl<'a> Decision<'a> {
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let spec = redact(MerchantApplication::FIELDS, &manifest.spec, cx.digest_key);
     let generation = manifest.annotations.generation;
-    let have = have.filter(|have| {
-        have.applied.as_ref().is_none_or(|applied| applied.generation >= generation)
-    });
+    let mark = SourceId::new(cx.partner, &manifest.key, generation).mark();
+    let decision = Decision::of(have, mark.as_str());
     let applied = have.filter(|have| have.exists).and_then(|have| have.applied.as_ref());
+    let applied = applied.filter(|applied| applied.generation >= generation);
     let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantApplication::FIELDS);
-    let draft = match applied {
-        Some(_) if !changes.is_empty() => {
+    let draft = match (applied, &decision) {
+        (_, Decision::Open) if is_sign_up(manifest) => {
+            let offer = start_sign_up(obligation(cx, manifest, &spec), &manifest.spec);
+            Draft { offer: Some(offer), ..Draft::idle(Verdict::Wait, Reason::AwaitsApplicant) }
+        }
+        (Some(_), _) if !changes.is_empty() => {
             let fixed = changes.iter().map(|change| change.path.clone()).collect();
             Draft::idle(Verdict::Blocked, Reason::CannotChange(fixed))
         }
-        Some(_) => {
-            let mark = SourceId::new(cx.partner, &manifest.key, generation).mark();
-            decided(manifest, &Decision::of(have, mark.as_str()))
+        (Some(_), decision) => decided(manifest, decision),
+        (None, _) => {
+            let effect = submit_application(obligation(cx, manifest, &spec), &manifest.spec);
+            let work = Some(Work::Effect(effect));
+            Draft { work, ..Draft::idle(Verdict::Create, Reason::NotCreated) }
         }
-        None => new(cx, manifest, &spec),
     };
     Draft { changes, ..draft }
 }
 
-/// The step of an application that is not submitted.
-fn new(cx: &StepCx<'_>, manifest: &Manifest, spec: &Value) -> Draft {
-    if manifest.spec.get("submission").and_then(Value::as_str) == Some("sign_up") {
-        return Draft::idle(Verdict::Wait, Reason::AwaitsApplicant);
-    }
-    let effect = submit_application(obligation(cx, manifest, spec), &manifest.spec);
-    let work = Some(Work::Effect(effect));
-    Draft { work, ..Draft::idle(Verdict::Create, Reason::NotCreated) }
+/// Whether the applicant finishes it: nothing is submitted before that, so all may still change.
+fn is_sign_up(manifest: &Manifest) -> bool {
+    manifest.spec.get("submission").is_some_and(|submission| submission == "sign_up")
 }
 
 /// The step of an application that was submitted as the file says. A test ends well when it ends as

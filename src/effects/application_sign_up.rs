@@ -1,0 +1,49 @@
+//! A page is made on which the applicant finishes the application (partner-api, `POST …/sign_up`).
+//!
+//! Nothing is submitted until the applicant does, so a lost answer is settled by sending again. The page's
+//! address is good for five minutes and one use; it is sealed, and made anew at each click.
+
+use serde_json::{Map, Value, json};
+
+use super::application_submit::fields;
+use super::register::{Doubt, EffectRow, Learned, nothing};
+use super::{Obligation, Shaped};
+use crate::api::application::{
+    ApplicationId, FIELDS, SECOND_OWNER, SECOND_OWNER_FIELDS, StartSignUp,
+};
+use crate::base::id::RemoteId;
+use crate::base::secret::Secret;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// The fact that names the sealed address of the page.
+pub const PAGE: &str = "page";
+/// Sends in all before the applicant has to click again.
+const SENDS_MAX: u32 = 3;
+
+/// Makes a sign-up page that shows what a spec fills in.
+pub fn start_sign_up(obligation: Obligation, spec: &Value) -> Effect {
+    let mut body: Map<String, Value> = fields(FIELDS, spec);
+    if let Some(second) = spec.get(SECOND_OWNER) {
+        body.insert(SECOND_OWNER.to_owned(), fields(SECOND_OWNER_FIELDS, second).into());
+    }
+    body.insert("reference".to_owned(), json!(obligation.source_id.mark()));
+    obligation.effect::<StartSignUp>(ROW.name, &[], body.into()).sealed()
+}
+
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let page = reply.pointer("/merchant_application/redirect_uri").and_then(Value::as_str);
+    let page = page.ok_or("the answer names no page")?;
+    let id = reply.pointer("/merchant_application/id").and_then(ApplicationId::read);
+    let remote_id = id.and_then(|id| RemoteId::new(&id.to_string()).ok());
+    let secrets = vec![(PAGE, Secret::from(page))];
+    Ok(Learned { remote_id, exists: true, facts: json!({}), secrets })
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "application.sign_up",
+    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    baseline: None,
+    learn,
+    proves: nothing,
+};

@@ -1,0 +1,64 @@
+//! An applicant clicks: the page of a sign-up is made, and its address handed back.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::shared::{EngineError, Shared};
+use super::tasks::{Finished, Job};
+use super::{Engine, perform};
+use crate::base::id::Key;
+use crate::base::secret::Secret;
+use crate::effects::PAGE;
+use crate::model::effect::Effect;
+
+/// Where the applicant is sent; `None`: there is nothing to be opened now.
+pub type Page = Option<Secret>;
+
+impl Engine {
+    /// Makes what a visitor may ask for, and answers with the page.
+    pub(super) fn visit(&mut self, key: &Key, reply: oneshot::Sender<Page>) {
+        let Some(effect) = self.offered(key) else {
+            return reply.send(None).unwrap_or_default();
+        };
+        self.busy.insert(key.clone());
+        self.queue.remove(key);
+        let (shared, job) = (self.shared.clone(), self.job(key, effect));
+        self.tasks.spawn(async move { visited(&shared, job, reply).await });
+    }
+
+    /// What the resource's step offers to a visitor, unless something is under way for it.
+    fn offered(&self, key: &Key) -> Option<Effect> {
+        let free = !self.busy.contains(key) && !self.stopping;
+        let step = free.then(|| self.planner.whole(&self.world, key)).flatten()?;
+        step.offer.map(Arc::unwrap_or_clone)
+    }
+}
+
+async fn visited(shared: &Shared, job: Job, reply: oneshot::Sender<Page>) -> Finished {
+    let (key, before) = (job.effect.key.clone(), page(shared, &job.effect.key));
+    let finished = perform::perform(shared, job).await;
+    let made = match (before, page(shared, &key)) {
+        (Ok(before), Ok(after)) => Ok(after.filter(|after| before.as_ref() != Some(after))),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    };
+    let opened = made.and_then(|made| made.map(|name| shared.credential(&name)).transpose());
+    match opened {
+        Ok(opened) => {
+            // A visitor who went away clicks again.
+            reply.send(opened).unwrap_or_default();
+            finished
+        }
+        Err(error) => Finished::Broken(error),
+    }
+}
+
+/// The vault's name of the page made last.
+fn page(shared: &Shared, key: &Key) -> Result<Option<String>, EngineError> {
+    let known = shared.facts.observed(key)?;
+    let name = known.and_then(|known| {
+        known.fact(PAGE).get("sealed").and_then(Value::as_str).map(str::to_owned)
+    });
+    Ok(name)
+}
