@@ -20,6 +20,7 @@ use crate::model::manifest::OnDoubt;
 use crate::spec::mask::MaskedSource;
 
 mod open;
+mod programs;
 mod read;
 mod reader;
 mod sections;
@@ -27,6 +28,7 @@ mod setting;
 mod value;
 
 pub use open::{EnvPattern, Variables};
+pub use programs::Programs;
 pub use setting::{ConfigError, Env, FromText, ProcessEnv, Setting, Wrong};
 pub use value::{Amounts, HttpUrl, VaultKey};
 
@@ -125,6 +127,10 @@ pub struct Secrets {
     pub env: Vec<Setting<EnvPattern>>,
     /// The folder of files that specs may name.
     pub files: Option<Setting<PathBuf>>,
+    /// The programs that specs may name.
+    pub exec: Programs,
+    /// The file of the identity that opens sealed texts: relative to this file, or else beneath `files`.
+    pub age: Option<Setting<PathBuf>>,
 }
 
 /// `policy`.
@@ -207,7 +213,9 @@ impl Config {
         let plans = self.partner.plans.iter();
         let plans = plans.map(|plan| Ok((plan.id.get(env)?, plan.trust.get(env)?)));
         let plans = plans.collect::<Result<_, _>>()?;
-        Ok(CheckCx { decimal_amounts_only, web_urls, currency: Currency::USD, plans })
+        let programs = Some(self.secrets.exec.keys().cloned().collect());
+        let currency = Currency::USD;
+        Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs })
     }
 
     /// The variables that specs may read: those that `secrets.env` opens, less those that this

@@ -63,7 +63,7 @@ fn every_problem_is_told_with_its_place_for_people_and_programs_alike() {
     std::fs::write(&specs, text).unwrap();
     let people = reckon(folder.path(), &["validate"]);
     assert_eq!(code(&people), 1);
-    for place in ["specs/acme.yaml:8:9", "specs/acme.yaml:22:16"] {
+    for place in ["specs/acme.yaml:9:9", "specs/acme.yaml:23:16"] {
         assert!(stdout(&people).contains(place), "{}", stdout(&people));
     }
     let programs = reckon(folder.path(), &["validate", "-o", "json"]);
@@ -71,7 +71,7 @@ fn every_problem_is_told_with_its_place_for_people_and_programs_alike() {
     let report: Value = serde_json::from_str(&stdout(&programs)).unwrap();
     let lines: Vec<&Value> =
         report["problems"].as_array().unwrap().iter().map(|problem| &problem["line"]).collect();
-    assert_eq!(lines, [8, 22]);
+    assert_eq!(lines, [9, 23]);
 }
 
 #[test]

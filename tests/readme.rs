@@ -41,7 +41,10 @@ fn a_new_tree_goes_as_the_readme_says() {
     let folder = tempfile::tempdir().unwrap();
     let mut tried = 0;
     for (command, printed) in sessions(&readme) {
-        if ["reckon init", "reckon validate", "reckon plan"].contains(&command.as_str()) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let offline = ["init", "validate", "plan", "explain", "schema"];
+        if words.first() == Some(&"reckon") && words.get(1).is_some_and(|one| offline.contains(one))
+        {
             let real = run(folder.path(), &command);
             assert!(
                 real.starts_with(printed.trim_end()),
@@ -50,7 +53,42 @@ fn a_new_tree_goes_as_the_readme_says() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 3, "the README shows init, validate and plan");
+    assert_eq!(tried, 5, "the README shows init, validate, plan, explain and schema");
+}
+
+#[test]
+fn a_secret_is_sealed_as_the_readme_shows() {
+    use age::secrecy::ExposeSecret;
+    use std::io::Write;
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let shown = sessions(&readme).into_iter().find(|(command, _)| command.contains("reckon seal"));
+    let (command, printed) = shown.expect("the README shows it");
+    let (value, command) = command.split_once(" | ").expect("the value is piped in");
+    let value = value.split_whitespace().last().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "reckon init");
+    let config = folder.path().join("reckon.yaml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("secrets:\n", "secrets:\n  age: {file: age.key}\n");
+    std::fs::write(&config, text).unwrap();
+    let identity = age::x25519::Identity::generate().to_string();
+    std::fs::write(folder.path().join("age.key"), identity.expose_secret()).unwrap();
+    let mut seal = Command::new(env!("CARGO_BIN_EXE_reckon"))
+        .current_dir(folder.path())
+        .args(command.split_whitespace().skip(1))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    seal.stdin.take().unwrap().write_all(value.as_bytes()).unwrap();
+    let real = String::from_utf8(seal.wait_with_output().unwrap().stdout).unwrap();
+    // Every sealed text begins alike, and goes on like no other.
+    let (before, rest) = printed.split_once("YWdlLWVuY3J5cHRpb24u").expect("a sealed text");
+    let (_, after) = rest.split_once("…\n").expect("the text is cut");
+    assert!(real.starts_with(&format!("{before}YWdlLWVuY3J5cHRpb24u")), "{real}");
+    assert!(real.ends_with(after), "{real}");
+    assert!(!real.contains(value));
 }
 
 #[test]

@@ -174,6 +174,7 @@ impl World {
             web_urls: Vec::new(),
             currency: Currency::USD,
             plans: std::collections::BTreeMap::new(),
+            programs: None,
         };
         let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
         loader.load_all();

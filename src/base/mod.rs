@@ -11,4 +11,5 @@ pub mod money;
 pub mod planted;
 pub mod routing;
 pub mod schedule;
+pub mod sealed;
 pub mod secret;

@@ -9,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod dates;
@@ -19,7 +20,9 @@ pub use limits::{Limits, occurrences};
 pub use problems::ScheduleProblem;
 
 /// The unit of a schedule's step (gateway-api, recur object).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Unit {
     /// Calendar days.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -86,7 +87,7 @@ impl PartialEq for SecretBytes {
 impl Eq for SecretBytes {}
 
 /// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and status.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Personal(String);
 

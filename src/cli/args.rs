@@ -20,7 +20,7 @@ pub struct Cli {
     /// How to print.
     #[arg(short = 'o', long, global = true, value_name = "FORM", default_value = "text")]
     pub output: Output,
-    /// Say more about what happens; twice says still more.
+    /// Say more about what happens; twice says still more, three times everything.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// What to do.
@@ -66,8 +66,14 @@ pub enum Command {
     /// What the service tells by itself.
     #[command(subcommand)]
     Events(EventsCommand),
+    /// What a kind, or one of its fields, means: type, changes, privacy, values and source.
+    Explain(ExplainArgs),
+    /// Print the JSON Schema of a kind, or the one for any document.
+    Schema(SchemaArgs),
     /// Effects that are not settled, with their evidence.
     Intents,
+    /// Seal a secret for one field of one document; the value is read from standard input.
+    Seal(SealArgs),
     /// Look after the state on disk.
     #[command(subcommand)]
     Store(StoreCommand),
@@ -198,6 +204,33 @@ pub struct OneArgs {
     /// The resource.
     #[arg(value_name = "KIND/NAME")]
     pub key: Key,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A kind, or a field by its path below `spec`, such as `RecurringCharge.schedule.start`.
+    #[arg(value_name = "KIND[.FIELD]")]
+    pub what: String,
+}
+
+/// `schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Only documents of this kind.
+    #[arg(value_name = "KIND")]
+    pub kind: Option<String>,
+}
+
+/// `seal`.
+#[derive(Debug, Args)]
+pub struct SealArgs {
+    /// The document that the secret is for; it opens in no other.
+    #[arg(value_name = "KIND/NAME")]
+    pub key: Key,
+    /// The field that the secret is for, such as `source.card.number`.
+    #[arg(value_name = "FIELD")]
+    pub field: String,
 }
 
 /// `store`.

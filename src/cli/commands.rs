@@ -4,7 +4,9 @@ use super::args::{Cli, Command, EventsCommand};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
-use super::{apply, events, get, init, intents, plan, run, sandbox, store, validate};
+use super::{
+    apply, events, explain, get, init, intents, plan, run, sandbox, seal, store, validate,
+};
 
 /// Runs the command that was asked for.
 pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
@@ -19,7 +21,10 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,
         Command::Events(EventsCommand::Urls) => events::urls(&Setup::load(cli)?, out),
+        Command::Explain(args) => explain::run(args, out),
+        Command::Schema(args) => explain::schema(args, out),
         Command::Intents => intents::run(&Setup::load(cli)?, out).await,
+        Command::Seal(args) => seal::run(&Setup::load(cli)?, args, out),
         Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,
     }
 }

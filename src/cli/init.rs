@@ -10,17 +10,24 @@ use super::host;
 use super::out::Out;
 use super::setup::Setup;
 use crate::base::clock::{Clock, SystemClock};
+use crate::kinds::register::KINDS;
 use crate::model::record::Record;
+use crate::render;
+use crate::spec::schema;
 use crate::store::key::{KEY_FILE, MasterKey};
 use crate::store::open::OpenError;
 use crate::store::writer::Commit;
 
-/// The files of a new repository.
-const FILES: &[(&str, &str)] = &[
-    ("reckon.yaml", include_str!("init/reckon.yaml")),
-    ("specs/acme.yaml", include_str!("init/acme.yaml")),
-    (".gitignore", "/.reckon\n.reckon.key\n"),
-];
+/// The files of a new repository. Editors read the schema: the first line of the specs names it.
+fn files() -> [(&'static str, String); 4] {
+    let schema = render::json(&schema::document(KINDS));
+    [
+        ("reckon.yaml", include_str!("init/reckon.yaml").to_owned()),
+        ("specs/acme.yaml", include_str!("init/acme.yaml").to_owned()),
+        ("specs/schema/document.json", format!("{schema}\n")),
+        (".gitignore", "/.reckon\n.reckon.key\n".to_owned()),
+    ]
+}
 
 /// What was made.
 #[derive(Debug, Serialize)]
@@ -36,9 +43,9 @@ pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failur
     }
     let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut made = Made { made: Vec::new(), kept: Vec::new() };
-    for (name, text) in FILES {
+    for (name, text) in files() {
         let path = dir.join(name);
-        let list = if write_new(&path, text)? { &mut made.made } else { &mut made.kept };
+        let list = if write_new(&path, &text)? { &mut made.made } else { &mut made.kept };
         list.push(path);
     }
     let key = dir.join(KEY_FILE);

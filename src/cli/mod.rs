@@ -7,6 +7,7 @@ mod chaos;
 mod commands;
 mod events;
 pub mod exit;
+mod explain;
 mod get;
 mod git;
 mod host;
@@ -17,6 +18,7 @@ mod plan;
 mod run;
 mod sandbox;
 mod sandbox_env;
+mod seal;
 mod secrets;
 mod session;
 mod setup;
@@ -74,14 +76,15 @@ fn refuse(usage: &clap::Error) -> u8 {
     if asked { Exit::Done.code() } else { Exit::Input.code() }
 }
 
-/// Logs go to standard error; `-v` says more. Bodies and secrets are in none of them. The
+/// Logs go to standard error; `-v` says more, `-vvv` all there is. Bodies and secrets are in none of them. The
 /// simulator's worlds fail all the time: they are silent unless asked.
 fn log(cli: &Cli) {
     let level = match (cli.verbose, &cli.command) {
         (0, Command::Chaos(_)) => "off",
         (0, _) => "warn",
         (1, _) => "reckon=info,warn",
-        (2.., _) => "reckon=debug,info",
+        (2, _) => "reckon=debug,info",
+        (3.., _) => "trace",
     };
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(level))

@@ -1,162 +1,145 @@
 //! Where secrets come from: only what the operator opened (design.md part 5).
+//!
+//! Nothing is resolved before a request needs it, and no message holds what was resolved.
 
-use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
+use self::program::{GIVEN, Limits, Program};
 use crate::base::id::Key;
+use crate::base::sealed::Keyring;
 use crate::base::secret::Secret;
-use crate::config::Variables;
+use crate::config::{Programs, Setting, Variables};
 use crate::engine::{SecretError, Secrets};
 
-/// A secret in a file is at most so long.
-const FILE_BYTES_MAX: u64 = 64 * 1024;
+mod file;
+mod program;
 
 /// Reads one variable of the environment.
 pub(super) type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Secrets from the environment and from files.
+/// Secrets from the environment, from files, from programs and from sealed texts.
 pub(super) struct OpenedSecrets {
     /// The variables that specs may name.
     pub variables: Variables,
     /// The folder beneath which files may be read.
     pub files: Option<PathBuf>,
+    /// The programs that specs may name.
+    pub programs: Programs,
+    /// The file of the identity that opens sealed texts.
+    pub identity: Option<Setting<PathBuf>>,
+    /// The folder of the configuration: programs run there.
+    pub dir: PathBuf,
     /// The environment.
     pub env: Env,
 }
 
 impl std::fmt::Debug for OpenedSecrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "OpenedSecrets({:?}, {:?})", self.variables, self.files)
+        let programs: Vec<&String> = self.programs.keys().collect();
+        write!(f, "OpenedSecrets({:?}, {:?}, {programs:?})", self.variables, self.files)
     }
 }
 
 impl Secrets for OpenedSecrets {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         let text = |field: &str| source.get(field).and_then(Value::as_str);
-        if let Some(literal) = text("literal") {
-            return Ok(Secret::from(literal.to_owned()));
-        }
-        if let Some(name) = text("env") {
-            return self.variable(name, key);
-        }
-        if let Some(name) = text("file") {
-            return self.file(name, key);
-        }
-        Err(missing(key, "its source is none that this version knows"))
+        let found = if let Some(literal) = text("literal") {
+            Ok(Secret::from(literal.to_owned()))
+        } else if let Some(name) = text("env") {
+            self.variable(name)
+        } else if let Some(name) = text("file") {
+            self.file(name)
+        } else if let Some(name) = text("exec") {
+            self.program(name)
+        } else if let Some((sealed, field)) = text("age").zip(text("field")) {
+            self.sealed(sealed, &place(key, field))
+        } else {
+            Err("its source is none that this version knows".to_owned())
+        };
+        found.map_err(|why| {
+            let message = format!("the secret of {} cannot be had: {why}", key.short());
+            SecretError { message }
+        })
     }
+}
+
+/// The one place where a sealed text opens: `Kind/namespace/name/field`.
+pub(super) fn place(key: &Key, field: &str) -> String {
+    format!("{key}/{field}")
 }
 
 impl OpenedSecrets {
     /// A variable that the operator opened to specs.
-    fn variable(&self, name: &str, key: &Key) -> Result<Secret, SecretError> {
+    fn variable(&self, name: &str) -> Result<Secret, String> {
         if !self.variables.is_open(name) {
-            let why = format!(
+            return Err(format!(
                 "the variable {name} is not open to specs: add it to secrets.env in reckon.yaml \
                  (one that reckon.yaml reads itself never is)"
-            );
-            return Err(missing(key, &why));
+            ));
         }
         let value = (self.env)(name).filter(|value| !value.is_empty());
-        value
-            .map(Secret::from)
-            .ok_or_else(|| missing(key, &format!("the variable {name} is not set")))
+        value.map(Secret::from).ok_or_else(|| format!("the variable {name} is not set"))
     }
 
-    /// A file beneath the opened folder; no link leads out of it.
-    fn file(&self, name: &str, key: &Key) -> Result<Secret, SecretError> {
-        let Some(folder) = &self.files else {
-            return Err(missing(key, "secrets.files in reckon.yaml names no folder"));
-        };
-        let path = Path::new(name);
-        if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-            return Err(missing(
-                key,
-                &format!("the file {name} is not a plain path below secrets.files"),
-            ));
-        }
-        let broken = |error: std::io::Error| missing(key, &format!("the file {name}: {error}"));
-        if has_link(folder, path).map_err(broken)? {
-            return Err(missing(
-                key,
-                &format!("the file {name} is, or stands behind, a symbolic link"),
-            ));
-        }
-        let file = std::fs::File::open(folder.join(path)).map_err(broken)?;
-        let mut text = String::new();
-        file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(broken)?;
-        let text = text.trim_end_matches(['\n', '\r']).to_owned();
-        if text.is_empty() {
-            return Err(missing(key, &format!("the file {name} is empty")));
-        }
-        Ok(Secret::from(text))
+    /// A file beneath the opened folder.
+    fn file(&self, name: &str) -> Result<Secret, String> {
+        let folder = self.files.as_ref().ok_or("secrets.files in reckon.yaml names no folder")?;
+        let identity = self.identity()?;
+        file::beneath(folder, name, identity.as_deref())
+    }
+
+    /// What a declared program prints. The other tasks of the process go on meanwhile.
+    fn program(&self, name: &str) -> Result<Secret, String> {
+        let words = self.programs.get(name).ok_or_else(|| {
+            format!("the program {name} is not declared: add it to secrets.exec in reckon.yaml")
+        })?;
+        let env = |name: &str| (self.env)(name);
+        let words: Result<Vec<String>, _> = words.iter().map(|word| word.get(&env)).collect();
+        let words = words.map_err(|error| format!("the program {name}: {error}"))?;
+        let given = GIVEN.into_iter().filter_map(|name| (self.env)(name).map(|text| (name, text)));
+        let program = Program { words: &words, dir: &self.dir, environment: given.collect() };
+        let found = aside(|| program.run(Limits::default()));
+        found.map_err(|why| format!("the program {name} {why}"))
+    }
+
+    /// A sealed text that stands at `place`.
+    fn sealed(&self, sealed: &str, place: &str) -> Result<Secret, String> {
+        let opened = self.keyring()?.open(sealed, place);
+        opened.map_err(|error| format!("its sealed text does not open: {error}"))
+    }
+
+    /// The identities of `secrets.age`.
+    pub(super) fn keyring(&self) -> Result<Keyring, String> {
+        let path = self.identity()?.ok_or("secrets.age in reckon.yaml names no identity file")?;
+        let what = |why: String| format!("the identity file {} {why}", path.display());
+        let text = file::text(&path).map_err(what)?;
+        Keyring::read(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// The file of the identity: as a path of the configuration, or else beneath the folder of secrets.
+    fn identity(&self) -> Result<Option<PathBuf>, String> {
+        let Some(setting) = &self.identity else { return Ok(None) };
+        let path =
+            setting.get(&|name: &str| (self.env)(name)).map_err(|error| error.to_string())?;
+        let beneath = || Some(self.files.as_ref()?.join(path.strip_prefix(&self.dir).ok()?));
+        let other = if path.exists() { None } else { beneath().filter(|other| other.exists()) };
+        Ok(Some(other.unwrap_or(path)))
     }
 }
 
-/// Whether any part of a path below a folder is a symbolic link.
-fn has_link(folder: &Path, path: &Path) -> std::io::Result<bool> {
-    let mut place = folder.to_owned();
-    for part in path.components() {
-        place.push(part);
-        if std::fs::symlink_metadata(&place)?.file_type().is_symlink() {
-            return Ok(true);
-        }
+/// Runs something that takes its time, without keeping the runtime's other tasks from their thread.
+fn aside<T>(run: impl FnOnce() -> T) -> T {
+    let threads = Handle::try_current().map(|handle| handle.runtime_flavor());
+    if threads.is_ok_and(|flavor| flavor == RuntimeFlavor::MultiThread) {
+        tokio::task::block_in_place(run)
+    } else {
+        run()
     }
-    Ok(false)
-}
-
-/// A secret of a resource that cannot be had.
-fn missing(key: &Key, why: &str) -> SecretError {
-    SecretError { message: format!("the secret of {} cannot be had: {why}", key.short()) }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use serde_json::json;
-
-    use super::*;
-    use crate::config::EnvPattern;
-
-    fn opened(files: Option<PathBuf>) -> OpenedSecrets {
-        OpenedSecrets {
-            variables: Variables::new(
-                vec![EnvPattern::Prefix("CODE_".to_owned()), EnvPattern::Exact("EXACT".to_owned())],
-                BTreeSet::from(["CODE_MINE".to_owned()]),
-            ),
-            files,
-            env: Arc::new(|name| (name != "CODE_UNSET").then(|| format!("value of {name}"))),
-        }
-    }
-
-    fn resolve(secrets: &OpenedSecrets, source: &Value) -> Result<String, String> {
-        let key = "Merchant/acme".parse().expect("a key");
-        let found = secrets.resolve(source, &key);
-        found.map(|secret| secret.expose().to_owned()).map_err(|error| error.message)
-    }
-
-    #[test]
-    fn only_opened_variables_are_read() {
-        let secrets = opened(None);
-        assert_eq!(resolve(&secrets, &json!({"env": "CODE_A"})).as_deref(), Ok("value of CODE_A"));
-        for closed in ["HOME", "EXACT2", "CODE_MINE", "CODE_UNSET"] {
-            let error = resolve(&secrets, &json!({"env": closed})).expect_err("closed");
-            assert!(error.contains(closed), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_file_cannot_be_reached_outside_the_folder() {
-        let dir = tempfile::tempdir().expect("a folder");
-        std::fs::write(dir.path().join("code"), "abc\n").expect("written");
-        std::os::unix::fs::symlink("/etc", dir.path().join("out")).expect("linked");
-        let secrets = opened(Some(dir.path().to_owned()));
-        assert_eq!(resolve(&secrets, &json!({"file": "code"})).as_deref(), Ok("abc"));
-        for name in ["../code", "/etc/hostname", "out/hostname", "missing"] {
-            assert!(resolve(&secrets, &json!({"file": name})).is_err(), "{name}");
-        }
-    }
-}
+mod tests;

@@ -241,6 +241,9 @@ impl Setup {
         Ok(OpenedSecrets {
             variables: self.config.open_variables(&ProcessEnv)?,
             files: files.map(|files| files.get(&ProcessEnv)).transpose()?,
+            programs: self.config.secrets.exec.clone(),
+            identity: self.config.secrets.age.clone(),
+            dir: self.root.clone(),
             env: Arc::new(|name| crate::config::Env::var(&ProcessEnv, name)),
         })
     }

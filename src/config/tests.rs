@@ -40,7 +40,7 @@ fn every_key_of_the_design_is_read() {
          redirect_uri: https://partner.example/callback, plans: [{id: basic, trust: true}, {id: {env: PLAN}}]}\n\
          service: {base_url: 'https://127.0.0.1:8700/', web_url: 'http://[::1]:80', portal_url: https://p.example, \
          brands: [https://b.example], ca_file: .reckon/sandbox/ca.pem, timeout: 2h}\n\
-         secrets:\n  key: {env: KEY}\n  env: [CODE_*, ONE]\n  files: /abs\n\
+         secrets:\n  key: {env: KEY}\n  env: [CODE_*, ONE]\n  files: /abs\n  exec: {jane: [vault, {env: PLAN}, -x]}\n  age: {file: age.key}\n\
          specs: ./tree\nscripts: hooks\nstate: ../state\nlisten: '[::1]:0'\n\
          policy: {amounts: decimal}\nnotify: {}\ndoubt: {grace: 500ms, contact: hold}\n",
     )
@@ -68,6 +68,11 @@ fn every_key_of_the_design_is_read() {
     assert_eq!(base.as_str(), "https://127.0.0.1:8700");
     assert_eq!(config.secrets.key.as_ref().unwrap().get(&env).unwrap().expose(), [0; 32]);
     assert_eq!(config.secrets.files.as_ref().unwrap().get(&env).unwrap(), Path::new("/abs"));
+    let program = config.secrets.exec["jane"].iter().map(|one| one.get(&env).unwrap());
+    assert_eq!(program.collect::<Vec<_>>(), ["vault", "pro", "-x"]);
+    assert_eq!(cx.programs.as_deref(), Some(&["jane".to_owned()][..]));
+    let identity = config.secrets.age.as_ref().unwrap();
+    assert_eq!(identity.get(&env).unwrap(), Path::new("/work/age.key"));
     assert_eq!(config.state.get(&env).unwrap(), Path::new("/work/../state"));
     assert_eq!(config.doubt.grace.get(&env).unwrap(), Duration::from_millis(500));
     assert_eq!(config.service.timeout.get(&env).unwrap(), Duration::from_hours(2));
@@ -97,13 +102,13 @@ fn the_text_of_a_variable_that_does_not_fit_is_not_told() {
 #[test]
 fn mistakes_are_told_all_at_once_and_by_place() {
     check(
-        "partnr: {}\npartner: {nam: x}\nscript: x\nsecrets: {exec: {}, age: {}}\nnotify: {chat: x}\n",
+        "partnr: {}\npartner: {nam: x}\nscript: x\nsecrets: {exc: {}, agge: {}}\nnotify: {chat: x}\n",
         &[
             "3:1+6 config::unknown_key",
             "4:11+3 config::unknown_key",
             "5:1+6 config::unknown_key",
-            "6:11+4 config::unknown_key",
-            "6:21+3 config::unknown_key",
+            "6:11+3 config::unknown_key",
+            "6:20+4 config::unknown_key",
             "7:10+4 config::unknown_key",
         ],
     );
@@ -131,6 +136,17 @@ fn mistakes_are_told_all_at_once_and_by_place() {
             "4:44+2 config::value",
         ],
     );
+    check(
+        "secrets: {exec: {a b: [x], b: x, c: [[y]], d: []}, age: {}}\n",
+        &[
+            "3:18+3 config::value",
+            "3:28+1 config::value",
+            "3:38+3 config::value",
+            "3:44+1 config::value",
+            "3:57+2 config::missing",
+        ],
+    );
+    check("secrets: {exec: [x], age: x}\n", &["3:17+3 config::value", "3:27+1 config::value"]);
     check("a: 'x\n", &["3:4+1 yaml::syntax"]);
     check("state: a\nstate: b\n", &["4:1+5 yaml::duplicate_key"]);
     check("---\nkind: Config\n", &["4:1+1 config::second_document"]);

@@ -205,7 +205,7 @@ fn wanted(expected: &str) -> &str {
             "a whole number"
         }
         amount::EXPECTED => "an amount such as `\"125.00 USD\"`",
-        secret_source::EXPECTED => "`{env: NAME}` or `{file: NAME}`",
+        secret_source::EXPECTED => secret_source::FORMS,
         _ if expected.starts_with("struct ") => "a mapping of fields",
         _ if expected.starts_with("enum ") || expected.contains("YAML tag") => "a word",
         _ => expected,

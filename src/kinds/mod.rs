@@ -17,6 +17,8 @@ pub mod reference;
 pub mod refused;
 pub mod register;
 pub mod saved_method;
+pub mod schema;
+pub(crate) mod secret_place;
 pub mod secret_source;
 pub mod step;
 #[cfg(test)]
@@ -26,6 +28,9 @@ pub mod whole;
 
 use std::collections::BTreeMap;
 
+use std::fmt;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -47,6 +52,17 @@ pub enum Privacy {
     Secret,
 }
 
+impl Privacy {
+    /// The word for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Personal => "personal",
+            Self::Secret => "secret",
+        }
+    }
+}
+
 /// What the service can do when a field changes after creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
@@ -58,6 +74,18 @@ pub enum Change {
     Never,
     /// The field steers `reckon` alone.
     Local,
+}
+
+impl Change {
+    /// The words for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::InPlace => "in place",
+            Self::ByToken => "by a fresh token",
+            Self::Never => "never",
+            Self::Local => "reckon's own matter",
+        }
+    }
 }
 
 /// One field of a kind, by its path below `spec` (`schedule.days`, `line_items[].description`).
@@ -85,6 +113,8 @@ pub struct CheckCx {
     pub currency: Currency,
     /// `partner.plans`: whether each of them is a trust plan. Empty: none was declared.
     pub plans: BTreeMap<String, bool>,
+    /// The programs that a secret may come from (`secrets.exec`); `None` where that is not known.
+    pub programs: Option<Vec<String>>,
 }
 
 /// Finds another good manifest.
@@ -97,7 +127,7 @@ pub trait Shape: 'static {
     /// Every field, for masks, plans and help.
     const FIELDS: &'static [Field];
     /// The typed spec. `Serialize` gives the canonical form: defaults filled in, empty left out.
-    type Spec: DeserializeOwned + Serialize;
+    type Spec: DeserializeOwned + Serialize + JsonSchema;
     /// What is wrong with one document by itself; paths begin with `spec`.
     fn check(spec: &Self::Spec, cx: &CheckCx) -> Vec<Issue>;
     /// The resources it refers to.
@@ -106,8 +136,7 @@ pub trait Shape: 'static {
     fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
 }
 
-/// A spec as its kind read it.
-#[derive(Debug)]
+/// A spec as its kind read it. `Debug` leaves the spec out: it may hold personal values.
 pub struct Read {
     /// The canonical form.
     pub spec: Value,
@@ -115,6 +144,12 @@ pub struct Read {
     pub references: Vec<Reference>,
     /// What is wrong with it.
     pub issues: Vec<Issue>,
+}
+
+impl fmt::Debug for Read {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Read({:?}, {:?})", self.references, self.issues)
+    }
 }
 
 /// A document that does not fit its kind's shape.

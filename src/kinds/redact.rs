@@ -108,12 +108,13 @@ fn walk(fields: &[Field], path: &str, value: &Value, replace: Replace<'_>) -> Va
     }
 }
 
-/// `{"env": …}` or `{"file": …}` and nothing else.
+/// `{"env": …}`, `{"file": …}` or `{"exec": …}` and nothing else. A sealed text is kept as a digest: it is
+/// long, and nobody reads it.
 fn is_source(value: &Value) -> bool {
     let Value::Object(map) = value else {
         return value.is_null();
     };
-    map.keys().all(|name| name == "env" || name == "file")
+    map.keys().all(|name| ["env", "file", "exec"].contains(&name.as_str()))
 }
 
 #[cfg(test)]

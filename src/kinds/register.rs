@@ -6,6 +6,7 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::base::id::{Key, Name};
 use crate::base::secret::mask_digits;
@@ -16,7 +17,7 @@ use crate::kinds::merchant_application::MerchantApplication;
 use crate::kinds::recurring_charge::RecurringCharge;
 use crate::kinds::saved_method::SavedMethod;
 use crate::kinds::step::{Draft, StepCx};
-use crate::kinds::{CheckCx, Field, Find, Kind, Misfit, Read, Shape, misfit};
+use crate::kinds::{CheckCx, Field, Find, Kind, Misfit, Read, Shape, misfit, schema, secret_place};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -28,6 +29,8 @@ pub struct KindRow {
     pub name: &'static str,
     /// Every field.
     pub fields: &'static [Field],
+    /// The JSON Schema of its spec, every field with its text.
+    pub schema: fn() -> Value,
     /// Reads one document (the whole of it, as YAML) of this kind. Errors: it does not fit the kind's shape.
     pub read: fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit>,
     /// Compares a good manifest of this kind with the ones that it refers to.
@@ -57,6 +60,7 @@ const fn row<K: Kind>() -> KindRow {
     KindRow {
         name: K::NAME,
         fields: K::FIELDS,
+        schema: schema::of::<K>,
         read: read::<K>,
         check_links: check_links::<K>,
         step: K::step,
@@ -82,12 +86,14 @@ fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Mi
     let document: Document<K::Spec> =
         serde_path_to_error::deserialize(parser).map_err(|error| misfit_of::<K>(yaml, &error))?;
     let spec = document.spec;
-    let canonical = serde_json::to_value(&spec)
+    let mut canonical = serde_json::to_value(&spec)
         .map_err(|error| misfit::clean(K::FIELDS, "spec", None, &error.to_string()))?;
+    let mut issues = K::check(&spec, cx);
+    issues.extend(secret_place::settle(K::FIELDS, &mut canonical, cx.programs.as_deref()));
     Ok(Read {
         spec: canonical,
         references: K::references(&spec, namespace),
-        issues: K::check(&spec, cx).into_iter().map(masked).collect(),
+        issues: issues.into_iter().map(masked).collect(),
     })
 }
 

@@ -1,28 +1,35 @@
-//! Where a secret comes from: `{env: NAME}`, `{file: NAME}`, or a text that may stand in the open.
+//! Where a secret comes from: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or a text that may
+//! stand in the open.
 //!
 //! Reading a spec resolves nothing and shows nothing: no message here repeats what was written, since
 //! a name in the wrong place may be the secret itself. The canonical form is `{"env":"X"}`,
-//! `{"file":"x"}` or `{"literal":"…"}`; the last one is hidden by [`crate::kinds::redact`].
+//! `{"file":"x"}`, `{"exec":"x"}`, `{"age":"…","field":"…"}` or `{"literal":"…"}`; the last one is hidden by
+//! [`crate::kinds::redact`]. The `field` of a sealed text is filled in by [`crate::kinds::secret_place`]: it is
+//! where the text stands, which is the only place where it opens.
 
-use std::fmt;
-
-use serde::de::{self, Deserialize, Deserializer, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
+use crate::base::sealed::is_sealed;
 use crate::base::secret::Secret;
 use crate::model::issue::Issue;
+
+mod serde_form;
 
 /// What a parser says it expected where a secret should stand.
 pub(crate) const EXPECTED: &str = "a secret source";
 
-/// Said wherever a secret must not stand in the open.
-const HELP: &str = "write `{env: NAME}` or `{file: NAME}`";
+/// The forms that a secret may have, for messages.
+pub(crate) const FORMS: &str = "`{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
 
-/// A secret of a spec, unresolved. Which of the three is set is checked by [`SecretSource::issue`].
+/// Longest name of a program, in characters.
+const PROGRAM_LENGTH_MAX: usize = 63;
+
+/// A secret of a spec, unresolved. Which of them is set is checked by [`SecretSource::issue`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretSource {
     env: Option<String>,
     file: Option<String>,
+    exec: Option<String>,
+    age: Option<String>,
+    field: Option<String>,
     literal: Option<Secret>,
 }
 
@@ -33,6 +40,10 @@ pub enum Source<'a> {
     Env(&'a str),
     /// A file beneath the folder of secrets.
     File(&'a str),
+    /// A program that the operator declared by this name.
+    Exec(&'a str),
+    /// A text sealed for this place.
+    Age(&'a str),
     /// The text itself.
     Literal(&'a Secret),
 }
@@ -40,28 +51,37 @@ pub enum Source<'a> {
 impl SecretSource {
     /// The place it names; `None` where it names none or several.
     pub fn source(&self) -> Option<Source<'_>> {
-        match (&self.env, &self.file, &self.literal) {
-            (Some(name), None, None) => Some(Source::Env(name)),
-            (None, Some(name), None) => Some(Source::File(name)),
-            (None, None, Some(text)) => Some(Source::Literal(text)),
-            _ => None,
-        }
+        let Self { env, file, exec, age, field: _, literal } = self;
+        let given = [
+            env.as_deref().map(Source::Env),
+            file.as_deref().map(Source::File),
+            exec.as_deref().map(Source::Exec),
+            age.as_deref().map(Source::Age),
+            literal.as_ref().map(Source::Literal),
+        ];
+        let mut given = given.into_iter().flatten();
+        given.next().filter(|_| given.next().is_none())
     }
 
     /// The text, where it stands in the open.
     pub fn literal(&self) -> Option<&Secret> {
         match self.source() {
             Some(Source::Literal(text)) => Some(text),
-            Some(Source::Env(_) | Source::File(_)) | None => None,
+            Some(Source::Env(_) | Source::File(_) | Source::Exec(_) | Source::Age(_)) | None => {
+                None
+            }
         }
     }
 
     /// What is wrong with the names at `path`; says nothing about a text in the open but that it is empty.
     pub fn issue(&self, path: &str) -> Option<Issue> {
+        let forms = format!("write {FORMS}");
         let (code, message, help) = match self.source() {
-            None => {
-                ("reckon::secret::not_one_source", "a secret comes from exactly one place", HELP)
-            }
+            None => (
+                "reckon::secret::not_one_source",
+                "a secret comes from exactly one place",
+                forms.as_str(),
+            ),
             Some(Source::Env(name)) if !is_variable(name) => (
                 "reckon::secret::env_name",
                 "this is no name of an environment variable",
@@ -72,10 +92,26 @@ impl SecretSource {
                 "this is no file beneath the folder of secrets",
                 "write a relative path without `..`, such as `{file: acme/code}`",
             ),
+            Some(Source::Exec(name)) if !is_program(name) => (
+                "reckon::secret::exec_name",
+                "this is no name of a program",
+                "write a name that `secrets.exec` of reckon.yaml declares, such as `{exec: card-of-jane}`; never a command",
+            ),
+            Some(Source::Age(text)) if !is_sealed(text) => (
+                "reckon::secret::age_malformed",
+                "this is no sealed text",
+                "write the whole of what `reckon seal KIND/NAME FIELD` prints, with its first and last line",
+            ),
             Some(Source::Literal(text)) if text.expose().trim().is_empty() => {
-                ("reckon::secret::empty", "the secret is empty", HELP)
+                ("reckon::secret::empty", "the secret is empty", forms.as_str())
             }
-            Some(Source::Env(_) | Source::File(_) | Source::Literal(_)) => return None,
+            Some(
+                Source::Env(_)
+                | Source::File(_)
+                | Source::Exec(_)
+                | Source::Age(_)
+                | Source::Literal(_),
+            ) => return None,
         };
         Some(Issue::error(code, path, message, help))
     }
@@ -85,9 +121,20 @@ impl SecretSource {
         self.issue(path).or_else(|| {
             self.literal().map(|_| {
                 let message = "a secret stands here in the open";
-                Issue::error("reckon::secret::in_the_open", path, message, HELP)
+                let help = format!("write {FORMS}");
+                Issue::error("reckon::secret::in_the_open", path, message, help)
             })
         })
+    }
+}
+
+/// Can this be the name of such a place (`env`, `file` or `exec`)?
+pub fn is_name(place: &str, name: &str) -> bool {
+    match place {
+        "env" => is_variable(name),
+        "file" => is_relative(name),
+        "exec" => is_program(name),
+        _ => false,
     }
 }
 
@@ -103,75 +150,13 @@ fn is_relative(name: &str) -> bool {
     name.split('/').all(plain) && !name.chars().any(|c| c.is_control() || c == '\\')
 }
 
-impl Serialize for SecretSource {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { env, file, literal } = self;
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(name) = env {
-            map.serialize_entry("env", name)?;
-        }
-        if let Some(name) = file {
-            map.serialize_entry("file", name)?;
-        }
-        if let Some(text) = literal {
-            map.serialize_entry("literal", text.expose())?;
-        }
-        map.end()
-    }
+/// Letters, digits, `-`, `_` and `.`, beginning with a letter or a digit: what `secrets.exec` may call a program.
+pub fn is_program(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.len() <= PROGRAM_LENGTH_MAX
+        && name.chars().all(allowed)
 }
 
-impl<'de> Deserialize<'de> for SecretSource {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SourceVisitor)
-    }
-}
-
-struct SourceVisitor;
-
-impl<'de> Visitor<'de> for SourceVisitor {
-    type Value = SecretSource;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(EXPECTED)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<SecretSource, E> {
-        Ok(SecretSource { literal: Some(Secret::from(text)), ..SecretSource::default() })
-    }
-
-    /// Card numbers are often written without quotes.
-    fn visit_u64<E: de::Error>(self, digits: u64) -> Result<SecretSource, E> {
-        self.visit_str(&digits.to_string())
-    }
-
-    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<SecretSource, A::Error> {
-        let mut source = SecretSource::default();
-        while let Some(part) = map.next_key()? {
-            match part {
-                Part::Env => source.env = Some(map.next_value()?),
-                Part::File => source.file = Some(map.next_value()?),
-                Part::Literal => source.literal = Some(map.next_value()?),
-            }
-        }
-        Ok(source)
-    }
-}
-
-/// A field of the mapping. `literal` is the canonical form's, and is never suggested.
-enum Part {
-    Env,
-    File,
-    Literal,
-}
-
-impl<'de> Deserialize<'de> for Part {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let field = String::deserialize(deserializer)?;
-        match field.as_str() {
-            "env" => Ok(Self::Env),
-            "file" => Ok(Self::File),
-            "literal" => Ok(Self::Literal),
-            _ => Err(de::Error::unknown_field(&field, &["env", "file"])),
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

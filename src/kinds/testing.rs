@@ -18,6 +18,7 @@ pub(crate) fn cx() -> CheckCx {
         web_urls: vec!["https://web.example".to_owned()],
         currency: Currency::USD,
         plans: BTreeMap::from([("basic".to_owned(), false), ("trust".to_owned(), true)]),
+        programs: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! One change of the service, or one reading of it, as plain data.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -39,8 +40,8 @@ pub struct Reading {
 }
 
 /// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body stands
-/// for a secret that is resolved as late as possible.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// for a secret that is resolved as late as possible. `Debug` leaves the body out: it may hold personal values.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The endpoint's name.
     pub endpoint: String,
@@ -54,6 +55,12 @@ pub struct Request {
     pub auth: Auth,
     /// The JSON body; null for none.
     pub body: Value,
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request({} {})", self.method.as_str(), self.path)
+    }
 }
 
 /// One change of the service as plain data.

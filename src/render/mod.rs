@@ -1,16 +1,20 @@
 //! The only place that renders.
 
 pub mod diagnostic;
+mod explain;
 pub mod intents;
 mod overview;
 pub mod plan;
 pub mod progress;
 pub mod resources;
+mod sealed;
 mod words;
 
 use serde::Serialize;
 
+pub use explain::explain;
 pub use overview::overview;
+pub use sealed::sealed;
 
 /// A value for programs, as JSON over several lines.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {

@@ -112,6 +112,7 @@ fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
         web_urls: Vec::new(),
         currency: Currency::USD,
         plans: BTreeMap::new(),
+        programs: None,
     };
     let row = register::find(&header.kind)?;
     let read = (row.read)(text, &key.namespace, &cx).ok()?;

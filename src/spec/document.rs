@@ -25,6 +25,7 @@ use crate::spec::split::Slice;
 mod annotations;
 mod header;
 
+pub use annotations::KNOWN as ANNOTATIONS;
 pub use header::API_VERSION;
 
 use header::Header;

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::base::secret::mask_digits;
+use crate::kinds::secret_source::is_name;
 use crate::kinds::{Field, Privacy};
 use crate::spec::lines::Source;
 use crate::spec::nearest::nearest;
@@ -166,10 +167,10 @@ fn covers(field: &str, pattern: &str) -> bool {
     pattern.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// `{env: NAME}` and its like name a secret and hold none.
+/// `{env: NAME}` and its like name a secret and hold none, as long as what stands there can be a name.
 fn is_reference(node: &Node) -> bool {
     match node.entries() {
-        [entry] => matches!(entry.key.as_str(), "env" | "file" | "exec"),
+        [entry] => entry.value.text().is_some_and(|name| is_name(&entry.key, name)),
         _ => false,
     }
 }

@@ -2,6 +2,8 @@
 
 pub mod decode;
 pub mod document;
+pub mod explain;
+pub mod field_path;
 pub mod finding;
 pub mod lines;
 pub mod links;
@@ -10,6 +12,7 @@ pub mod loader;
 pub mod mask;
 pub mod nearest;
 pub mod node;
+pub mod schema;
 pub mod source;
 pub mod split;
 #[cfg(test)]

@@ -48,7 +48,15 @@ const FIELDS: &[Field] = &[
 ];
 
 const fn row(name: &'static str) -> KindRow {
-    KindRow { name, fields: FIELDS, read, check_links, step: Contact::step, gone: Contact::gone }
+    KindRow {
+        name,
+        fields: FIELDS,
+        schema: || serde_json::Value::Bool(true),
+        read,
+        check_links,
+        step: Contact::step,
+        gone: Contact::gone,
+    }
 }
 
 static KINDS: &[KindRow] = &[row("Merchant"), row("Contact"), row("Invoice"), row("SavedMethod")];
@@ -96,7 +104,8 @@ fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
 pub(crate) fn cx() -> ReadCx {
     let currency = Currency::USD;
     let plans = std::collections::BTreeMap::new();
-    let check = CheckCx { decimal_amounts_only: false, web_urls: Vec::new(), currency, plans };
+    let web_urls = Vec::new();
+    let check = CheckCx { decimal_amounts_only: false, web_urls, currency, plans, programs: None };
     ReadCx { kinds: KINDS, check }
 }
 

@@ -1,5 +1,6 @@
 //! What a contact looks like in YAML, and what can be checked about it without the service.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Name;
@@ -15,7 +16,7 @@ use crate::model::manifest::{Manifest, Reference};
 pub struct Contact;
 
 /// What a contact should be (partner-api, POST /contacts).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The merchant that it belongs to.
@@ -34,7 +35,7 @@ pub struct Spec {
 }
 
 /// One e-mail address.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmailAddress {
     /// The address itself.

@@ -1,6 +1,7 @@
 //! What an invoice looks like in YAML, and what can be checked about it without the service.
 
 use chrono::{DateTime, NaiveDate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::totals;
@@ -26,7 +27,7 @@ const FILE_ID_PREFIX: &str = "fref_";
 pub struct Invoice;
 
 /// What an invoice should be (partner-api, POST /invoices).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The merchant that is paid.
@@ -66,7 +67,7 @@ pub struct Spec {
 }
 
 /// One line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LineItem {
     /// What it is for.
@@ -82,7 +83,7 @@ pub struct LineItem {
 }
 
 /// One e-mail to some addresses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
     /// At least one.
@@ -97,7 +98,7 @@ pub struct Message {
 }
 
 /// One file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
     /// The service's `fref_` id of the file.

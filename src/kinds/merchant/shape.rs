@@ -1,11 +1,13 @@
 //! What a merchant looks like in YAML, and what can be checked about it without the service.
 
 use chrono_tz::Tz;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::zone;
 use crate::base::id::{Mode, Name};
 use crate::kinds::merchant_application::MerchantApplication;
+use crate::kinds::schema::Hidden;
 use crate::kinds::secret_source::SecretSource;
 use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference};
 use crate::model::issue::Issue;
@@ -24,7 +26,7 @@ pub(super) const APPLICATION_KIND: &str = MerchantApplication::NAME;
 pub struct Merchant;
 
 /// What a merchant should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// Whether its money is real.
@@ -40,14 +42,17 @@ pub struct Spec {
 }
 
 /// Exactly one of these.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 pub struct Credentials {
     /// A code to be exchanged once for a token (partner-api, POST /oauth/token).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Hidden>")]
     pub authorization_code: Option<SecretSource>,
     /// A `payments` token that was exchanged elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Hidden>")]
     pub access_token: Option<SecretSource>,
     /// The application whose approval brings the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,12 +63,13 @@ pub struct Credentials {
 }
 
 /// The keys of one account (partner-api, GET /gateway-credentials).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Keys {
     /// 24 characters.
     pub public_key: String,
     /// The key that moves money.
+    #[schemars(with = "Hidden")]
     pub secret_key: SecretSource,
 }
 

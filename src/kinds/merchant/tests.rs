@@ -43,12 +43,12 @@ fn credentials_come_from_exactly_one_place() {
 fn a_secret_in_the_open_is_refused_and_not_repeated() {
     check(
         "mode: test\ncredentials: {access_token: canarytoken}",
-        "reckon::secret::in_the_open @ spec.credentials.access_token: a secret stands here in the open | write `{env: NAME}` or `{file: NAME}`",
+        "reckon::secret::in_the_open @ spec.credentials.access_token: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`",
     );
     check(
         "mode: test\ncredentials: {keys: {public_key: canarykey, secret_key: canarysecret}}",
         "reckon::merchant::public_key_length @ spec.credentials.keys.public_key: a public key has 24 characters, and this 9 | copy `public_key` from the account's gateway credentials\n\
-         reckon::secret::in_the_open @ spec.credentials.keys.secret_key: a secret stands here in the open | write `{env: NAME}` or `{file: NAME}`",
+         reckon::secret::in_the_open @ spec.credentials.keys.secret_key: a secret stands here in the open | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`",
     );
 }
 
@@ -65,22 +65,22 @@ fn a_source_has_one_good_name() {
     for name in ["/etc/passwd", "a/../b", "..", "''", "a//b", "'a\\b'"] {
         assert_eq!(source(&format!("{{file: {name}}}")), file, "{name}");
     }
-    let several = "reckon::secret::not_one_source @ spec.credentials.access_token: a secret comes from exactly one place | write `{env: NAME}` or `{file: NAME}`";
+    let several = "reckon::secret::not_one_source @ spec.credentials.access_token: a secret comes from exactly one place | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`";
     assert_eq!(source("{env: A, file: b}"), several);
     assert_eq!(source("{}"), several);
     assert_eq!(
         source("''"),
-        "reckon::secret::empty @ spec.credentials.access_token: the secret is empty | write `{env: NAME}` or `{file: NAME}`"
+        "reckon::secret::empty @ spec.credentials.access_token: the secret is empty | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`"
     );
 }
 
 #[test]
-fn sources_that_do_not_exist_yet_are_unknown_fields() {
-    for name in ["exec", "age"] {
+fn sources_that_do_not_exist_are_unknown_fields() {
+    for name in ["vault", "literally"] {
         check(
             &format!("mode: test\ncredentials: {{access_token: {{{name}: x}}}}"),
             &format!(
-                "reckon::spec::unknown_field @ spec.credentials.access_token.{name} (key): there is no field `{name}` here | write one of `env`, `file`"
+                "reckon::spec::unknown_field @ spec.credentials.access_token.{name} (key): there is no field `{name}` here | write one of `env`, `file`, `exec`, `age`"
             ),
         );
     }

@@ -1,6 +1,7 @@
 //! An application for a new merchant: submitted once, decided by the service's underwriting.
 
 mod fields;
+mod schema;
 mod shape;
 mod spec;
 mod step;

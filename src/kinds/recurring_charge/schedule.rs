@@ -1,6 +1,7 @@
 //! A schedule as people write it: each field is read by itself, so that one run tells all that is wrong.
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::schedule::{Day, Schedule, Unit};
@@ -8,7 +9,7 @@ use crate::kinds::whole::Whole;
 use crate::model::issue::Issue;
 
 /// When payments are due (gateway-api, recur object). The canonical form is the one on the wire.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
     /// The first date that may be due, `YYYY-MM-DD`.

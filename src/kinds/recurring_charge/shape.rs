@@ -1,5 +1,6 @@
 //! What a recurring charge looks like in YAML, and what can be checked about it without the service.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::schedule::ScheduleSpec;
@@ -20,7 +21,7 @@ use crate::model::manifest::{Manifest, Reference};
 pub struct RecurringCharge;
 
 /// What a recurring charge should be (gateway-api, POST /v1/recurring/charges).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The merchant that is paid.

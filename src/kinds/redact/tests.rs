@@ -58,6 +58,20 @@ fn where_a_secret_comes_from_is_no_secret() {
 }
 
 #[test]
+fn a_program_s_name_stays_and_a_sealed_text_does_not() {
+    let spec = method("{exec: card-of-jane}", "Jane");
+    let redacted = redact(fields("SavedMethod"), &spec, &KEY);
+    assert_eq!(redacted["source"]["card"]["number"], json!({"exec": "card-of-jane"}));
+    let sealed = |text: &str| {
+        let mut spec = spec.clone();
+        spec["source"]["card"]["number"] = json!({"age": text, "field": "source.card.number"});
+        redact(fields("SavedMethod"), &spec, &KEY)["source"]["card"]["number"].clone()
+    };
+    assert_eq!(sealed("canary")["digest"].as_str().map(str::len), Some(12));
+    assert_ne!(sealed("canary"), sealed("another"));
+}
+
+#[test]
 fn people_see_masks() {
     let masked = mask(fields("SavedMethod"), &method("4242424242424242", "Jane"));
     assert_eq!(

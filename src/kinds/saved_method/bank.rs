@@ -5,13 +5,14 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::routing::{RoutingNumber, is_published_test_routing};
 use crate::base::secret::Personal;
-use crate::kinds::secret_source::SecretSource;
+use crate::kinds::secret_source::{FORMS, SecretSource};
 use crate::kinds::text;
 use crate::model::issue::Issue;
 
@@ -23,7 +24,7 @@ pub(super) const NUMBER: &str = "spec.source.bank.account_number";
 const ROUTING: &str = "spec.source.bank.routing_number";
 
 /// A bank account (gateway-api, Saved bank).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bank {
     /// Nine digits.
@@ -60,7 +61,7 @@ pub struct Bank {
 }
 
 /// What sort of account (gateway-api, Payment method in a request).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum AccountType {
     /// For everyday payments.
@@ -70,7 +71,7 @@ pub enum AccountType {
 }
 
 /// Who holds the account; the documents name no other word (gateway-api, Payment method in a request).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HolderType {
     /// A business.
@@ -129,7 +130,9 @@ fn routing_issue(number: &str) -> Option<Issue> {
 /// The digits are not repeated.
 fn literal_issue(bank: &Bank) -> Option<Issue> {
     let number = bank.account_number.literal()?.expose();
-    let help = "write `{env: NAME}` or `{file: NAME}`; an account number stands in the open only beside a routing number that the service publishes for tests";
+    let help = format!(
+        "write {FORMS}; an account number stands in the open only beside a routing number that the service publishes for tests"
+    );
     if !is_published_test_routing(&bank.routing_number) {
         let message = "an account number stands here in the open";
         let code = "reckon::saved_method::account_in_the_open";

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::kinds::testing::{good, link_problems, manifest, problems};
 
 const BUSINESS: &str = "name: Doe Ltd, account_holder_type: business";
-const HELP: &str = "write `{env: NAME}` or `{file: NAME}`; an account number stands in the open only beside a routing number that the service publishes for tests";
+const HELP: &str = "write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`; an account number stands in the open only beside a routing number that the service publishes for tests";
 
 fn bank(routing: &str, account: &str, rest: &str) -> String {
     format!(
@@ -110,7 +110,7 @@ fn a_test_account_is_not_saved_under_a_live_merchant() {
     let open = manifest("SavedMethod", "it", &bank("'000000013'", "'1000000001'", BUSINESS));
     assert_eq!(
         link_problems(&[open, manifest("Merchant", "acme", merchant)]),
-        "reckon::saved_method::test_number_live @ spec.source.bank.account_number: a test number cannot be saved: Merchant/default/acme is live | write `{env: NAME}` or `{file: NAME}`, or use a merchant in test mode\n  \
+        "reckon::saved_method::test_number_live @ spec.source.bank.account_number: a test number cannot be saved: Merchant/default/acme is live | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`, or use a merchant in test mode\n  \
          Merchant/default/acme spec.mode: the merchant is live"
     );
     let hidden = manifest("SavedMethod", "it", &bank("'000000013'", "{env: A}", BUSINESS));

@@ -3,12 +3,13 @@
 //! A number stands in the open only where the service publishes it for tests. There is no security
 //! code anywhere: nothing may keep one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::api::rules::NAME_LENGTH_MAX;
 use crate::base::card::{CardNumber, is_published_test_number};
 use crate::base::secret::Personal;
-use crate::kinds::secret_source::SecretSource;
+use crate::kinds::secret_source::{FORMS, SecretSource};
 use crate::kinds::text;
 use crate::kinds::whole::Whole;
 use crate::model::issue::Issue;
@@ -22,7 +23,7 @@ const CENTURY: u32 = 2000;
 pub(super) const NUMBER: &str = "spec.source.card.number";
 
 /// A card (gateway-api, Saved card).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// 12 to 19 digits.
@@ -102,7 +103,7 @@ fn literal_issue(number: &SecretSource) -> Option<Issue> {
     if is_published_test_number(digits) {
         return None;
     }
-    let help = "write `{env: NAME}` or `{file: NAME}`, or one of the test numbers that the service publishes";
+    let help = format!("write {FORMS}, or one of the test numbers that the service publishes");
     let (code, message) = match CardNumber::parse(digits).err() {
         Some(error) => ("reckon::saved_method::number_malformed", error.to_string()),
         None => (

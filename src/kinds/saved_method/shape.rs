@@ -1,5 +1,6 @@
 //! What a saved method looks like in YAML, and what can be checked about it without the service.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Bank, Card};
@@ -9,6 +10,7 @@ use crate::base::id::Name;
 use crate::base::secret::Secret;
 use crate::kinds::merchant::Merchant;
 use crate::kinds::refused::Refused;
+use crate::kinds::secret_source::FORMS;
 use crate::kinds::{CheckCx, Field, Find, Shape, reference, text};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
@@ -20,7 +22,7 @@ const SOURCE: &str = "spec.source";
 pub struct SavedMethod;
 
 /// What a saved method should be (gateway-api, POST /v1/cards, POST /v1/banks).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The merchant that it belongs to.
@@ -39,7 +41,7 @@ pub struct Spec {
 }
 
 /// What sort of method (gateway-api, Payment method in a request).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MethodType {
     /// A payment card.
@@ -58,7 +60,7 @@ impl MethodType {
 }
 
 /// Where the method's data comes from: just one of these.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// A card written here.
@@ -113,7 +115,7 @@ impl Shape for SavedMethod {
         let live = merchant.filter(|merchant| !reference::is_test(merchant));
         let issue = live.zip(spec.source.literal()).map(|(merchant, (path, _))| {
             let message = format!("a test number cannot be saved: {} is live", merchant.key);
-            let help = "write `{env: NAME}` or `{file: NAME}`, or use a merchant in test mode";
+            let help = format!("write {FORMS}, or use a merchant in test mode");
             Issue::error("reckon::saved_method::test_number_live", path, message, help).related(
                 Some(merchant.key.clone()),
                 "spec.mode",

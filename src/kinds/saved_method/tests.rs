@@ -42,7 +42,7 @@ fn a_published_test_number_may_stand_in_the_open_quoted_or_not() {
 
 #[test]
 fn no_other_number_may_and_none_is_repeated() {
-    let help = "write `{env: NAME}` or `{file: NAME}`, or one of the test numbers that the service publishes";
+    let help = "write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`, or one of the test numbers that the service publishes";
     check(
         &method("4539578763621486"),
         &format!(
@@ -78,7 +78,7 @@ fn a_test_number_is_not_saved_under_a_live_merchant() {
     assert_eq!(link_problems(&[hidden, merchant("live")]), "");
     assert_eq!(
         link_problems(&[open, merchant("live")]),
-        "reckon::saved_method::test_number_live @ spec.source.card.number: a test number cannot be saved: Merchant/default/acme is live | write `{env: NAME}` or `{file: NAME}`, or use a merchant in test mode\n  \
+        "reckon::saved_method::test_number_live @ spec.source.card.number: a test number cannot be saved: Merchant/default/acme is live | write `{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or `{age: …}`, or use a merchant in test mode\n  \
          Merchant/default/acme spec.mode: the merchant is live"
     );
 }

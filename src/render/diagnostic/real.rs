@@ -18,6 +18,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
         web_urls: vec!["https://web.example".to_owned()],
         currency: Currency::USD,
         plans: std::collections::BTreeMap::new(),
+        programs: None,
     };
     let cx = ReadCx { kinds: KINDS, check };
     let mut loader = Loader::new(tree.root(), "specs", cx);

@@ -8,7 +8,8 @@ use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 use crate::spec::nearest;
 
 const PREFIX: &str = "reckon.dev/";
-const KNOWN: [&str; 5] = ["suspend", "deletion", "generation", "depends-on", "on-doubt"];
+/// Their names, without the prefix.
+pub const KNOWN: [&str; 5] = ["suspend", "deletion", "generation", "depends-on", "on-doubt"];
 
 /// The only kind whose object the service can remove (partner-api, DELETE /cards and /banks).
 const DELETABLE: &str = "SavedMethod";

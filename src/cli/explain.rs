@@ -1,0 +1,39 @@
+//! `explain` and `schema`: what may stand in a file, for people and for editors. Neither needs a configuration.
+
+use super::args::{ExplainArgs, SchemaArgs};
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use crate::kinds::register::{KINDS, KindRow};
+use crate::render;
+use crate::spec::{explain, nearest, schema};
+
+/// Runs `explain`.
+pub(super) fn run(args: &ExplainArgs, out: Out) -> Result<Exit, Failure> {
+    let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
+    let row = row(kind)?;
+    let explained = explain::explain(row, path).map_err(|help| {
+        let what = format!("{} has no field {path:?}", row.name);
+        Failure::input("reckon::usage::field", what).help(help)
+    })?;
+    out.result(&explained, || render::explain(&explained, out.color))?;
+    Ok(Exit::Done)
+}
+
+/// Runs `schema`. A schema is JSON, whatever form was asked for, but YAML.
+pub(super) fn schema(args: &SchemaArgs, out: Out) -> Result<Exit, Failure> {
+    let schema = match &args.kind {
+        Some(kind) => schema::of_kind(row(kind)?),
+        None => schema::document(KINDS),
+    };
+    out.result(&schema, || render::json(&schema))?;
+    Ok(Exit::Done)
+}
+
+/// The kind of this name, in any case.
+fn row(name: &str) -> Result<&'static KindRow, Failure> {
+    let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+    found.ok_or_else(|| {
+        Failure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
+            .help(nearest::help(name, KINDS.iter().map(|row| row.name)))
+    })
+}

@@ -1,0 +1,83 @@
+//! `seal`: a secret for one field of one document. The value comes from standard input, never from an argument,
+//! which other users of the machine could read.
+
+use std::io::{self, IsTerminal, Read};
+
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::args::SealArgs;
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::secrets::place;
+use super::setup::Setup;
+use crate::base::secret::Secret;
+use crate::kinds::register::KINDS;
+use crate::render;
+use crate::spec::{field_path, nearest};
+
+/// A value is at most so long.
+const VALUE_BYTES_MAX: u64 = 64 * 1024;
+
+/// What `seal -o json` prints.
+#[derive(Debug, Serialize)]
+struct Sealed {
+    r#for: String,
+    field: String,
+    age: String,
+}
+
+/// Runs the command.
+pub(super) fn run(setup: &Setup, args: &SealArgs, out: Out) -> Result<Exit, Failure> {
+    let field = field(args)?;
+    if setup.config.secrets.age.is_none() {
+        let what = format!("`secrets.age` is missing in {}", setup.config.file);
+        return Err(Failure::input("reckon::config::missing", what).help(
+            "make an identity with `age-keygen -o age.key`, keep it out of git, and name it: \
+             `secrets: {age: {file: age.key}}`",
+        ));
+    }
+    let broken = |why: String| Failure::environment("reckon::seal::identity", why);
+    let keyring = setup.secrets()?.keyring().map_err(broken)?;
+    let place = place(&args.key, &field);
+    let sealed = keyring.seal(&place, &value(out)?);
+    let age = sealed.map_err(|error| Failure::environment("reckon::seal::failed", error))?;
+    let sealed = Sealed { r#for: place, field, age };
+    out.result(&sealed, || render::sealed(&sealed.r#for, &sealed.field, &sealed.age))?;
+    Ok(Exit::Done)
+}
+
+/// The path of the field that is meant.
+fn field(args: &SealArgs) -> Result<String, Failure> {
+    let kind = args.key.kind.as_str();
+    let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {
+        Failure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
+            .help(nearest::help(kind, KINDS.iter().map(|row| row.name)))
+    })?;
+    field_path::secret_place(row.fields, &args.field).map_err(|help| {
+        let what = format!("{kind} has no secret field {:?}", args.field);
+        Failure::input("reckon::usage::field", what).help(help)
+    })
+}
+
+/// The value on standard input, without one newline at its end.
+fn value(out: Out) -> Result<Secret, Failure> {
+    let stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        out.note("type the value, which is shown, and end it with Ctrl-D; better, pipe it in");
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    let read = stdin.take(VALUE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::environment("reckon::seal::input", error))?;
+    let wrong = |what: &str| Failure::input("reckon::seal::value", what);
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > VALUE_BYTES_MAX {
+        return Err(wrong("the value is longer than 64 KiB"));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| wrong("the value is no UTF-8 text"))?;
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(wrong("the value is empty").help("pipe it in: `printf %s … | reckon seal …`"));
+    }
+    Ok(Secret::from(text))
+}

@@ -1,0 +1,191 @@
+//! JSON Schema of a kind's spec, made of the very types that read it.
+//!
+//! What derives from the types is their shape; what a field means comes from the kind's table, so that there is
+//! one text for editors, for `explain` and for problems. Fields that are declared only to be refused are left
+//! out. Everything stands in place: there are no references.
+
+use std::borrow::Cow;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use crate::kinds::amount::Amount;
+use crate::kinds::refused::Refused;
+use crate::kinds::secret_source::SecretSource;
+use crate::kinds::whole::Whole;
+use crate::kinds::{Field, Shape};
+
+/// The dialect of every schema here.
+pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// What the types say and a schema of files does not need.
+const NOISE: [&str; 5] = ["$schema", "title", "description", "writeOnly", "format"];
+
+/// A secret that may never stand in the open: what a field that holds one says in place of [`SecretSource`].
+#[derive(Debug)]
+pub enum Hidden {}
+
+/// The schema of a kind's spec; its description is what the kind means.
+pub(crate) fn of<K: Shape>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|one| one.inline_subschemas = true);
+    let mut schema = settings.for_deserialize().into_generator().into_root_schema_for::<K::Spec>();
+    let meaning = schema.remove("description");
+    let mut schema = schema.to_value();
+    tidy(K::FIELDS, "", &mut schema);
+    if let (Some(meaning), Value::Object(map)) = (meaning, &mut schema) {
+        first(map, "description", meaning);
+    }
+    schema
+}
+
+/// Gives every field its text, and takes away what does not belong there.
+fn tidy(fields: &[Field], path: &str, schema: &mut Value) {
+    let Value::Object(map) = schema else { return };
+    let own = map.get("x-own").is_some();
+    map.retain(|name, value| own && name == "title" || !is_noise(name, value));
+    map.shift_remove("x-own");
+    words(map);
+    if let Some(Value::Object(properties)) = map.get_mut("properties") {
+        properties.retain(|_, property| !is_refused(property));
+        for (name, property) in properties {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            tidy(fields, &path, property);
+            describe(fields, &path, property);
+        }
+    }
+    if let Some(items) = map.get_mut("items") {
+        let path = format!("{path}[]");
+        tidy(fields, &path, items);
+        describe(fields, &path, items);
+    }
+    for name in ["anyOf", "oneOf"] {
+        for choice in map.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten() {
+            tidy(fields, path, choice);
+        }
+    }
+}
+
+fn is_noise(name: &str, value: &Value) -> bool {
+    NOISE.contains(&name) || (name == "default" && value.is_null())
+}
+
+/// A list of words, each with its own text, becomes a list of words.
+fn words(map: &mut Map<String, Value>) {
+    let choices = map.get("oneOf").and_then(Value::as_array);
+    let words = choices.and_then(|all| all.iter().map(|one| one.get("const").cloned()).collect());
+    if let Some(words) = words {
+        let words: Vec<Value> = words;
+        map.shift_remove("oneOf");
+        map.insert("type".to_owned(), json!("string"));
+        map.insert("enum".to_owned(), Value::Array(words));
+    }
+}
+
+fn is_refused(property: &Value) -> bool {
+    *property == Value::Bool(false) || property.get("not") == Some(&json!({}))
+}
+
+/// Puts the text of the kind's table to a field.
+fn describe(fields: &[Field], path: &str, schema: &mut Value) {
+    let field = fields.iter().find(|field| field.path == path);
+    if let (Some(field), Value::Object(map)) = (field, schema) {
+        first(map, "description", json!(field.doc));
+    }
+}
+
+/// Puts an entry before all others.
+fn first(map: &mut Map<String, Value>, name: &str, value: Value) {
+    let rest = std::mem::take(map);
+    map.insert(name.to_owned(), value);
+    map.extend(rest);
+}
+
+/// `{NAME: …}` and nothing else.
+fn form(name: &str, value: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": { name: value },
+        "required": [name],
+        "additionalProperties": false,
+    })
+}
+
+/// The four forms of a secret.
+fn forms() -> Vec<Value> {
+    vec![
+        form("env", &json!({"type": "string", "pattern": "^[A-Z_][A-Z0-9_]*$"})),
+        form("file", &json!({"type": "string", "minLength": 1})),
+        form("exec", &json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$"})),
+        form(
+            "age",
+            &json!({"type": "string", "pattern": "^\\s*-----BEGIN AGE ENCRYPTED FILE-----"}),
+        ),
+    ]
+}
+
+impl JsonSchema for Hidden {
+    fn schema_name() -> Cow<'static, str> {
+        "Hidden".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "x-own": true, "title": "SECRET", "anyOf": forms() })
+    }
+}
+
+impl JsonSchema for SecretSource {
+    fn schema_name() -> Cow<'static, str> {
+        "SecretSource".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let open = json!({ "type": ["string", "integer"] });
+        let all: Vec<Value> = forms().into_iter().chain([open]).collect();
+        json_schema!({ "x-own": true, "title": "SECRET", "anyOf": all })
+    }
+}
+
+impl JsonSchema for Amount {
+    fn schema_name() -> Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "x-own": true,
+            "title": "amount",
+            "anyOf": [
+                { "type": "string", "pattern": "^\\s*-?[0-9]+(\\.[0-9]+)?\\s+[A-Za-z]{3}\\s*$" },
+                { "type": "integer" },
+            ],
+        })
+    }
+}
+
+impl JsonSchema for Whole {
+    fn schema_name() -> Cow<'static, str> {
+        "Whole".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "x-own": true,
+            "title": "whole number",
+            "anyOf": [
+                { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+                { "type": "string", "pattern": "^[0-9]+$" },
+            ],
+        })
+    }
+}
+
+impl JsonSchema for Refused {
+    fn schema_name() -> Cow<'static, str> {
+        "Refused".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        false.into()
+    }
+}

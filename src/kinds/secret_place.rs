@@ -1,0 +1,154 @@
+//! Where the secrets of one spec stand: what their sources need to know of their place, and of the operator.
+//!
+//! A sealed text opens in one place alone (design.md part 4). The canonical form therefore carries the field in
+//! which it was found, beside the text; whoever wrote the document has no say in it.
+
+use serde_json::{Map, Value};
+
+use crate::kinds::redact::field_of;
+use crate::kinds::{Field, Privacy};
+use crate::model::issue::Issue;
+
+/// Gives every sealed text its field, and tells what is wrong with sources that the operator's file has to
+/// know. `programs` are the names in `secrets.exec`; `None` where the file is not known.
+pub(crate) fn settle(
+    fields: &[Field],
+    spec: &mut Value,
+    programs: Option<&[String]>,
+) -> Vec<Issue> {
+    let mut issues = Vec::new();
+    // Most documents have none, and there may be very many documents.
+    if !has_source(spec) {
+        return issues;
+    }
+    walk("spec", spec, &mut |path, source| {
+        let private = field_of(fields, path).is_some_and(|one| one.privacy == Privacy::Secret);
+        if private {
+            issues.extend(place(path, source));
+            issues.extend(program_issue(path, source, programs));
+        }
+    });
+    issues
+}
+
+/// Whether a mapping in the value could be such a source.
+fn has_source(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => {
+            ["age", "exec", "field"].iter().any(|name| map.contains_key(*name))
+                || map.values().any(has_source)
+        }
+        Value::Array(items) => items.iter().any(has_source),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Every mapping in a value, with its path.
+fn walk(path: &str, value: &mut Value, visit: &mut dyn FnMut(&str, &mut Map<String, Value>)) {
+    match value {
+        Value::Object(map) => {
+            visit(path, map);
+            for (name, value) in map {
+                walk(&format!("{path}.{name}"), value, visit);
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                walk(&format!("{path}[{at}]"), item, visit);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The field of a sealed text; one that was written by hand is a mistake.
+fn place(path: &str, source: &mut Map<String, Value>) -> Option<Issue> {
+    let written = source.shift_remove("field").map(|_| {
+        let message =
+            "the place of a sealed text is where it stands, and nothing that can be written";
+        let path = format!("{path}.field");
+        Issue::error("reckon::spec::unknown_field", &path, message, "leave it out").at_key()
+    });
+    if source.contains_key("age") {
+        let field = path.strip_prefix("spec.").unwrap_or(path);
+        source.insert("field".to_owned(), Value::from(field));
+    }
+    written
+}
+
+/// The name is not repeated: a secret may have been put in its place.
+fn program_issue(
+    path: &str,
+    source: &Map<String, Value>,
+    programs: Option<&[String]>,
+) -> Option<Issue> {
+    let name = source.get("exec").and_then(Value::as_str)?;
+    let known = programs?;
+    if known.iter().any(|one| one == name) {
+        return None;
+    }
+    let message = "reckon.yaml declares no program of this name";
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    let declare =
+        "declare it beneath `secrets` in reckon.yaml: `exec: {NAME: [PROGRAM, ARGUMENT]}`";
+    let help = match names.as_slice() {
+        [] => declare.to_owned(),
+        names => format!("write {}, or {declare}", names.join(" or ")),
+    };
+    Some(Issue::error("reckon::secret::exec_unknown", path, message, help))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kinds::CheckCx;
+    use crate::kinds::testing::{cx, lines, read_in};
+
+    const SEALED: &str = "-----BEGIN AGE ENCRYPTED FILE-----\\nYWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBhCg==\\n-----END AGE ENCRYPTED FILE-----";
+
+    fn card(source: &str) -> String {
+        format!(
+            "merchant: a\ntype: card\nsource: {{card: {{number: {source}, exp_month: 1, exp_year: 31}}}}"
+        )
+    }
+
+    #[test]
+    fn a_sealed_text_carries_the_field_in_which_it_stands() {
+        let read = read_in("SavedMethod", &card(&format!("{{age: \"{SEALED}\"}}")), &cx()).unwrap();
+        assert_eq!(lines(&read.issues), "");
+        let field = read.spec.pointer("/source/card/number/field").unwrap();
+        assert_eq!(field, "source.card.number");
+    }
+
+    #[test]
+    fn nobody_writes_where_a_sealed_text_stands() {
+        let source = format!("{{age: \"{SEALED}\", field: credentials.access_token}}");
+        let read = read_in("SavedMethod", &card(&source), &cx()).unwrap();
+        assert!(
+            lines(&read.issues)
+                .starts_with("reckon::spec::unknown_field @ spec.source.card.number.field (key)"),
+            "{}",
+            lines(&read.issues)
+        );
+        assert_eq!(read.spec.pointer("/source/card/number/field").unwrap(), "source.card.number");
+    }
+
+    #[test]
+    fn a_program_is_one_that_the_operator_declared_where_that_is_known() {
+        let spec = card("{exec: card-of-jane}");
+        let told = |programs: Option<&[&str]>| {
+            let programs =
+                programs.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+            lines(&read_in("SavedMethod", &spec, &CheckCx { programs, ..cx() }).unwrap().issues)
+        };
+        assert_eq!(told(None), "");
+        assert_eq!(told(Some(&["other", "card-of-jane"])), "");
+        assert_eq!(
+            told(Some(&["other"])),
+            "reckon::secret::exec_unknown @ spec.source.card.number: reckon.yaml declares no program of this name | \
+             write `other`, or declare it beneath `secrets` in reckon.yaml: `exec: {NAME: [PROGRAM, ARGUMENT]}`"
+        );
+        assert!(told(Some(&[])).ends_with(
+            "| declare it beneath `secrets` in reckon.yaml: `exec: {NAME: [PROGRAM, ARGUMENT]}`"
+        ));
+    }
+}

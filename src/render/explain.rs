@@ -1,0 +1,52 @@
+//! What a kind or a field means, for people.
+
+use super::words::{Paint, line};
+use crate::spec::explain::Explanation;
+
+/// The whole explanation.
+pub fn explain(explained: &Explanation, color: bool) -> String {
+    let paint = Paint { color };
+    let Explanation { kind, path, meaning, fields, .. } = explained;
+    let dot = if path.is_empty() { "" } else { "." };
+    let mut out = String::new();
+    line(&mut out, &paint.bold(&format!("{kind}{dot}{path}")));
+    line(&mut out, &format!("\n  {meaning}\n"));
+    for (label, text) in facts(explained) {
+        line(&mut out, &format!("  {label:<9} {text}"));
+    }
+    if !fields.is_empty() {
+        line(&mut out, &format!("\n{}", paint.bold("FIELDS")));
+    }
+    for field in fields {
+        line(&mut out, &format!("  {}  {}", paint.bold(&field.path), short(field)));
+        line(&mut out, &format!("      {}", field.meaning));
+    }
+    out
+}
+
+/// What is known, each with its label.
+fn facts(explained: &Explanation) -> Vec<(&'static str, String)> {
+    let Explanation { path, sort, required, change, privacy, allowed, default, sources, .. } =
+        explained;
+    let mut facts = vec![("type", sort.clone())];
+    if !path.is_empty() {
+        facts.push(("required", if *required { "yes" } else { "no" }.to_owned()));
+    }
+    facts.extend((!allowed.is_empty()).then(|| ("allowed", allowed.join(", "))));
+    facts.extend(default.iter().map(|default| ("default", default.clone())));
+    facts.extend(change.map(|change| ("change", change.to_owned())));
+    facts.extend(privacy.map(|privacy| ("privacy", privacy.to_owned())));
+    facts.extend((!sources.is_empty()).then(|| ("source", sources.join("; "))));
+    facts
+}
+
+/// A field's sort and what is special about it, in one line.
+fn short(field: &Explanation) -> String {
+    let Explanation { sort, required, change, privacy, .. } = field;
+    let mut words = vec![sort.as_str()];
+    words.extend(required.then_some("required"));
+    let private = |privacy: &&str| *privacy != "plain" && !privacy.eq_ignore_ascii_case(sort);
+    words.extend(privacy.filter(private));
+    words.extend(change.filter(|change| *change == "in place"));
+    words.join(", ")
+}

@@ -1,0 +1,225 @@
+//! What a kind and its fields mean, put together from the kind's table and the schema of its types.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::kinds::Field;
+use crate::kinds::register::KindRow;
+use crate::spec::field_path;
+
+/// A kind, or one of its fields.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// The kind.
+    pub kind: &'static str,
+    /// The path below `spec`; empty for the kind itself.
+    pub path: String,
+    /// What it means.
+    pub meaning: String,
+    /// What sort of value it has.
+    #[serde(rename = "type")]
+    pub sort: String,
+    /// Whether it has to be there, in the mapping around it.
+    pub required: bool,
+    /// What a change of it takes; the kind itself has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<&'static str>,
+    /// How private it is; the kind itself is not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<&'static str>,
+    /// The values that are possible, where they are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
+    /// The value where it is left out, if that is always the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// Where it is written down: the document and its part.
+    pub sources: Vec<String>,
+    /// The fields beneath it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Explanation>,
+}
+
+/// Explains a kind, or the field at `path`. Errors: there is no such field; what to write instead.
+pub fn explain(row: &KindRow, path: &str) -> Result<Explanation, String> {
+    let schema = (row.schema)();
+    if field_path::below_spec(path).is_empty() {
+        let beneath = row.fields.iter().map(|field| of_field(row, &schema, field)).collect();
+        return Ok(of_kind(row, &schema, beneath));
+    }
+    let field = field_path::find(row.fields, path)?;
+    let is_beneath = |other: &&Field| {
+        let rest = other.path.strip_prefix(field.path);
+        rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+    };
+    let beneath = row.fields.iter().filter(is_beneath);
+    let fields = beneath.map(|field| of_field(row, &schema, field)).collect();
+    Ok(Explanation { fields, ..of_field(row, &schema, field) })
+}
+
+fn of_kind(row: &KindRow, schema: &Value, fields: Vec<Explanation>) -> Explanation {
+    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let (meaning, sources) = cut(text);
+    Explanation {
+        kind: row.name,
+        path: String::new(),
+        meaning,
+        sort: sort(schema),
+        required: true,
+        change: None,
+        privacy: None,
+        allowed: Vec::new(),
+        default: None,
+        sources,
+        fields,
+    }
+}
+
+fn of_field(row: &KindRow, schema: &Value, field: &Field) -> Explanation {
+    let (meaning, sources) = cut(field.doc);
+    let (parent, name) = field.path.rsplit_once('.').unwrap_or(("", field.path));
+    let around = at(schema, parent);
+    let own = at(schema, field.path);
+    let required = around.and_then(|around| around.get("required")).and_then(Value::as_array);
+    let default = own.and_then(|own| own.get("default"));
+    Explanation {
+        kind: row.name,
+        path: field.path.to_owned(),
+        meaning,
+        sort: own.map(sort).unwrap_or_default(),
+        required: required.is_some_and(|names| names.iter().any(|one| one == name)),
+        change: Some(field.change.words()),
+        privacy: Some(field.privacy.words()),
+        allowed: own.map(allowed).unwrap_or_default(),
+        default: default.map(|value| value.as_str().map_or(value.to_string(), str::to_owned)),
+        sources,
+        fields: Vec::new(),
+    }
+}
+
+/// A text of a table: what it says, and the places in brackets at its end.
+fn cut(doc: &str) -> (String, Vec<String>) {
+    let doc = doc.trim().trim_end_matches('.');
+    let cut = doc.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+    let Some((meaning, sources)) = cut else {
+        return (format!("{doc}."), Vec::new());
+    };
+    let sources = sources.split("; ").map(str::to_owned).collect();
+    (format!("{meaning}."), sources)
+}
+
+/// The schema of a path as the tables write it.
+fn at<'a>(schema: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut place = bare(schema);
+    for name in path.split('.').filter(|name| !name.is_empty()) {
+        let (name, items) = name
+            .split_once('[')
+            .map_or((name, 0), |(name, rest)| (name, rest.matches(']').count()));
+        place = bare(place).get("properties")?.get(name)?;
+        for _ in 0..items {
+            place = bare(place).get("items")?;
+        }
+    }
+    Some(place)
+}
+
+/// What is there if it is not nothing.
+fn bare(schema: &Value) -> &Value {
+    let choices = schema.get("anyOf").and_then(Value::as_array);
+    let nothing = |choice: &&Value| choice.get("type") == Some(&Value::from("null"));
+    match choices.map(Vec::as_slice) {
+        Some([one, other]) if nothing(&other) => one,
+        Some(_) | None => schema,
+    }
+}
+
+/// The sort of a value, in words.
+fn sort(schema: &Value) -> String {
+    let schema = bare(schema);
+    if let Some(title) = schema.get("title").and_then(Value::as_str) {
+        return title.to_owned();
+    }
+    if schema.get("enum").is_some() {
+        return "word".to_owned();
+    }
+    match word(schema.get("type")) {
+        "string" => "text".to_owned(),
+        "integer" => "whole number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "object" => "mapping".to_owned(),
+        "array" => format!("list of {}s", schema.get("items").map(sort).unwrap_or_default()),
+        other => other.to_owned(),
+    }
+}
+
+/// The first word of a schema's `type` that is not `null`.
+fn word(sort: Option<&Value>) -> &str {
+    match sort {
+        Some(Value::String(word)) => word,
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(Value::as_str).find(|word| *word != "null").unwrap_or_default()
+        }
+        _ => "",
+    }
+}
+
+/// The words that are possible, or the forms of a secret.
+fn allowed(schema: &Value) -> Vec<String> {
+    let schema = bare(schema);
+    let words = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let words = words.filter_map(Value::as_str).map(str::to_owned);
+    let choices = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    let forms = choices.filter_map(|choice| choice.pointer("/required/0")?.as_str());
+    words.chain(forms.map(|name| format!("{{{name}: …}}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::register::{KINDS, find};
+
+    fn field(kind: &str, path: &str) -> Explanation {
+        explain(find(kind).unwrap(), path).unwrap()
+    }
+
+    #[test]
+    fn every_field_of_every_kind_has_a_meaning_a_sort_and_a_source() {
+        for row in KINDS {
+            let kind = explain(row, "").unwrap();
+            assert_eq!(kind.fields.len(), row.fields.len(), "{}", row.name);
+            assert_eq!(kind.sort, "mapping", "{}", row.name);
+            for field in &kind.fields {
+                assert!(!field.sort.is_empty() && !field.sort.ends_with(" s"), "{field:?}");
+                assert!(field.meaning.len() > 4 && !field.sources.is_empty(), "{field:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_says_what_its_type_and_its_table_say() {
+        let unit = field("RecurringCharge", "schedule.interval_unit");
+        assert_eq!(unit.allowed, ["DAY", "WEEK", "MONTH"]);
+        assert_eq!((unit.sort.as_str(), unit.required), ("word", true));
+        assert_eq!(unit.sources, ["service-facts, 58"]);
+        let lines = field("Invoice", "line_items");
+        assert_eq!((lines.sort.as_str(), lines.fields.len()), ("list of mappings", 4));
+        let rate = field("Invoice", "spec.line_items[0].rate_per_quantity");
+        assert_eq!(
+            (rate.path.as_str(), rate.sort.as_str()),
+            ("line_items[].rate_per_quantity", "amount")
+        );
+        let quantity = field("Invoice", "line_items.quantity");
+        assert_eq!((quantity.default.as_deref(), quantity.required), (Some("1"), false));
+        let code = field("Merchant", "credentials.authorization_code");
+        assert_eq!((code.sort.as_str(), code.privacy), ("SECRET", Some("secret")));
+        assert_eq!(code.allowed, ["{env: …}", "{file: …}", "{exec: …}", "{age: …}"]);
+        assert_eq!(field("Contact", "").meaning, "What a contact should be.");
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_told_with_the_nearest() {
+        let row = find("RecurringCharge").unwrap();
+        assert_eq!(explain(row, "shedule").unwrap_err(), "did you mean `schedule`?");
+        assert_eq!(explain(row, "schedule.strt").unwrap_err(), "did you mean `schedule.start`?");
+    }
+}

@@ -1,0 +1,106 @@
+//! JSON Schemas of whole documents: one for each kind, and one that looks at `kind` first.
+
+use serde_json::{Map, Value, json};
+
+use crate::base::id::NAME_LENGTH_MAX;
+use crate::kinds::register::KindRow;
+use crate::kinds::schema::DRAFT;
+use crate::spec::document::{ANNOTATIONS, API_VERSION};
+
+/// The name of the schema that looks at `kind` first, and of its file.
+pub const DOCUMENT: &str = "document";
+
+/// What every document has.
+const REQUIRED: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
+
+/// The schema of documents of one kind.
+pub fn of_kind(row: &KindRow) -> Value {
+    let spec = (row.schema)();
+    json!({
+        "$schema": DRAFT,
+        "title": row.name,
+        "description": spec.get("description"),
+        "type": "object",
+        "properties": {
+            "apiVersion": { "const": API_VERSION },
+            "kind": { "const": row.name },
+            "metadata": metadata(),
+            "spec": spec,
+        },
+        "required": REQUIRED,
+        "additionalProperties": false,
+    })
+}
+
+/// The schema of a document of any of these kinds.
+pub fn document(kinds: &[KindRow]) -> Value {
+    let names: Vec<&str> = kinds.iter().map(|row| row.name).collect();
+    let specs = kinds.iter().map(|row| (row.name.to_owned(), (row.schema)()));
+    let choices: Vec<Value> = names.iter().map(|name| choice(name)).collect();
+    json!({
+        "$schema": DRAFT,
+        "title": "A document of reckon",
+        "type": "object",
+        "properties": {
+            "apiVersion": { "const": API_VERSION },
+            "kind": { "enum": names },
+            "metadata": metadata(),
+            "spec": { "type": "object" },
+        },
+        "required": REQUIRED,
+        "additionalProperties": false,
+        "allOf": choices,
+        "$defs": specs.collect::<Map<_, _>>(),
+    })
+}
+
+/// What the spec has to be where `kind` is `name`.
+fn choice(name: &str) -> Value {
+    json!({
+        "if": { "properties": { "kind": { "const": name } }, "required": ["kind"] },
+        "then": { "properties": { "spec": { "$ref": format!("#/$defs/{name}") } } },
+    })
+}
+
+/// The head of every document.
+fn metadata() -> Value {
+    let name = |what: &str| {
+        json!({
+            "description": what,
+            "type": "string",
+            "pattern": "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$",
+            "maxLength": NAME_LENGTH_MAX,
+        })
+    };
+    let text = json!({ "type": ["string", "number", "boolean"] });
+    json!({
+        "type": "object",
+        "properties": {
+            "name": name("What the document is called; with kind and namespace its name for ever."),
+            "namespace": name("`default` where it is left out."),
+            "labels": {
+                "description": "Texts of your own.",
+                "type": ["object", "null"],
+                "additionalProperties": text,
+            },
+            "annotations": annotations(&text),
+        },
+        "required": ["name"],
+        "additionalProperties": false,
+    })
+}
+
+/// Annotations of any other name are allowed, but none of ours that does not exist.
+fn annotations(text: &Value) -> Value {
+    let ours: Vec<String> = ANNOTATIONS.iter().map(|name| format!("reckon.dev/{name}")).collect();
+    let known = ours.iter().map(|name| (name.clone(), text.clone()));
+    json!({
+        "description": "Texts of your own, and those under `reckon.dev/`.",
+        "type": ["object", "null"],
+        "properties": known.collect::<Map<_, _>>(),
+        "additionalProperties": text,
+        "propertyNames": {
+            "anyOf": [{ "enum": ours }, { "not": { "pattern": "^reckon\\.dev/" } }],
+        },
+    })
+}
