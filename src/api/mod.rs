@@ -25,6 +25,7 @@ pub mod problem;
 pub mod recurring;
 pub mod rules;
 pub mod saved;
+pub mod surcharge;
 pub mod token;
 pub mod transaction;
 pub mod wire;

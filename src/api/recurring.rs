@@ -8,9 +8,11 @@ use crate::api::occurrence::Occurrence;
 use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
+mod actions;
 mod rules;
 
-pub use rules::{change_rules, rules, schedule_rules};
+pub use actions::{CancelRecurring, DeleteRecurring, NewClone, ScheduleCharge};
+pub use rules::{change_rules, clone_rules, recur_rules, rules, schedule_rules};
 
 wire::words! {
     /// Where a recurring charge stands (service-facts, 57).

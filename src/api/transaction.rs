@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::{MethodRef, PaymentMethod};
-use crate::api::recurring::Recur;
+use crate::api::recurring::{Recur, recur_rules};
 use crate::api::rules::{FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
 use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
@@ -163,7 +163,15 @@ pub fn rules(new: &NewCharge) -> Vec<FieldProblem> {
     if let Some(amount) = new.surcharge_amount {
         problems.amount("surcharge_amount", "Surcharge amount", amount, 0);
     }
-    problems.into_list()
+    let Some(recur) = &new.recur else {
+        return problems.into_list();
+    };
+    if new.auto_capture == Some(false) {
+        problems.add("auto_capture", "invalid", "A recurring charge needs automatic capture");
+    }
+    let mut problems = problems.into_list();
+    problems.extend(recur_rules(recur, new.amount));
+    problems
 }
 
 /// Authorises a payment.

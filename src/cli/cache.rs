@@ -21,6 +21,8 @@ use crate::store::open::{OpenError, peek};
 const ENTRY: &[u8] = b"x/plan";
 /// A plan with more open steps is made anew each time.
 const STEPS_MAX: usize = 500;
+/// Seconds after which a date may have changed somewhere.
+const QUARTER_S: i64 = 15 * 60;
 
 /// A plan and what it was made from.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,6 +31,10 @@ struct Kept {
     config: [u8; 32],
     position: u64,
     head: [u8; 32],
+    /// Whether nothing is left to do: then no date changes it.
+    settled: bool,
+    /// The quarter of an hour it was made in: what is due today depends on it.
+    quarter: i64,
     files: Vec<u8>,
     plan: String,
 }
@@ -49,6 +55,7 @@ pub(super) fn recall(setup: &Setup) -> Result<Option<PlanView>, Failure> {
     let same = kept.program == program()
         && kept.config == config(setup)
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
+        && (kept.settled || kept.quarter == quarter())
         && SpecIndex::decode(kept.files).is_ok_and(|files| files.unchanged(&setup.specs));
     Ok(if same { serde_json::from_str(&kept.plan).ok() } else { None })
 }
@@ -56,6 +63,11 @@ pub(super) fn recall(setup: &Setup) -> Result<Option<PlanView>, Failure> {
 /// The time before a load, for [`seal`].
 pub(super) fn moment() -> i64 {
     SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
+}
+
+/// The quarter of an hour that it is.
+fn quarter() -> i64 {
+    SystemClock.now().timestamp().div_euclid(QUARTER_S)
 }
 
 /// What the files looked like when they were loaded.
@@ -73,7 +85,9 @@ pub(super) fn keep(setup: &Setup, index: &dyn Index, files: Vec<u8>, plan: &Plan
     }
     let config = config(setup);
     let position = plan.position;
-    let kept = Kept { program: program(), config, position, head, files, plan: text };
+    let (settled, quarter) = (plan.steps.is_empty(), quarter());
+    let program = program();
+    let kept = Kept { program, config, position, head, settled, quarter, files, plan: text };
     let mut bytes = Vec::new();
     if ciborium::into_writer(&kept, &mut bytes).is_ok() {
         let mut batch = Batch::new();

@@ -25,12 +25,12 @@ pub(super) const CREDENTIALS_ROW: ReadingRow =
 pub(super) const KEYS_ROW: ReadingRow =
     ReadingRow { name: KEYS, queries: key_queries, learn: learn_keys };
 
-fn credential_queries() -> Vec<Query> {
+fn credential_queries(_: &Value) -> Vec<Query> {
     let credentials = Query::one(Call::to::<GetCredentials>(&[]));
     vec![credentials, Query::one(Call::to::<ListBankAccounts>(&[]))]
 }
 
-fn key_queries() -> Vec<Query> {
+fn key_queries(_: &Value) -> Vec<Query> {
     vec![Query::one(Call::to::<GetMerchant>(&[]))]
 }
 
@@ -55,6 +55,7 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
         "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
         "bank_accounts": deposits(banks, credentials, field),
         "timezone": credentials.pointer("/merchant/timezone"),
+        "reference_required": credentials.pointer("/merchant/reference_required"),
         "merchant_name": credentials.pointer("/merchant/name"),
     });
     let key = Secret::from(text(first, "secret_key").to_owned());
@@ -109,7 +110,10 @@ fn account(account: &Value) -> Value {
 
 /// What is kept of a bank account: nothing secret.
 fn bank_account(account: &Value) -> Value {
-    pick(account, &["id", "name", "currency", "trust", "test_mode"])
+    let mut kept = pick(account, &["id", "name", "currency", "trust", "test_mode"]);
+    let fed = list(account.get("processing_accounts")).iter().map(|one| text(one, "id"));
+    put(&mut kept, "processing_accounts", json!(fed.collect::<Vec<_>>()));
+    kept
 }
 
 /// These fields of an object, those that are there.

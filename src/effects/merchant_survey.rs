@@ -17,7 +17,7 @@ pub const SURVEY: &str = "merchant.survey";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: SURVEY, queries, learn };
 
-fn queries() -> Vec<Query> {
+fn queries(_: &Value) -> Vec<Query> {
     let lists =
         [Call::to::<ListCards>(&[]), Call::to::<ListBanks>(&[]), Call::to::<ListRecurring>(&[])];
     lists.into_iter().map(Query::list).collect()
@@ -37,7 +37,7 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
 }
 
 /// The mark that an object carries, in its reference or its description.
-fn mark_of(item: &Value) -> Option<Mark> {
+pub(super) fn mark_of(item: &Value) -> Option<Mark> {
     let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
     Mark::parse(text("reference")).or_else(|| Mark::find_in(text("description")))
 }

@@ -2,11 +2,13 @@
 //! and on saved banks are the same but for their endpoints, and share their files.
 //!
 //! An effect's file says what is sent, what the answer must say, and how a lost answer is settled
-//! (design.md part 3). Nothing else in the crate builds a request that changes the service. Two
-//! readings, which change nothing, stand in a register of their own.
+//! (design.md part 3). Nothing else in the crate builds a request that changes the service.
+//! Readings, which change nothing, stand in a register of their own.
 
 mod application_sign_up;
 mod application_submit;
+mod charge_recur;
+mod charge_schedule;
 mod code_exchange;
 mod contact_create;
 pub mod expect;
@@ -20,10 +22,15 @@ mod method_save;
 mod recurring_change;
 mod recurring_create;
 mod register;
+mod surcharge_read;
+#[cfg(test)]
+mod testing;
 mod token_create;
 
 pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
+pub use charge_recur::charge_now;
+pub use charge_schedule::schedule_charge;
 pub use code_exchange::exchange_code;
 pub use contact_create::create_contact;
 pub use invoice_create::create_invoice;
@@ -39,6 +46,7 @@ pub use register::{
     Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Proved, Query, READINGS, ReadCx,
     ReadingRow, Search, Trouble, effect_row, reading_row,
 };
+pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, create_token};
 
 use std::collections::BTreeMap;

@@ -47,19 +47,23 @@ pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 /// The newest event before sending: what comes after it is news.
 #[expect(clippy::unnecessary_wraps, reason = "other effects have no baseline at times")]
-fn baseline(_: &Effect) -> Option<Query> {
+pub(super) fn baseline(_: &Effect) -> Option<Query> {
     Some(Query::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1)))
 }
 
 fn queries(intent: &Intent) -> Vec<Query> {
+    vec![Query::list(Call::to::<ListRecurring>(&[])), events_since(intent)]
+}
+
+/// The events since the baseline, in rising order; all of them, newest first, where there was none.
+pub(super) fn events_since(intent: &Intent) -> Query {
     let newest = intent.baseline.get("results").and_then(|results| results.get(0));
     let since = newest.and_then(|event| event.get("created")).and_then(Value::as_str);
     let events = Call::to::<ListEvents>(&[]);
-    let events = match since {
+    Query::list(match since {
         Some(since) => events.query("start_date", since),
         None => events,
-    };
-    vec![Query::list(Call::to::<ListRecurring>(&[])), Query::list(events)]
+    })
 }
 
 fn judge(intent: &Intent, answers: &[Answer]) -> Finding {

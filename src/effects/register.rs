@@ -80,6 +80,8 @@ impl Answer {
 pub enum Finding {
     /// It happened; this is what its answer would have said.
     Happened(Value),
+    /// It was refused, and did nothing; these are the service's words.
+    Refused(Problem),
     /// It is not there. One look proves nothing; two complete ones do.
     Absent,
     /// The service shows nothing that could settle it.
@@ -121,6 +123,9 @@ pub enum Doubt {
     Search(Search),
     /// The service tells by itself, by a notification that carries the mark.
     Notice,
+    /// The same, of something that nothing marks: while one is open, no other of this effect is
+    /// sent for its merchant.
+    Alone(Search),
     /// Nothing can prove it: the intent's own `on_doubt` decides.
     Unprovable,
 }
@@ -154,8 +159,8 @@ pub struct EffectRow {
 pub struct ReadingRow {
     /// Its name.
     pub name: &'static str,
-    /// What is asked.
-    pub queries: fn() -> Vec<Query>,
+    /// What is asked, given what the reading is about.
+    pub queries: fn(about: &Value) -> Vec<Query>,
     /// What the answers teach about the resource, or why they cannot be used.
     pub learn: fn(&ReadCx<'_>, &[Answer]) -> Result<Learned, Trouble>,
 }
@@ -178,6 +183,8 @@ pub struct ReadCx<'a> {
     pub mode: crate::base::id::Mode,
     /// What is known of it so far.
     pub observed: Option<&'a Observed>,
+    /// What the reading was told it is about; null for most.
+    pub about: &'a Value,
     /// Whether the journal knows a mark.
     pub knows_mark: &'a dyn Fn(&str) -> bool,
 }
@@ -204,6 +211,8 @@ pub static EFFECTS: &[EffectRow] = &[
     super::token_create::ROW,
     super::recurring_create::ROW,
     super::recurring_change::ROW,
+    super::charge_recur::ROW,
+    super::charge_schedule::ROW,
 ];
 
 /// Every reading there is.
@@ -211,6 +220,7 @@ pub static READINGS: &[ReadingRow] = &[
     super::merchant_read::CREDENTIALS_ROW,
     super::merchant_read::KEYS_ROW,
     super::merchant_survey::ROW,
+    super::surcharge_read::ROW,
 ];
 
 /// The row of an effect.

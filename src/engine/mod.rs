@@ -10,6 +10,7 @@
 
 mod access;
 mod body;
+mod lone;
 mod notice;
 mod once;
 mod perform;
@@ -33,6 +34,7 @@ use crate::base::id::{IntentId, Key};
 use crate::base::planted;
 use crate::model::desired::Desired;
 use crate::plan::{Planner, World};
+use lone::Lone;
 
 pub use notice::Notice;
 pub use question::{
@@ -77,6 +79,7 @@ pub struct Engine {
     next_intent: IntentId,
     tasks: JoinSet<Finished>,
     busy: BTreeSet<Key>,
+    lone: Lone,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -96,7 +99,7 @@ impl Engine {
     /// Starts from what the journal knows and what the files want.
     pub fn new(shared: Arc<Shared>, specs: Box<dyn Specs>) -> Result<Self, EngineError> {
         let planner = Planner::new(shared.settings.planning.clone());
-        let world = Standing::load(&shared.facts, specs)?;
+        let world = Standing::load(&shared.facts, specs, shared.clock.clone())?;
         let next_intent = shared.facts.next_intent()?;
         let mut engine = Self {
             shared,
@@ -105,6 +108,7 @@ impl Engine {
             next_intent,
             tasks: JoinSet::new(),
             busy: BTreeSet::new(),
+            lone: Lone::default(),
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -159,6 +163,7 @@ impl Engine {
                 return Ok(());
             }
             let due = self.backoff.next_due();
+            let dated = self.next_dates();
             tokio::select! {
                 biased;
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
@@ -166,6 +171,7 @@ impl Engine {
                     self.finish(finished.map_err(EngineError::from)?)?;
                 }
                 () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
+                () = schedule::until(dated), if dated.is_some() && !self.stopping => self.redate(),
                 else => return Ok(()),
             }
         }

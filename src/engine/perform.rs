@@ -10,7 +10,7 @@ use super::tasks::{Finished, Job, Unable};
 use super::{body, once, settle};
 use crate::api::{Auth, Call};
 use crate::client::ReadError;
-use crate::effects::{Answer, EffectRow, Learned, Proved, effect_row, expect};
+use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
 use crate::model::intent::{Intent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::outcome::Outcome;
@@ -107,9 +107,8 @@ async fn baseline(
     let _permit = shared.permits().acquire().await;
     Ok(match shared.client.read(&query.call, &access).await {
         Ok(body) => Ok(kept(&body)),
-        Err(ReadError::NotFound(problem)) if !Answer::Missing(problem.clone()).unknown_path() => {
-            Ok(Value::Null)
-        }
+        // A service without such an object or list gives no evidence: a doubt will be held.
+        Err(ReadError::NotFound(_)) => Ok(Value::Null),
         Err(error) => Err(Unable::Unreachable(error.to_string())),
     })
 }

@@ -51,7 +51,7 @@ pub(super) async fn read(shared: &Shared, reading: Reading, wallet: &Wallet) -> 
 async fn tried(shared: &Shared, reading: &Reading, wallet: &Wallet) -> Result<Finished, Unread> {
     let row = reading_row(reading.name)
         .ok_or_else(|| EngineError::Bug(format!("no reading is called {}", reading.name)))?;
-    let answers = answers(shared, &(row.queries)(), wallet).await?;
+    let answers = answers(shared, &(row.queries)(&reading.about), wallet).await?;
     match judged(shared, row, reading, &answers)? {
         Ok(learned) => learnt(shared, reading, wallet, learned).await,
         Err(Trouble::Hold(reason)) => {
@@ -79,6 +79,7 @@ fn judged(
         key: &reading.key,
         mode: reading.mode,
         observed: observed.as_ref(),
+        about: &reading.about,
         knows_mark: &knows_mark,
     };
     Ok((row.learn)(&cx, answers))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use rand_core::Rng;
 use tokio::time::Instant;
 
@@ -109,6 +110,15 @@ pub(super) fn delay(failures: u32, rng: &mut dyn Rng) -> Duration {
     Duration::from_millis(rng.next_u64().checked_rem(millis).unwrap_or(0))
 }
 
+/// A new day begins at one of these everywhere: time zones differ by quarters of an hour.
+const QUARTER_MS: i64 = 15 * 60 * 1000;
+
+/// How long until the next quarter of an hour.
+pub(super) fn to_next_quarter(now: DateTime<Utc>) -> Duration {
+    let into = now.timestamp_millis().rem_euclid(QUARTER_MS);
+    Duration::from_millis(u64::try_from(QUARTER_MS.saturating_sub(into)).unwrap_or(1))
+}
+
 /// Sleeps until an instant, for ever if there is none.
 pub(super) async fn until(due: Option<Instant>) {
     match due {
@@ -120,6 +130,13 @@ pub(super) async fn until(due: Option<Instant>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quarter_ends_where_a_day_can_begin() {
+        let until = |text: &str| to_next_quarter(text.parse().unwrap()).as_secs();
+        assert_eq!(until("2026-11-21T18:00:00Z"), 900);
+        assert_eq!(until("2026-11-21T18:14:59Z"), 1);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_wait_that_is_over_comes_due_once() {

@@ -19,6 +19,9 @@ use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
 use crate::model::manifest::OnDoubt;
 use crate::model::outcome::Outcome;
 
+/// The status of a decline (service-facts, 21).
+const DECLINED: u16 = 422;
+
 /// Settles an intent that an earlier process left open.
 pub(super) async fn recovered(shared: &Shared, open: &OpenIntent, wallet: &Wallet) -> Finished {
     let intent = &open.intent;
@@ -46,7 +49,9 @@ pub(super) async fn settle(
             let again = Again { attempt, most, refusal_settles };
             resend(shared, row, intent, wallet, again).await
         }
-        Doubt::Search(search) => look(shared, row, intent, wallet, search).await,
+        Doubt::Search(search) | Doubt::Alone(search) => {
+            look(shared, row, intent, wallet, search).await
+        }
         Doubt::Notice => notice::awaited(shared, row, intent).await,
         Doubt::Unprovable => unprovable(shared, intent).await,
     }
@@ -158,6 +163,9 @@ async fn look(
         let wait = match find(shared, intent, wallet, search).await? {
             Ok(Finding::Happened(reply)) => {
                 return answered(shared, row, intent, &reply, Proof::Found).await;
+            }
+            Ok(Finding::Refused(problem)) => {
+                return refused(shared, row, intent, DECLINED, problem).await;
             }
             Ok(Finding::Absent) if proved(absences, late) => {
                 return absent(shared, intent, search.absent).await;

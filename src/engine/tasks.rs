@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::access::Wallet;
+use super::schedule::to_next_quarter;
 use super::shared::EngineError;
 use super::{Engine, Notice, notice, perform, read, settle};
 use crate::base::hash::SourceId;
@@ -83,6 +85,7 @@ impl Engine {
             let (shared, wallet) = (self.shared.clone(), self.wallet(&open.intent.merchant));
             self.busy.insert(key.clone());
             self.queue.remove(&key);
+            self.alone(&open.intent.effect, &key, &open.intent.merchant);
             self.tasks.spawn(async move { settle::recovered(&shared, &open, &wallet).await });
         }
     }
@@ -95,8 +98,10 @@ impl Engine {
                 return Ok(());
             };
             let work = self.planner.whole(&self.world, &key).and_then(|step| step.work);
-            if let Some(work) = work {
-                self.start(&key, &work)?;
+            match work {
+                Some(work) => self.start(&key, &work)?,
+                // What could be done when its step was made cannot any more: a date has come.
+                None => drop(self.planner.touch(&self.world, [key])),
             }
         }
         Ok(())
@@ -109,11 +114,24 @@ impl Engine {
         }
         self.backoff.trying(key);
         match work {
+            Work::Effect(effect) if !self.may_start(key, effect) => {}
             Work::Effect(effect) => self.start_effect(key, effect.clone()),
             Work::Read(reading) => self.start_reading(reading.clone()),
             Work::Note(applied) => self.start_note(key, applied.clone()),
         }
         Ok(())
+    }
+
+    /// When the dates have to be looked at again, if a step waits for one.
+    pub(super) fn next_dates(&self) -> Option<Instant> {
+        let waits = !self.planner.dated().is_empty();
+        waits.then(|| Instant::now().checked_add(to_next_quarter(self.shared.now()))).flatten()
+    }
+
+    /// Looks again at the steps that wait for another day.
+    pub(super) fn redate(&mut self) {
+        let made = self.planner.touch(&self.world, self.planner.dated().clone());
+        self.enqueue(made);
     }
 
     /// Starts an effect. The number of its intent is given here, where there is one owner.
@@ -216,6 +234,7 @@ impl Engine {
         };
         self.busy.remove(&key);
         self.world.refresh(&self.shared.facts, &key)?;
+        self.let_others_go(&key);
         match again {
             None => self.look_again(BTreeSet::from([key])),
             Some((unable, least)) => self.put_off(key, unable, least),
@@ -224,7 +243,7 @@ impl Engine {
     }
 
     /// Tries a resource again later, or leaves it alone after too many failures.
-    fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
+    pub(super) fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
         let shared = self.shared.clone();
         let failures = shared.random(|rng| self.backoff.fail(&key, least, rng));
         if self.shared.settings.failures_max.is_some_and(|most| failures >= most) {

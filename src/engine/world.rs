@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
+use crate::base::clock::SharedClock;
 use crate::base::id::Key;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
@@ -42,6 +45,7 @@ impl Specs for Loader {
 /// taking an unknown for an absent would make things twice.
 pub struct Standing {
     specs: Box<dyn Specs>,
+    clock: SharedClock,
     observed: BTreeMap<Key, Arc<Observed>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
 }
@@ -54,12 +58,16 @@ impl std::fmt::Debug for Standing {
 
 impl Standing {
     /// Everything that the fold knows.
-    pub fn load(facts: &Facts, specs: Box<dyn Specs>) -> Result<Self, FactError> {
+    pub fn load(
+        facts: &Facts,
+        specs: Box<dyn Specs>,
+        clock: SharedClock,
+    ) -> Result<Self, FactError> {
         let observed = facts.all_observed()?.into_iter();
         let observed = observed.map(|(key, known)| (key, Arc::new(known))).collect();
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
-        Ok(Self { specs, observed, open })
+        Ok(Self { specs, clock, observed, open })
     }
 
     /// Reads one resource again, after something was written about it.
@@ -102,6 +110,10 @@ impl World for Standing {
 
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>> {
         self.open.get(key).cloned()
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
     }
 
     fn known(&self) -> Vec<Key> {

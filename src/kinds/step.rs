@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::base::hash::SourceId;
@@ -43,6 +44,8 @@ pub struct StepCx<'a> {
     pub on_doubt: OnDoubt,
     /// Why live merchants are refused, if they are.
     pub live_refused: Option<&'a str>,
+    /// The present time: what is due today depends on it.
+    pub now: DateTime<Utc>,
 }
 
 impl std::fmt::Debug for StepCx<'_> {
@@ -142,7 +145,11 @@ pub fn object(
 
 /// A waiting creation is still a creation; one that cannot be is blocked.
 fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
-    if matches!(reason, Reason::Unfit(_)) { Verdict::Blocked } else { verdict }
+    if matches!(reason, Reason::Unfit(_) | Reason::DueToday(_)) {
+        Verdict::Blocked
+    } else {
+        verdict
+    }
 }
 
 /// An effect that can be done now, or why not.

@@ -37,6 +37,8 @@ pub struct Reading {
     pub mode: Mode,
     /// The manifest that asked for it.
     pub applied: Applied,
+    /// What it is about besides, as its row takes it; null for most.
+    pub about: Value,
 }
 
 /// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body stands

@@ -94,6 +94,8 @@ pub enum Reason {
     Suspended,
     /// Something still uses it.
     InUse(Vec<Key>),
+    /// Today is the one day on which it cannot be done.
+    DueToday(String),
     /// What it refers to cannot serve it.
     Unfit(String),
 }
@@ -126,6 +128,7 @@ impl Reason {
             Self::BrokenDocument => "BrokenDocument",
             Self::Suspended => "Suspended",
             Self::InUse(_) => "InUse",
+            Self::DueToday(_) => "DueToday",
             Self::Unfit(_) => "Unfit",
         }
     }
@@ -174,7 +177,7 @@ impl fmt::Display for Reason {
             Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
             Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
             Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
-            Self::Unfit(why) => write!(f, "{why}"),
+            Self::DueToday(why) | Self::Unfit(why) => write!(f, "{why}"),
         }
     }
 }
@@ -206,7 +209,7 @@ pub struct MoneyMove {
     pub amount: Money,
     /// Test or live.
     pub mode: Mode,
-    /// What happens to it: `invoiced`, `collected_per_occurrence`.
+    /// What happens to it: `invoiced`, `charged_now`, `collected_per_occurrence`.
     pub meaning: &'static str,
 }
 
@@ -261,6 +264,7 @@ impl Step {
             | Reason::InDoubt(_)
             | Reason::Held(_)
             | Reason::InUse(_)
+            | Reason::DueToday(_)
             | Reason::Unfit(_) => true,
             Reason::InSync
             | Reason::NotCreated

@@ -14,13 +14,15 @@ mod totals;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use crate::base::id::Key;
 use crate::kinds::step::{StepCx, View};
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::Observed;
-use crate::model::plan::{Plan, Step, Verdict};
+use crate::model::plan::{Plan, Reason, Step, Verdict};
 
 pub use totals::{Totals, summary};
 
@@ -51,6 +53,8 @@ pub trait World {
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
     /// The intent of a resource that is not closed.
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>>;
+    /// The present time.
+    fn now(&self) -> DateTime<Utc>;
     /// Every resource that something is known of.
     fn known(&self) -> Vec<Key>;
 }
@@ -62,6 +66,7 @@ pub struct Planner {
     settings: Settings,
     steps: BTreeMap<Key, Arc<Step>>,
     doable: BTreeSet<Key>,
+    dated: BTreeSet<Key>,
     needs: BTreeMap<Key, Vec<Key>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
     totals: Totals,
@@ -74,6 +79,7 @@ impl Planner {
             settings,
             steps: BTreeMap::new(),
             doable: BTreeSet::new(),
+            dated: BTreeSet::new(),
             needs: BTreeMap::new(),
             users: BTreeMap::new(),
             totals: Totals::default(),
@@ -152,6 +158,12 @@ impl Planner {
         } else {
             self.doable.remove(key);
         }
+        let dated = |step: &Step| matches!(step.reason, Reason::DueToday(_));
+        if after.as_ref().is_some_and(dated) {
+            self.dated.insert(key.clone());
+        } else {
+            self.dated.remove(key);
+        }
         let kept = after.map(|step| Arc::new(Step { changes: Vec::new(), work: None, ..step }));
         match kept {
             Some(step) => self.steps.insert(key.clone(), step),
@@ -168,6 +180,7 @@ impl Planner {
             view: &seen,
             on_doubt: self.settings.on_doubt,
             live_refused: self.settings.live_refused.as_deref(),
+            now: world.now(),
         };
         step::step(&cx, world, key)
     }
@@ -175,6 +188,11 @@ impl Planner {
     /// Whether something can be done about a resource now.
     pub fn doable(&self, key: &Key) -> bool {
         self.doable.contains(key)
+    }
+
+    /// The resources whose steps change with the date alone.
+    pub fn dated(&self) -> &BTreeSet<Key> {
+        &self.dated
     }
 
     /// One step.

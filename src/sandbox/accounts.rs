@@ -8,12 +8,14 @@ use crate::base::secret::Secret;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::lists::Mode;
 use crate::sandbox::merchants::{APPLICATION, MerchantRecord, ModeKeys};
+use crate::sandbox::policy::Policy;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
 /// GET /gateway-credentials.
 pub(crate) fn credentials(cx: &mut Cx<'_>, asked: &Asked) -> Result<GatewayCredentials, Refusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
+    let policy = cx.policy(&merchant.id)?;
     let texts = |words: [&str; 6]| words.map(str::to_owned).to_vec();
     Ok(GatewayCredentials {
         application: APPLICATION.to_owned(),
@@ -31,9 +33,9 @@ pub(crate) fn credentials(cx: &mut Cx<'_>, asked: &Asked) -> Result<GatewayCrede
                 "view_reports",
             ]),
         },
-        test_accounts: accounts(&merchant, Mode::Test),
-        live_accounts: accounts(&merchant, Mode::Live),
-        merchant: profile(&merchant),
+        test_accounts: accounts(&merchant, &policy, Mode::Test),
+        live_accounts: accounts(&merchant, &policy, Mode::Live),
+        merchant: profile(&merchant, &policy),
     })
 }
 
@@ -47,9 +49,10 @@ fn label(merchant: &MerchantRecord) -> String {
     merchant.name.chars().map(fits).collect()
 }
 
-fn profile(merchant: &MerchantRecord) -> MerchantProfile {
+fn profile(merchant: &MerchantRecord, policy: &Policy) -> MerchantProfile {
     if let Some(profile) = &merchant.profile {
-        return profile.clone();
+        let reference_required = Some(policy.reference_required);
+        return MerchantProfile { reference_required, ..profile.clone() };
     }
     let text = |text: &str| Some(text.to_owned());
     MerchantProfile {
@@ -67,18 +70,18 @@ fn profile(merchant: &MerchantRecord) -> MerchantProfile {
         support_phone: text("2175550101"),
         email_success_to: Some(owner_email(merchant)),
         email_failure_to: Some(owner_email(merchant)),
-        reference_required: Some(false),
+        reference_required: Some(policy.reference_required),
         reference_label: text("Reference"),
     }
 }
 
-fn accounts(merchant: &MerchantRecord, mode: Mode) -> Vec<Account> {
+fn accounts(merchant: &MerchantRecord, policy: &Policy, mode: Mode) -> Vec<Account> {
     let keys = merchant.keys(mode);
     let account = |name: &str, kind: AccountType, id: &str| Account {
         name: name.to_owned(),
         kind,
         currency: "USD".to_owned(),
-        recurring_charges_enabled: Some(true),
+        recurring_charges_enabled: Some(policy.allows_recurring(id)),
         id: id.to_owned(),
         public_key: keys.public_key.clone(),
         secret_key: Some(Secret::from(keys.secret_key.clone())),

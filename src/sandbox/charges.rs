@@ -14,6 +14,7 @@ use crate::sandbox::due::{self, Due};
 use crate::sandbox::ledger::{self, Movement};
 use crate::sandbox::lists::{Kept, KindOf, Owner};
 use crate::sandbox::methods::{KeptMethod, resolve};
+use crate::sandbox::recur::Start;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
@@ -67,14 +68,17 @@ pub(crate) fn create(
         return Err(Refusal::broken());
     };
     resolved.method.check("method", cx.now)?;
-    refuse_recur(&new)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
     let account = merchant.account(owner.mode, kind, new.account_id.as_deref())?;
     check_terms(&new, &resolved.method)?;
+    cx.policy(&owner.merchant)?.need_reference(new.reference.as_deref())?;
+    let start =
+        new.recur.take().map(|recur| Start::new(cx, &owner, &account, recur)).transpose()?;
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
+    let fits = resolved.method.class.failure.is_none();
     let order = Order {
         owner,
         account,
@@ -84,18 +88,14 @@ pub(crate) fn create(
         reference: new.reference,
         surcharge_amount: new.surcharge_amount,
         data: new.data,
-        recurring: None,
+        recurring: start.as_ref().map(Start::ids).filter(|_| fits),
     };
-    answer(authorize(cx, order)?)
-}
-
-/// A charge that would start a schedule is refused whole, so that no money moves without its schedule.
-fn refuse_recur(new: &NewCharge) -> Result<(), Refusal> {
-    if new.recur.is_none() {
-        return Ok(());
+    let kept = authorize(cx, order)?;
+    // A decline makes no recurring charge (gateway-api, POST /v1/charges, rule 4).
+    if let Some(start) = start.filter(|_| kept.object.failure_code.is_none()) {
+        start.begin(cx, &kept)?;
     }
-    let text = "Recurring charges are not enabled with a charge";
-    Err(Refusal::rule("unavailable_for_merchant_policy", text))
+    answer(kept)
 }
 
 fn check_terms(new: &NewCharge, method: &KeptMethod) -> Result<(), Refusal> {

@@ -90,6 +90,36 @@ pub(crate) fn open(
     Ok(Some(object))
 }
 
+/// The first occurrence of a recurring charge that began with a charge: paid by it (gateway-api, POST
+/// /v1/charges, rule 4).
+pub(crate) fn paid(
+    cx: &mut Cx<'_>,
+    charge: &KeptRecurring,
+    id: &str,
+    transaction: &KeptTransaction,
+    today: NaiveDate,
+) -> Result<(), Refusal> {
+    let sequence = cx.next();
+    let now = Some(Timestamp(cx.now));
+    let mut object = Occurrence {
+        id: id.to_owned(),
+        recurring_charge_id: charge.object.id.clone(),
+        amount: transaction.object.amount,
+        status: OccurrenceStatus::Pending,
+        due_date: Some(today),
+        created: now,
+        modified: now,
+        ..Occurrence::default()
+    };
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
+    object.status = step(&object.status, Change::Pay).ok_or_else(unavailable)?;
+    (object.attempts, object.last_attempt) = (1, now);
+    let inside = Inside { transactions: vec![transaction.object.id.clone()] };
+    let kept = Kept { owner: charge.owner.clone(), sequence, object, inside };
+    cx.create(KIND, &charge.object.id, id, &kept)?;
+    events::emit(cx, &charge.owner, "recurring_charge.occurrence.paid", &kept.object)
+}
+
 fn plan(cx: &mut Cx<'_>, charge: &mut KeptRecurring, object: &Occurrence) -> Result<(), Refusal> {
     charge.inside.pending = Some(object.id.clone());
     charge.object.next_payment = object.due_date;
@@ -250,13 +280,19 @@ fn after_late_payment(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(),
     if replan(cx, charge, today)? {
         return Ok(());
     }
-    if let Some(pending) = charge.inside.pending.clone() {
-        let mut kept = any(cx, &pending)?;
-        kept.object.status = step(&kept.object.status, Change::Ignore).ok_or_else(unavailable)?;
-        cx.update(KIND, &pending, &kept)?;
-        events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)?;
-    }
+    ignore_pending(cx, charge)?;
     complete(cx, charge)
+}
+
+/// Takes the pending occurrence out of the collection, and opens no other.
+pub(crate) fn ignore_pending(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> {
+    let Some(pending) = charge.inside.pending.take() else {
+        return Ok(());
+    };
+    let mut kept = any(cx, &pending)?;
+    kept.object.status = step(&kept.object.status, Change::Ignore).ok_or_else(unavailable)?;
+    cx.update(KIND, &pending, &kept)?;
+    events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
 }
 
 /// The two objects that a path names.
@@ -268,6 +304,10 @@ fn pair(cx: &Cx<'_>, asked: &Asked) -> Result<(KeptRecurring, KeptOccurrence), R
         return Err(Refusal::missing(KIND.name, asked.parameter(1)));
     }
     Ok((charge, kept))
+}
+
+fn refuse_deleted(charge: &KeptRecurring) -> Result<(), Refusal> {
+    if charge.object.status == RecurringStatus::Deleted { Err(unavailable()) } else { Ok(()) }
 }
 
 /// The occurrence with its transactions.
@@ -299,6 +339,7 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal>
     let (charge, kept) = pair(cx, asked)?;
     let id = kept.object.id.clone();
     step(&kept.object.status, Change::Pay).ok_or_else(unavailable)?;
+    refuse_deleted(&charge)?;
     let transaction = attempt(cx, charge, kept)?;
     charges::answer(transaction)?;
     show(cx, &id)
@@ -307,6 +348,7 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal>
 /// POST …/ignore.
 pub(crate) fn ignore(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal> {
     let (charge, mut kept) = pair(cx, asked)?;
+    refuse_deleted(&charge)?;
     close(cx, charge, &mut kept, Change::Ignore)?;
     show(cx, &kept.object.id)
 }

@@ -15,7 +15,7 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::compare;
-use crate::sandbox::{events, occurrences, tokens};
+use crate::sandbox::{events, expiry, occurrences, tokens};
 
 pub(crate) const KIND: KindOf = KindOf { word: "recurring", name: "RecurringCharge" };
 
@@ -38,6 +38,10 @@ pub(crate) enum Change {
     Update,
     /// Limits are reached, or no date is left.
     Complete,
+    /// A request ends it.
+    Cancel,
+    /// A request removes it.
+    Delete,
 }
 
 /// Where a change leads; `None` where it is not valid for the status.
@@ -45,8 +49,13 @@ pub(crate) fn step(status: &RecurringStatus, change: Change) -> Option<Recurring
     use RecurringStatus as S;
     match (status, change) {
         (S::Active, Change::Update) => Some(S::Active),
-        (S::Active, Change::Complete) => Some(S::Completed),
-        (S::Completed | S::Deleted | S::Other(_), Change::Update | Change::Complete) => None,
+        (S::Active, Change::Complete | Change::Cancel) => Some(S::Completed),
+        (S::Active | S::Completed, Change::Delete) => Some(S::Deleted),
+        (S::Completed, Change::Update | Change::Complete | Change::Cancel)
+        | (
+            S::Deleted | S::Other(_),
+            Change::Update | Change::Complete | Change::Cancel | Change::Delete,
+        ) => None,
     }
 }
 
@@ -67,18 +76,33 @@ pub(crate) fn create(
     if new.currency.as_deref().is_some_and(|code| code != "USD") {
         return Err(Refusal::rule("unsupported_currency", "Currency is not supported"));
     }
+    cx.policy(&owner.merchant)?.need_reference(new.reference.as_deref())?;
+    begin(cx, &owner, new, account, method)
+}
+
+/// Makes a recurring charge whose parts have been checked, with its first occurrence.
+pub(crate) fn begin(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    new: NewRecurringCharge,
+    account: String,
+    method: KeptMethod,
+) -> Result<RecurringCharge, Refusal> {
+    cx.policy(&owner.merchant)?.need_recurring(&account)?;
+    let today = cx.merchant(&owner.merchant)?.today(cx.now);
     let object = build(cx, new, account, &method);
     let sequence = cx.next();
     let inside = Inside { method, ..Inside::default() };
     let mut kept = Kept { owner: owner.clone(), sequence, object, inside };
     let id = kept.object.id.clone();
     cx.create(KIND, &owner.key(), &id, &kept)?;
-    events::emit(cx, &owner, "recurring_charge.created", &kept.object)?;
-    let first = occurrences::open(cx, &mut kept, merchant.today(cx.now))?;
+    events::emit(cx, owner, "recurring_charge.created", &kept.object)?;
+    let first = occurrences::open(cx, &mut kept, today)?;
     let Some(first) = first else {
         let text = "The schedule has no occurrences";
         return Err(Refusal::rule("no_occurrences_for_schedule", text));
     };
+    expiry::plan(cx, &kept)?;
     cx.update(KIND, &id, &kept)?;
     Ok(RecurringCharge { occurrences: Some(vec![first]), ..kept.object })
 }

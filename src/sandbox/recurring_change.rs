@@ -14,7 +14,7 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::recurring::{Change, KIND, KeptRecurring, calendar, find, refuse_today, step};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use crate::sandbox::{events, occurrences, tokens};
+use crate::sandbox::{events, expiry, occurrences, tokens};
 
 /// PATCH: what is absent stays.
 pub(crate) fn patch(
@@ -76,6 +76,7 @@ fn update(
     if let Some(method) = change.method {
         let owner = kept.owner.clone();
         change_method(cx, &owner, &mut kept, method)?;
+        expiry::plan(cx, &kept)?;
     }
     let kind = &kept.inside.method.shown.kind;
     let account = change.account_id.as_deref().unwrap_or(&kept.object.account_id);

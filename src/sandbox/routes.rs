@@ -17,7 +17,11 @@ use crate::api::merchant::GetMerchant;
 use crate::api::occurrence::{GetOccurrence, IgnoreOccurrence, ListOccurrences, PayOccurrence};
 use crate::api::one_time_token::{CreateToken, GetToken};
 use crate::api::preview::PreviewSchedule;
-use crate::api::recurring::{CreateRecurring, GetRecurring, ListRecurring, PatchRecurring};
+use crate::api::recurring::{
+    CancelRecurring, CreateRecurring, DeleteRecurring, GetRecurring, ListRecurring, PatchRecurring,
+    ScheduleCharge,
+};
+use crate::api::surcharge::GetSurcharge;
 use crate::api::token::ExchangeToken;
 use crate::api::transaction::{CreateCharge, GetTransaction, SearchTransactions};
 use crate::api::{Auth, Endpoint, Method};
@@ -29,7 +33,8 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{
     accounts, applications, banks, cards, charges, contacts, events, invoices, lenient, oauth,
-    occurrences, preview, recurring, recurring_change, tokens, transactions,
+    occurrences, preview, recur, recurring, recurring_change, recurring_end, surcharges, tokens,
+    transactions,
 };
 
 type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
@@ -96,6 +101,8 @@ impl Routes {
         self.read::<DeleteBank>(|cx, asked| banks::ROOM.delete(cx, asked));
         self.read::<ListBanks>(|cx, asked| banks::ROOM.list(cx, asked, None));
         self.write::<CreateCharge>(charges::create);
+        self.write::<ScheduleCharge>(recur::schedule);
+        self.read::<GetSurcharge>(surcharges::show);
     }
 
     fn schedules(&mut self) {
@@ -107,6 +114,8 @@ impl Routes {
         self.0.push(Route { auth: Auth::SecretKey, surface: Surface::Public, ..put });
         self.read::<GetRecurring>(recurring::get).surface = Surface::Public;
         self.read::<ListRecurring>(recurring::list).surface = Surface::Public;
+        self.read::<CancelRecurring>(recurring_end::cancel).surface = Surface::Public;
+        self.read::<DeleteRecurring>(recurring_end::delete).surface = Surface::Public;
         self.read::<ListOccurrences>(occurrences::list);
         self.read::<GetOccurrence>(occurrences::get);
         self.read::<PayOccurrence>(occurrences::pay);

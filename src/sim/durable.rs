@@ -87,9 +87,10 @@ pub type Name = (String, String, String);
 pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
     match (method, path) {
         ("POST", "/invoices") => Some("source_id"),
-        ("POST", "/v1/cards" | "/v1/banks" | "/v1/tokens" | "/v1/recurring/charges") => {
-            Some("reference")
-        }
+        (
+            "POST",
+            "/v1/cards" | "/v1/banks" | "/v1/tokens" | "/v1/recurring/charges" | "/v1/charges",
+        ) => Some("reference"),
         _ => None,
     }
 }

@@ -38,7 +38,7 @@ pub const FAULTS: &[Fault] = &[
 /// What a call that changes nothing is called.
 pub const READ: &str = "read";
 
-/// Every effect by its call: name, method, path (a path that ends in `/` has an id behind it).
+/// Every effect by its call: name, method, path (a path that ends in `/` has an id behind it, and `*` stands for one).
 pub const CALLS: &[(&str, &str, &str)] = &[
     ("application.submit", "POST", "/api/v1/merchant_applications"),
     ("application.sign_up", "POST", "/api/v1/merchant_applications/sign_up"),
@@ -54,6 +54,8 @@ pub const CALLS: &[(&str, &str, &str)] = &[
     ("token.create", "POST", "/v1/tokens"),
     ("recurring.create", "POST", "/v1/recurring/charges"),
     ("recurring.change", "PATCH", "/v1/recurring/charges/"),
+    ("charge.recur", "POST", "/v1/charges"),
+    ("charge.schedule", "POST", "/v1/charges/*/schedule"),
 ];
 
 /// The effects whose answers name an amount, and where.
@@ -61,6 +63,7 @@ pub const AMOUNTS: &[(&str, &str)] = &[
     ("invoice.create", "total_amount"),
     ("recurring.create", "amount"),
     ("recurring.change", "amount"),
+    ("charge.recur", "amount"),
 ];
 
 /// The effect that a request has: `None` for a request that we should never send.
@@ -68,10 +71,14 @@ pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
     if method == "GET" {
         return Some(READ);
     }
-    let fits = |pattern: &str| match path.strip_prefix(pattern) {
-        Some("") => !pattern.ends_with('/'),
-        Some(id) => pattern.ends_with('/') && !id.contains('/'),
-        None => false,
+    let fits = |pattern: &str| {
+        let (before, after) = pattern.split_once('*').unwrap_or((pattern, ""));
+        let id = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        match id {
+            Some("") => !before.ends_with('/'),
+            Some(id) => before.ends_with('/') && !id.contains('/'),
+            None => false,
+        }
     };
     let call = CALLS.iter().find(|(_, verb, pattern)| *verb == method && fits(pattern));
     call.map(|(effect, _, _)| *effect)
@@ -154,8 +161,11 @@ mod tests {
         assert_eq!(effect_of("POST", "/v1/cards"), Some("card.save"));
         assert_eq!(effect_of("DELETE", "/v1/cards/abc"), Some("card.delete"));
         assert_eq!(effect_of("GET", "/v1/cards"), Some(READ));
+        assert_eq!(effect_of("POST", "/v1/charges"), Some("charge.recur"));
+        assert_eq!(effect_of("POST", "/v1/charges/abc/schedule"), Some("charge.schedule"));
         for (method, path) in [
-            ("POST", "/v1/charges"),
+            ("POST", "/v1/charges/"),
+            ("POST", "/v1/charges/a/refund"),
             ("PATCH", "/v1/cards"),
             ("DELETE", "/v1/cards/a/b"),
             ("DELETE", "/v1/cards/"),

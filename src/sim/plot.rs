@@ -35,23 +35,23 @@ fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
         same.map(|doc| doc.name.clone()).collect()
     };
     let owner = merchant.to_owned();
-    let body =
-        match kind {
-            "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| Body::Invoice {
-                merchant: owner,
-                contact,
-                lines: (0..dice.between(1, 3)).map(|_| amount(dice)).collect(),
-                mails: u32::try_from(dice.below(3)).unwrap_or(0),
-            }),
-            "RecurringCharge" => dice.pick(&of("SavedMethod")).cloned().map(|card| {
-                Body::Recurring { merchant: owner, card, amount: amount(dice), text: 0 }
-            }),
-            "SavedMethod" => {
-                let (bank, delete) = (dice.percent(40), dice.percent(60));
-                Some(Body::Card { merchant: owner, bank, text: 0, holder: 0, delete })
-            }
-            _ => Some(Body::Contact { merchant: owner, hold: dice.percent(30) }),
-        };
+    let body = match kind {
+        "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| Body::Invoice {
+            merchant: owner,
+            contact,
+            lines: (0..dice.between(1, 3)).map(|_| amount(dice)).collect(),
+            mails: u32::try_from(dice.below(3)).unwrap_or(0),
+        }),
+        "RecurringCharge" => dice.pick(&of("SavedMethod")).cloned().map(|card| {
+            let (amount, now) = (amount(dice), dice.percent(40));
+            Body::Recurring { merchant: owner, card, amount, now, text: 0 }
+        }),
+        "SavedMethod" => {
+            let (bank, delete) = (dice.percent(40), dice.percent(60));
+            Some(Body::Card { merchant: owner, bank, text: 0, holder: 0, delete })
+        }
+        _ => Some(Body::Contact { merchant: owner, hold: dice.percent(30) }),
+    };
     let body = body.unwrap_or_else(|| match kind {
         "RecurringCharge" => Body::Card {
             merchant: merchant.to_owned(),
@@ -158,7 +158,7 @@ fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
             *holder = holder.saturating_add(u32::from(what != 1));
             *delete = dice.percent(60);
         }
-        Body::Recurring { merchant: _, card: _, amount: collected, text } => {
+        Body::Recurring { merchant: _, card: _, amount: collected, now: _, text } => {
             if dice.percent(60) {
                 *collected = amount(dice);
             } else {

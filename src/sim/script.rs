@@ -57,6 +57,7 @@ const CHANGES: &[&str] = &[
     "bank.delete",
     "token.create",
     "recurring.change",
+    "charge.recur",
 ];
 
 /// What the sending of a call is called among crash points.

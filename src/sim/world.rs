@@ -70,6 +70,8 @@ pub enum Body {
         card: String,
         /// What each occurrence collects, in minor units.
         amount: i64,
+        /// `first_charge: now`: the first is collected when it is made.
+        now: bool,
         /// The version of its description.
         text: u32,
     },
@@ -248,14 +250,18 @@ impl Doc {
                     self.text().unwrap_or_default()
                 )
             }
-            Body::Recurring { merchant, card, amount, text: _ } => writeln!(
-                out,
-                "  merchant: {merchant}\n  method: {card}\n  amount: {}\n  description: {}\n  \
-                 schedule: {{start: 2027-02-01, interval_unit: MONTH, interval_delay: 1, \
-                 days: [\"1\"]}}",
-                money(*amount),
-                self.text().unwrap_or_default()
-            ),
+            Body::Recurring { merchant, card, amount, now, text: _ } => {
+                let start = if *now { "" } else { "start: 2027-02-01, " };
+                let first = if *now { "\n  first_charge: now" } else { "" };
+                writeln!(
+                    out,
+                    "  merchant: {merchant}\n  method: {card}\n  amount: {}\n  description: {}\n  \
+                     schedule: {{{start}interval_unit: MONTH, interval_delay: 1, days: \
+                     [\"1\"]}}{first}",
+                    money(*amount),
+                    self.text().unwrap_or_default()
+                )
+            }
         }
     }
 }

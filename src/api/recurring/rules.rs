@@ -1,6 +1,6 @@
 //! The rules of the fields of recurring charges and schedules.
 
-use crate::api::recurring::{NewRecurringCharge, RecurringChange, Schedule};
+use crate::api::recurring::{NewClone, NewRecurringCharge, Recur, RecurringChange, Schedule};
 use crate::api::rules::{FieldProblem, Problems};
 
 /// Everything wrong with the fields of a new recurring charge, but for an inline method's own.
@@ -29,6 +29,42 @@ pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
     }
     limit_rules(&mut problems, change.amount, change.max_occurrences, change.max_amount);
     problems.into_list()
+}
+
+/// Everything wrong with the fields of a recurring charge made from an earlier charge.
+pub fn clone_rules(new: &NewClone) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    problems.amount_required("amount", "Amount", new.amount);
+    match &new.schedule {
+        None => problems.add("schedule", "not_null", "Schedule cannot be blank"),
+        Some(schedule) => schedule_rules(&mut problems, schedule, true),
+    }
+    problems.into_list()
+}
+
+/// Everything wrong with the schedule that a charge of this amount starts; its fields lie below `recur`.
+pub fn recur_rules(recur: &Recur, charged: Option<i64>) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    if let Some(amount) = recur.amount {
+        problems.amount("amount", "Amount", amount, 1);
+    }
+    let schedule = Schedule {
+        interval_unit: recur.interval_unit.clone(),
+        interval_delay: recur.interval_delay,
+        start: None,
+        end: recur.end,
+        days: recur.days.clone(),
+    };
+    schedule_rules(&mut problems, &schedule, true);
+    let amount = recur.amount.or(charged);
+    limit_rules(&mut problems, amount, recur.max_occurrences, recur.max_amount);
+    let mut problems = problems.into_list();
+    problems.retain(|problem| problem.context != "schedule.start");
+    for problem in &mut problems {
+        let field = problem.context.trim_start_matches("schedule.");
+        problem.context = format!("recur.{field}");
+    }
+    problems
 }
 
 /// The rules of a schedule (gateway-api, recur object; service-facts, 58, 65).

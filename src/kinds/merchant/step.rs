@@ -125,7 +125,8 @@ fn foreign(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Opt
 /// A reading for this merchant.
 fn read(name: &'static str, new: Obligation) -> Work {
     let (key, merchant, mode) = (new.key, new.merchant, new.mode);
-    Work::Read(Reading { name, key, merchant, mode, applied: new.applied })
+    let about = Value::Null;
+    Work::Read(Reading { name, key, merchant, mode, applied: new.applied, about })
 }
 
 /// Noon of a date in a merchant's zone, as UTC: what a bare date means (design.md part 4). `None`

@@ -1,10 +1,18 @@
 //! A recurring charge: an amount that a saved method pays by a schedule (gateway-api, Recurring charge).
 
+mod account;
+mod checks;
+mod fields;
+mod request;
 pub mod schedule;
 pub mod shape;
 mod step;
 #[cfg(test)]
+mod step_tests;
+mod surcharge;
+#[cfg(test)]
 mod tests;
+mod today;
 
 pub use schedule::ScheduleSpec;
-pub use shape::{RecurringCharge, Spec};
+pub use shape::{FirstCharge, RecurringCharge, Spec, Surcharge};

@@ -1,19 +1,24 @@
 //! A schedule as people write it: each field is read by itself, so that one run tells all that is wrong.
 
-use chrono::NaiveDate;
+use chrono::{Days, NaiveDate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::checks::missing;
 use crate::base::schedule::{Day, Schedule, Unit};
 use crate::kinds::whole::Whole;
 use crate::model::issue::Issue;
+
+/// Every day of a week or month comes within so many days.
+const YEAR_DAYS: u64 = 366;
 
 /// When payments are due (gateway-api, recur object). The canonical form is the one on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The first date that may be due, `YYYY-MM-DD`.
-    pub start: String,
+    /// The first date that may be due, `YYYY-MM-DD`; none where the first charge is made now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// The unit of the step.
     pub interval_unit: Unit,
     /// The step in units.
@@ -27,38 +32,59 @@ pub struct ScheduleSpec {
 }
 
 impl ScheduleSpec {
-    /// The schedule. Errors: every date and day that cannot be read, with its path.
-    pub fn read(&self) -> Result<Schedule, Vec<Issue>> {
-        let Self { start, interval_unit, interval_delay, end, days } = self;
+    /// Everything wrong with it; `now`: the first charge is made now, so that no start is written.
+    pub(super) fn issues(&self, now: bool) -> Vec<Issue> {
         let mut issues = Vec::new();
-        let start = keep(date("spec.schedule.start", start), &mut issues);
-        let end = end.as_deref().map(|end| keep(date("spec.schedule.end", end), &mut issues));
-        let days = days.iter().enumerate().map(|(index, text)| keep(day(index, text), &mut issues));
-        let days: Vec<Day> = days.flatten().collect();
-        match start {
-            Some(start) if issues.is_empty() => Ok(Schedule {
-                start,
-                interval_unit: *interval_unit,
-                interval_delay: interval_delay.0,
-                end: end.flatten(),
-                days,
-            }),
-            Some(_) | None => Err(issues),
+        let start = match &self.start {
+            Some(start) => keep(date("spec.schedule.start", start), &mut issues),
+            None if now => None,
+            None => {
+                issues.push(missing("spec.schedule.start"));
+                None
+            }
+        };
+        if now && self.start.is_some() {
+            issues.push(start_now());
         }
+        let schedule = self.read(start, &mut issues);
+        if let Some(schedule) = schedule.filter(|_| issues.is_empty()) {
+            issues.extend(schedule.problems().into_iter().map(|problem| {
+                let path = format!("spec.schedule.{}", problem.field);
+                let code = "reckon::recurring_charge::schedule";
+                Issue::error(code, &path, problem.message, problem.help)
+            }));
+        }
+        issues
     }
 
-    /// Everything wrong with it.
-    pub(super) fn issues(&self) -> Vec<Issue> {
-        let schedule = match self.read() {
-            Ok(schedule) => schedule,
-            Err(issues) => return issues,
-        };
-        let issues = schedule.problems().into_iter().map(|problem| {
-            let path = format!("spec.schedule.{}", problem.field);
-            Issue::error("reckon::recurring_charge::schedule", &path, problem.message, problem.help)
-        });
-        issues.collect()
+    /// The schedule, as far as it can be read. Without a start it is looked at from a day that is
+    /// early enough for every rule but those about the start.
+    fn read(&self, start: Option<NaiveDate>, issues: &mut Vec<Issue>) -> Option<Schedule> {
+        let Self { start: _, interval_unit, interval_delay, end, days } = self;
+        let end = end.as_deref().map(|end| keep(date("spec.schedule.end", end), issues));
+        let days = days.iter().enumerate().map(|(index, text)| keep(day(index, text), issues));
+        let days: Vec<Day> = days.flatten().collect();
+        let end = end.flatten();
+        let early = end.and_then(|end| end.checked_sub_days(Days::new(YEAR_DAYS)));
+        Some(Schedule {
+            start: start.or(early).unwrap_or(NaiveDate::from_ymd_opt(2000, 1, 1)?),
+            interval_unit: *interval_unit,
+            interval_delay: interval_delay.0,
+            end,
+            days,
+        })
     }
+}
+
+fn start_now() -> Issue {
+    let message = "the first charge is made now, and the schedule starts with it";
+    let help = "leave `start` out, or write `first_charge: scheduled`";
+    let path = "spec.schedule.start";
+    Issue::error("reckon::recurring_charge::start_now", path, message, help).at_key().related(
+        None,
+        "spec.first_charge",
+        "it is made now",
+    )
 }
 
 fn keep<T>(read: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T> {

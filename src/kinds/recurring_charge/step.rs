@@ -1,41 +1,51 @@
-//! What has to be done about a recurring charge: it is made from a saved method, and its amount,
-//! schedule, limits and description change where it is.
+//! What has to be done about a recurring charge: it is made from a saved method, with a charge or
+//! without, or from an earlier charge; and its amount, schedule, limits and description change where
+//! it is.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::RecurringCharge;
-use crate::base::id::Key;
+use super::surcharge::{Quote, first, quote};
+use super::{RecurringCharge, account, request, today};
+use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
-use crate::effects::put;
-use crate::effects::{change_recurring, create_recurring};
+use crate::effects::{Obligation, SURCHARGE};
+use crate::effects::{change_recurring, charge_now, create_recurring, schedule_charge};
 use crate::kinds::diff::amount;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, named, needed, needed_id, object, orphaned,
-    reference, text,
+    Draft, MERCHANT, Object, StepCx, mode_of, needed, object, orphaned, reference, text,
 };
 use crate::kinds::{Kind, Shape};
+use crate::model::effect::{Effect, Reading, Work};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{FieldChange, MoneyMove, Reason};
+use crate::model::plan::{MoneyMove, Reason, Verdict};
+
+/// What a scheduled payment collects, each time.
+const PER_OCCURRENCE: &str = "collected_per_occurrence";
 
 /// The step of a recurring charge.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    let spec = &manifest.spec;
-    let description = text(spec, "description");
+    let quote = quote(cx, manifest, have);
+    let description = text(&manifest.spec, "description");
     let kind = Object {
-        create: &|new| Ok(create_recurring(new, body(cx, manifest)?, description)),
+        create: &|new| create(cx, manifest, &quote, new),
         change: &|new, target, changes| {
-            let (body, described) = changed(spec, changes);
+            let (body, described) = request::changed(cx, manifest, have, changes)?;
             Ok(change_recurring(new, target, body, described.then_some(description)))
         },
-        money: money(cx, manifest).into_iter().collect(),
+        money: money(cx, manifest, &quote),
         unready: &unready,
     };
     let mut draft = object(cx, RecurringCharge::FIELDS, manifest, have, &kind);
-    if draft.changes.iter().any(|change| change.path == "amount") {
+    let collects = draft.changes.iter().any(|change| change.path == "amount");
+    if draft.verdict == Verdict::Update && collects {
         draft.money = kind.money;
+        draft.money.retain(|money| money.meaning == PER_OCCURRENCE);
     }
-    draft
+    if draft.verdict == Verdict::Blocked {
+        draft.money.clear();
+    }
+    asking_first(draft, quote, have)
 }
 
 /// The step of a recurring charge whose document is gone.
@@ -51,79 +61,76 @@ fn unready(have: &Observed) -> Option<Reason> {
     }
 }
 
-/// What each occurrence collects.
-fn money(cx: &StepCx<'_>, manifest: &Manifest) -> Option<MoneyMove> {
-    let merchant = reference(manifest, MERCHANT)?;
-    let amount = amount(manifest.spec.get("amount")?)?;
-    let mode = mode_of(cx.view, &merchant)?;
-    Some(MoneyMove { amount, mode, meaning: "collected_per_occurrence" })
-}
-
-/// The complete body of a creation, but for description and reference.
-fn body(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
-    let unfit = |why: &str| Reason::Unfit(why.to_owned());
+/// The effect that makes it, or what stands in the way.
+fn create(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    quote: &Quote,
+    new: Obligation,
+) -> Result<Effect, Reason> {
     let spec = &manifest.spec;
-    let merchant = reference(manifest, MERCHANT).ok_or_else(|| unfit("it names no merchant"))?;
-    let method = reference(manifest, "SavedMethod").ok_or_else(|| unfit("it names no method"))?;
+    today::refuse(cx, manifest)?;
+    let merchant = reference(manifest, MERCHANT);
+    let merchant = merchant.ok_or_else(|| Reason::Unfit("it names no merchant".to_owned()))?;
     let owner = needed(cx, &merchant)?;
-    let money = spec.get("amount").and_then(amount).ok_or_else(|| unfit("it has no amount"))?;
-    let mut body = json!({
-        "method": needed_id(cx, &method)?,
-        "amount": money.minor(),
-        "currency": money.currency(),
-        "schedule": spec.get("schedule"),
+    account::allow(cx, manifest, &owner)?;
+    let description = text(spec, "description");
+    if let Some(charge) = spec.get("from_charge").and_then(Value::as_str) {
+        let charge = RemoteId::new(charge).map_err(|error| Reason::Unfit(error.to_string()))?;
+        let body = request::from_charge(spec)?;
+        let currency = request::collected(spec)?.currency();
+        return Ok(schedule_charge(new, &charge, body, currency.code()));
+    }
+    if !is_now(spec) {
+        let body = request::scheduled(cx, manifest, &owner)?;
+        return Ok(create_recurring(new, body, description));
+    }
+    if let Quote::Missing(reason) = quote {
+        return Err(reason.clone());
+    }
+    Ok(charge_now(new, request::now(cx, manifest, &owner, quote)?, description))
+}
+
+/// Whether the first charge is made now.
+fn is_now(spec: &Value) -> bool {
+    spec.get("first_charge").and_then(Value::as_str) == Some("now")
+}
+
+/// A charge whose surcharge is not known is not made: the service is asked first.
+fn asking_first(draft: Draft, quote: Quote, have: Option<&Observed>) -> Draft {
+    let (Quote::Ask(about), Verdict::Create, Some(Work::Effect(effect))) =
+        (quote, draft.verdict, &draft.work)
+    else {
+        return draft;
+    };
+    let known = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
+    let reading = Reading {
+        name: SURCHARGE,
+        key: effect.key.clone(),
+        merchant: effect.merchant.clone(),
+        mode: effect.mode,
+        applied: known.unwrap_or_else(|| effect.applied.clone()),
+        about,
+    };
+    Draft { verdict: Verdict::Read, work: Some(Work::Read(reading)), ..draft }
+}
+
+/// What is charged now, and what each occurrence collects.
+fn money(cx: &StepCx<'_>, manifest: &Manifest, quote: &Quote) -> Vec<MoneyMove> {
+    let spec = &manifest.spec;
+    let mode = reference(manifest, MERCHANT).and_then(|merchant| mode_of(cx.view, &merchant));
+    let Some((collected, mode)) = spec.get("amount").and_then(amount).zip(mode) else {
+        return Vec::new();
+    };
+    let now = first(spec).filter(|_| is_now(spec)).map(|first| match quote {
+        Quote::Unwanted => (first, "charged_now"),
+        Quote::Known { surcharge: _, total } => {
+            (Money::new(*total, first.currency()), "charged_now")
+        }
+        Quote::Ask(_) | Quote::Missing(_) => (first, "charged_now_before_surcharge"),
     });
-    if let Some(account) = account(spec, &owner, money)? {
-        put(&mut body, "account_id", json!(account));
-    }
-    limits(spec, &mut body);
-    Ok(body)
-}
-
-/// The limits, where the spec sets any.
-fn limits(spec: &Value, body: &mut Value) {
-    if let Some(most) = spec.get("max_occurrences") {
-        put(body, "max_occurrences", most.clone());
-    }
-    if let Some(most) = spec.get("max_amount").and_then(amount) {
-        put(body, "max_amount", json!(most.minor()));
-    }
-}
-
-/// The id of the account that the spec names by name or id, `None` where it leaves the choice to
-/// the service. Money of another currency than the account's is never sent.
-fn account(spec: &Value, merchant: &Observed, money: Money) -> Result<Option<String>, Reason> {
-    let Some(wanted) = spec.get("account").and_then(Value::as_str) else {
-        return Ok(None);
-    };
-    let account = named(merchant.fact("accounts"), wanted, "account")?;
-    if text(account, "currency") != money.currency().code() {
-        let why = format!("the account {wanted:?} does not take {}", money.currency());
-        return Err(Reason::Unfit(why));
-    }
-    Ok(Some(text(account, "id").to_owned()))
-}
-
-/// The body of a PATCH: the top-level fields that changed, and whether the description did.
-fn changed(spec: &Value, changes: &[FieldChange]) -> (Value, bool) {
-    let touched = |field: &str| {
-        changes.iter().any(|change| change.path.split(['.', '[']).next() == Some(field))
-    };
-    let mut body = json!({});
-    if let Some(money) = spec.get("amount").and_then(amount).filter(|_| touched("amount")) {
-        put(&mut body, "amount", json!(money.minor()));
-    }
-    if touched("schedule") {
-        put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
-    }
-    if touched("max_occurrences") {
-        put(&mut body, "max_occurrences", spec.get("max_occurrences").cloned().unwrap_or_default());
-    }
-    if touched("max_amount") {
-        let most = spec.get("max_amount").and_then(amount).map(Money::minor);
-        put(&mut body, "max_amount", json!(most));
-    }
-    (body, touched("description"))
+    let moves = now.into_iter().chain([(collected, PER_OCCURRENCE)]);
+    moves.map(|(amount, meaning)| MoneyMove { amount, mode, meaning }).collect()
 }
 
 impl Kind for RecurringCharge {

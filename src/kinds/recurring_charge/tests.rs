@@ -125,3 +125,118 @@ fn the_method_belongs_to_the_same_merchant() {
          SavedMethod/default/card spec.merchant: Merchant/billing/acme is the merchant here"
     );
 }
+
+const NOW: &str = "first_charge: now\nschedule: {interval_unit: MONTH, interval_delay: 1}";
+
+#[test]
+fn a_charge_now_has_no_start_and_its_words_stand_in_the_canonical_form_only_where_they_say_something()
+ {
+    let now = good(
+        "RecurringCharge",
+        &format!("{HEAD}first_amount: 65.00 USD\nsurcharge: apply\nmax_amount: 65.00 USD\n{NOW}"),
+    );
+    assert_eq!(
+        now,
+        json!({
+            "merchant": "acme",
+            "method": "card",
+            "amount": {"minor": 5000, "currency": "USD"},
+            "first_amount": {"minor": 6500, "currency": "USD"},
+            "max_amount": {"minor": 6500, "currency": "USD"},
+            "schedule": {"interval_unit": "MONTH", "interval_delay": 1},
+            "first_charge": "now",
+            "surcharge": "apply",
+        })
+    );
+    let said = good(
+        "RecurringCharge",
+        &format!("{HEAD}first_charge: scheduled\nsurcharge: none\n{SCHEDULE}"),
+    );
+    assert_eq!(said, good("RecurringCharge", &format!("{HEAD}{SCHEDULE}")));
+}
+
+#[test]
+fn a_start_belongs_to_a_scheduled_first_charge_and_to_no_other() {
+    check(
+        &format!("{HEAD}first_charge: now\n{SCHEDULE}"),
+        "reckon::recurring_charge::start_now @ spec.schedule.start (key): the first charge is made now, and the schedule starts with it | leave `start` out, or write `first_charge: scheduled`\n  \
+         spec.first_charge: it is made now",
+    );
+    check(
+        &format!("{HEAD}schedule: {{interval_unit: DAY, interval_delay: 1}}"),
+        "reckon::spec::missing_field @ spec.schedule.start (key): the field `start` is missing | add `start`: The first date that may be due, `YYYY-MM-DD`; not the day of creation, and none with `first_charge: now` (gateway-api, POST /v1/recurring/charges)",
+    );
+    check(
+        &format!(
+            "{HEAD}first_charge: now\nschedule: {{interval_unit: WEEK, interval_delay: 2, end: 2026-12-01, days: ['8']}}"
+        ),
+        "reckon::recurring_charge::schedule @ spec.schedule.days: days are allowed with every WEEK only | leave out days, or write `interval_delay: 1`\n\
+         reckon::recurring_charge::schedule @ spec.schedule.days: a week has no day 8 | write \"1\" (Monday) to \"7\" (Sunday)",
+    );
+    check(
+        &format!("{HEAD}first_charge: later\n{SCHEDULE}"),
+        "reckon::spec::unknown_value @ spec.first_charge: `later` is not possible here | write one of `scheduled`, `now`",
+    );
+    check(
+        &format!(
+            "{HEAD}first_charge: now\nschedule: {{interval_unit: MONTH, interval_delay: 1, end: 2026-12-01, days: [LAST]}}"
+        ),
+        "",
+    );
+}
+
+#[test]
+fn what_goes_with_a_charge_now_alone_is_refused_elsewhere() {
+    check(
+        &format!("{HEAD}first_amount: 10.00 USD\nsurcharge: apply\n{SCHEDULE}"),
+        "reckon::recurring_charge::first_amount_scheduled @ spec.first_amount (key): only a first charge that is made now has an amount of its own | write `first_charge: now`, or leave it out\n\
+         reckon::recurring_charge::surcharge_scheduled @ spec.surcharge: the service has no field for a surcharge on a scheduled payment | write `first_charge: now`, or leave it out",
+    );
+    check(
+        &format!("{HEAD}first_amount: 0.00 USD\n{NOW}"),
+        "reckon::amount::not_positive @ spec.first_amount: 0.00 USD is not more than zero | write more than zero",
+    );
+    check(
+        &format!("{HEAD}first_amount: 1.00 EUR\n{NOW}"),
+        "reckon::recurring_charge::mixed_currencies @ spec.first_amount: this is in EUR, and the amount in USD | write the same currency\n  \
+         spec.amount: one payment",
+    );
+    check(
+        &format!("{HEAD}first_amount: 90.00 USD\nmax_amount: 80.00 USD\n{NOW}"),
+        "reckon::recurring_charge::first_amount @ spec.first_amount: the first charge, 90.00 USD, is more than the total, 80.00 USD | write 80.00 USD or less\n  \
+         spec.max_amount: the total",
+    );
+}
+
+#[test]
+fn an_earlier_charge_brings_its_method_and_account_and_has_no_limits() {
+    let from = "merchant: acme\namount: 50.00 USD\nfrom_charge: AAAAAAAAAAAAAAAAAAAAAA\n";
+    check(&format!("{from}description: Rent\n{SCHEDULE}"), "");
+    let beside = |field: &str| {
+        format!(
+            "reckon::recurring_charge::from_charge @ spec.{field} (key): `{field}` cannot be chosen for a charge made from an earlier one | leave out `{field}`, or `from_charge`\n  \
+             spec.from_charge: the earlier charge"
+        )
+    };
+    let all = format!(
+        "{from}method: card\naccount: Operating\nmax_occurrences: 2\nmax_amount: 100.00 USD\nfirst_amount: 9.00 USD\nsurcharge: apply\n{NOW}"
+    );
+    let told = [
+        "method",
+        "account",
+        "max_occurrences",
+        "max_amount",
+        "first_charge",
+        "first_amount",
+        "surcharge",
+    ];
+    check(&all, &told.map(beside).join("\n"));
+    check(
+        &format!("merchant: acme\namount: 50.00 USD\nfrom_charge: ''\n{SCHEDULE}"),
+        "reckon::recurring_charge::charge_id @ spec.from_charge: this is no id of a charge | write the charge's id as the service shows it, 22 letters, digits, `-` and `_`",
+    );
+    check(
+        &format!("merchant: acme\namount: 50.00 USD\n{SCHEDULE}"),
+        "reckon::spec::missing_field @ spec.method (key): the field `method` is missing | add `method`: The saved method that pays, NAME or NAMESPACE/NAME; not with `from_charge` (gateway-api, POST /v1/recurring/charges)",
+    );
+}

@@ -165,6 +165,10 @@ const FULL: [(&str, &[&str]); 5] = [
         &[
             "merchant: a\nmethod: b\namount: 5\ndescription: D\naccount: O\nmax_occurrences: 2\nmax_amount: 9\n\
            schedule: {start: 2026-12-01, interval_unit: WEEK, interval_delay: 1, end: 2027-01-01, days: ['1']}",
+            "merchant: a\nmethod: b\namount: 5\nfirst_amount: 6\nfirst_charge: now\nsurcharge: apply\n\
+           schedule: {interval_unit: DAY, interval_delay: 1}",
+            "merchant: a\namount: 5\nfrom_charge: AAAAAAAAAAAAAAAAAAAAAA\n\
+           schedule: {start: 2026-12-01, interval_unit: DAY, interval_delay: 1}",
         ],
     ),
 ];

@@ -48,6 +48,7 @@ fn with_cx<T>(users: &[&str], ask: impl FnOnce(&StepCx<'_>) -> T) -> T {
         view: &view,
         on_doubt: OnDoubt::Recreate,
         live_refused: None,
+        now: chrono::DateTime::UNIX_EPOCH,
     })
 }
 

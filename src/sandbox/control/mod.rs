@@ -5,6 +5,7 @@ mod applications;
 mod clock;
 mod faults;
 mod partner;
+mod policy;
 mod show;
 mod store;
 
@@ -80,6 +81,11 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
         ("POST", ["settings"]) => {
             let order = object(body)?;
             change(sandbox, |_, cx| partner::set_settings(cx, &order))
+        }
+        ("GET", ["policy"]) => read(sandbox, policy::list),
+        ("POST", ["policy"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| policy::set(cx, &order))
         }
         ("GET", ["clock"]) => read(sandbox, clock::show),
         ("POST", ["clock"]) => clock::set(sandbox, &object(body)?),

@@ -9,6 +9,7 @@ mod errors;
 mod notifications;
 mod partner;
 mod previews;
+mod recur;
 mod recurring;
 mod sign_ups;
 mod tls;

@@ -34,7 +34,7 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
         || match story.intent.effect.as_str() {
             "contact.create" => story.intent.on_doubt == OnDoubt::Hold,
             "code.exchange" => true,
-            "recurring.create" => evidence.script.surface == Surface::Documented,
+            "recurring.create" | "charge.recur" => evidence.script.surface == Surface::Documented,
             _ => false,
         }
 }

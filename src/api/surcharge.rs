@@ -1,0 +1,42 @@
+//! What a merchant adds to a payment for the way it is paid (gateway-api, Surcharge entry).
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::method::MethodKind;
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// One surcharge: of cards or of banks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SurchargeEntry {
+    /// `card` or `bank`.
+    #[serde(rename = "type")]
+    pub kind: MethodKind,
+    /// The part that grows with the amount; its unit is the service's own.
+    pub surcharge_rate: i64,
+    /// The part that does not, minor units.
+    pub surcharge_fee: i64,
+    /// As asked, minor units; only with an amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+    /// Minor units; only with an amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surcharge_amount: Option<i64>,
+    /// What a charge has to ask for, minor units; only with an amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_amount: Option<i64>,
+}
+
+/// Reads the surcharges of a bank account; none where the merchant has no surcharge.
+#[derive(Debug, Clone, Copy)]
+pub struct GetSurcharge;
+
+impl Endpoint for GetSurcharge {
+    const NAME: &'static str = "surcharge.get";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/bank-accounts/{id}/surcharge";
+    const AUTH: Auth = Auth::PublicKey;
+    type Request = ();
+    type Reply = Vec<SurchargeEntry>;
+}

@@ -1,0 +1,124 @@
+//! A recurring charge made from an earlier charge's method and customer (gateway-api, POST
+//! /v1/charges/{chargeId}/schedule).
+//!
+//! Its body has no room for a mark. So one such effect of a merchant is open at a time, and a lost
+//! answer is settled by what stands above the newest recurring charge of before: exactly one that
+//! carries no mark and is as asked. Where the service has no list, or shows anything else, it is
+//! held.
+
+use serde_json::Value;
+
+use super::merchant_survey::mark_of;
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
+use super::{Obligation, Shaped, expect, recurring_create};
+use crate::api::Call;
+use crate::api::recurring::{ListRecurring, ScheduleCharge};
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Makes a recurring charge from an earlier charge; `currency` is the one that its amount is in.
+/// A description is not sent: it is put on afterwards, as a change.
+pub fn schedule_charge(
+    mut obligation: Obligation,
+    charge: &RemoteId,
+    body: Value,
+    currency: &str,
+) -> Effect {
+    if let Some(spec) = obligation.applied.spec.as_object_mut() {
+        spec.remove("description");
+    }
+    let field = |name: &str| body.get(name).cloned().unwrap_or_default();
+    let (amount, schedule) = (field("amount"), field("schedule"));
+    obligation
+        .effect::<ScheduleCharge>(ROW.name, &[charge.as_str()], body)
+        .on(charge)
+        .expecting("amount", amount)
+        .expecting("currency", currency)
+        .expecting("schedule", schedule)
+}
+
+/// The newest recurring charge before sending: what comes above it is news.
+#[expect(clippy::unnecessary_wraps, reason = "other effects have no baseline at times")]
+fn baseline(_: &Effect) -> Option<Query> {
+    Some(Query::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1)))
+}
+
+fn queries(_: &Intent) -> Vec<Query> {
+    vec![Query::list(Call::to::<ListRecurring>(&[]))]
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    let unknown = |why: &str| Finding::Unknown(why.to_owned());
+    let (Some(Answer::Items(items)), Some(newest)) =
+        (answers.first(), intent.baseline.pointer("/results/0"))
+    else {
+        return unknown("this service lists no recurring charges, and this one carries no mark");
+    };
+    let before = newest.get("id").filter(|id| !id.is_null());
+    let at = before.map(|id| items.iter().position(|item| item.get("id") == Some(id)));
+    let newer = match at {
+        None => items.as_slice(),
+        Some(Some(at)) => items.get(..at).unwrap_or_default(),
+        Some(None) => {
+            return unknown("the newest recurring charge of before is gone from the list");
+        }
+    };
+    let unmarked: Vec<&Value> = newer.iter().filter(|item| mark_of(item).is_none()).collect();
+    match unmarked.as_slice() {
+        [] => Finding::Absent,
+        [one] if expect::mismatches(&intent.expect, one).is_empty() => {
+            Finding::Happened((*one).clone())
+        }
+        _ => unknown("there are new recurring charges without a mark, and none is surely this one"),
+    }
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "charge.schedule",
+    doubt: Doubt::Alone(Search { queries, judge, absent: Absent::Again }),
+    baseline: Some(baseline),
+    learn: recurring_create::learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::effects::testing::{intent, items, judged, no_path};
+
+    fn check(baseline: Value, answer: Answer, expect: &str) {
+        let this = intent("charge.schedule", &json!({"amount": 700}), baseline);
+        let told = judged(&this, &[answer]);
+        assert!(told.starts_with(expect), "{told}");
+    }
+
+    fn newest(id: &Value) -> Value {
+        json!({"results": [{"id": id, "created": null}]})
+    }
+
+    #[test]
+    fn the_one_new_unmarked_charge_that_is_as_asked_is_ours() {
+        let mark = intent("charge.schedule", &json!({}), Value::Null).mark;
+        let old = json!({"id": "r0", "amount": 700});
+        let made = json!({"id": "r1", "amount": 700});
+        let marked = json!({"id": "r2", "amount": 700, "description": mark.tag("Rent")});
+        let before = || newest(&json!("r0"));
+        check(before(), items(&json!([marked, made, old])), "happened r1");
+        check(before(), items(&json!([marked, old])), "absent");
+        check(newest(&Value::Null), items(&json!([])), "absent");
+        check(newest(&Value::Null), items(&json!([made])), "happened r1");
+        let other = json!({"id": "r3", "amount": 800});
+        check(before(), items(&json!([other, old])), "unknown: there are new recurring charges");
+        check(before(), items(&json!([other, made, old])), "unknown: there are new");
+    }
+
+    #[test]
+    fn without_a_list_or_its_old_end_nothing_is_believed() {
+        check(Value::Null, items(&json!([])), "unknown: this service lists no recurring charges");
+        check(newest(&json!("r0")), no_path(), "unknown: this service lists no recurring charges");
+        check(newest(&json!("r0")), items(&json!([])), "unknown: the newest recurring charge");
+    }
+}

@@ -1,0 +1,76 @@
+//! What the tests of the effects share: an intent as the engine writes it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::register::{Answer, Finding, Search};
+use super::{Doubt, effect_row};
+use crate::api::{Auth, Host, Method, Problem};
+use crate::base::hash::{SourceId, sha256};
+use crate::base::id::{IntentId, Key, Mode, RemoteId};
+use crate::model::intent::{Cause, Intent, StoredBody, StoredRequest};
+use crate::model::manifest::{Deletion, OnDoubt};
+use crate::model::observed::Applied;
+
+/// An intent of this effect for one recurring charge, with what its answer has to say and what was
+/// known before it was sent.
+pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
+    let key: Key = "RecurringCharge/default/it".parse().unwrap();
+    let source_id = SourceId::new("acme", &key, 0);
+    let expect = expect.as_object().unwrap().clone().into_iter().collect::<BTreeMap<_, _>>();
+    Intent {
+        id: IntentId::new(1),
+        effect: effect.to_owned(),
+        mark: source_id.mark(),
+        key,
+        merchant: "Merchant/default/acme".parse().unwrap(),
+        mode: Mode::Test,
+        target: Some(RemoteId::new("ch1").unwrap()),
+        source_id,
+        request: StoredRequest {
+            endpoint: String::new(),
+            method: Method::Post,
+            host: Host::Base,
+            path: String::new(),
+            auth: Auth::SecretKey,
+            body: StoredBody::None,
+        },
+        expect,
+        applied: Applied {
+            spec: json!({}),
+            digest: sha256(b""),
+            generation: 0,
+            deletion: Deletion::Orphan,
+        },
+        baseline,
+        on_doubt: OnDoubt::Hold,
+        cause: Cause::default(),
+        at: chrono::DateTime::UNIX_EPOCH,
+    }
+}
+
+/// A list that was read to its end.
+pub(super) fn items(list: &Value) -> Answer {
+    Answer::Items(list.as_array().unwrap().clone())
+}
+
+/// The answer of a service that has no such path.
+pub(super) fn no_path() -> Answer {
+    Answer::Missing(Problem::new("resource_not_found", "Resource not found"))
+}
+
+/// What the effect's row makes of these answers, in a word and what goes with it.
+pub(super) fn judged(intent: &Intent, answers: &[Answer]) -> String {
+    let search: Search = match effect_row(&intent.effect).unwrap().doubt {
+        Doubt::Search(search) | Doubt::Alone(search) => search,
+        Doubt::Resend { .. } | Doubt::Notice | Doubt::Unprovable => panic!("it is not looked for"),
+    };
+    assert_eq!((search.queries)(intent).len(), answers.len());
+    match (search.judge)(intent, answers) {
+        Finding::Happened(reply) => format!("happened {}", reply["id"].as_str().unwrap()),
+        Finding::Refused(problem) => format!("refused {}", problem.code()),
+        Finding::Absent => "absent".to_owned(),
+        Finding::Unknown(why) => format!("unknown: {why}"),
+    }
+}

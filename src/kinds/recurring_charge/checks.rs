@@ -1,0 +1,154 @@
+//! What is wrong between the fields of a recurring charge.
+
+use super::fields::FIELDS;
+use super::shape::{FirstCharge, Spec, Surcharge};
+use crate::base::hash::Mark;
+use crate::base::id::RemoteId;
+use crate::base::money::Money;
+use crate::kinds::CheckCx;
+use crate::kinds::amount::Amount;
+use crate::kinds::redact::field_of;
+use crate::kinds::whole::Whole;
+use crate::model::issue::Issue;
+
+const FIRST_AMOUNT: &str = "spec.first_amount";
+const FROM_CHARGE: &str = "spec.from_charge";
+const MAX_AMOUNT: &str = "spec.max_amount";
+
+/// A field that has to be there and is not, told as the reader tells it.
+pub(super) fn missing(path: &str) -> Issue {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    let doc = field_of(FIELDS, path).map_or("", |field| field.doc);
+    let message = format!("the field `{name}` is missing");
+    let help = format!("add `{name}`: {}", doc.trim_end_matches('.'));
+    Issue::error("reckon::spec::missing_field", path, message, help).at_key()
+}
+
+pub(super) fn description_issue(description: &str) -> Option<Issue> {
+    Mark::find_in(description).map(|mark| {
+        let message = format!("the description ends in `[{mark}]`, which reckon adds itself");
+        let help = "leave the mark out";
+        Issue::error("reckon::recurring_charge::mark", "spec.description", message, help)
+    })
+}
+
+pub(super) fn max_occurrences_issue(max: Whole) -> Option<Issue> {
+    (max.0 == 0).then(|| {
+        let help = "write 1 or more, or leave it out";
+        let path = "spec.max_occurrences";
+        let code = "reckon::recurring_charge::max_occurrences";
+        Issue::error(code, path, "no payment is allowed", help)
+    })
+}
+
+pub(super) fn max_amount_issue(spec: &Spec, max: &Amount, cx: &CheckCx) -> Option<Issue> {
+    if let Some(issue) = max.issue(MAX_AMOUNT, cx) {
+        return Some(issue);
+    }
+    let (amount, max) = both(spec, max, cx)?;
+    if amount.currency() != max.currency() {
+        return Some(mixed(MAX_AMOUNT, amount, max));
+    }
+    (max.minor() < amount.minor()).then(|| {
+        let message = format!("the total, {max}, is less than one payment, {amount}");
+        let help = format!("write {amount} or more, or leave it out");
+        Issue::error("reckon::recurring_charge::max_amount", MAX_AMOUNT, message, help).related(
+            None,
+            "spec.amount",
+            "one payment",
+        )
+    })
+}
+
+/// What each occurrence collects, and another amount of the same document.
+fn both(spec: &Spec, other: &Amount, cx: &CheckCx) -> Option<(Money, Money)> {
+    let currency = spec.amount.currency.or(other.currency).unwrap_or(cx.currency);
+    spec.amount.read(currency).zip(other.read(currency))
+}
+
+fn mixed(path: &str, amount: Money, other: Money) -> Issue {
+    let message =
+        format!("this is in {}, and the amount in {}", other.currency(), amount.currency());
+    let code = "reckon::recurring_charge::mixed_currencies";
+    Issue::error(code, path, message, "write the same currency").related(
+        None,
+        "spec.amount",
+        "one payment",
+    )
+}
+
+/// The amount of a first charge that is made now.
+pub(super) fn first_amount_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
+    let first = spec.first_amount.as_ref()?;
+    if spec.first_charge == FirstCharge::Scheduled && spec.from_charge.is_none() {
+        let message = "only a first charge that is made now has an amount of its own";
+        let help = "write `first_charge: now`, or leave it out";
+        let code = "reckon::recurring_charge::first_amount_scheduled";
+        return Some(Issue::error(code, FIRST_AMOUNT, message, help).at_key());
+    }
+    if let Some(issue) = first.positive_issue(FIRST_AMOUNT, cx) {
+        return Some(issue);
+    }
+    let (amount, first) = both(spec, first, cx)?;
+    if amount.currency() != first.currency() {
+        return Some(mixed(FIRST_AMOUNT, amount, first));
+    }
+    let (_, max) = both(spec, spec.max_amount.as_ref()?, cx)?;
+    (max.currency() == first.currency() && first.minor() > max.minor()).then(|| {
+        let message = format!("the first charge, {first}, is more than the total, {max}");
+        let help = format!("write {max} or less");
+        Issue::error("reckon::recurring_charge::first_amount", FIRST_AMOUNT, message, help).related(
+            None,
+            MAX_AMOUNT,
+            "the total",
+        )
+    })
+}
+
+/// A surcharge goes with a charge that is made now, and with no other.
+pub(super) fn surcharge_issue(spec: &Spec) -> Option<Issue> {
+    let scheduled = spec.first_charge == FirstCharge::Scheduled && spec.from_charge.is_none();
+    (scheduled && spec.surcharge == Surcharge::Apply).then(|| {
+        let message = "the service has no field for a surcharge on a scheduled payment";
+        let help = "write `first_charge: now`, or leave it out";
+        let code = "reckon::recurring_charge::surcharge_scheduled";
+        Issue::error(code, "spec.surcharge", message, help)
+    })
+}
+
+/// What an earlier charge stands for is not written beside it.
+pub(super) fn from_charge_issues(spec: &Spec) -> Vec<Issue> {
+    let Some(charge) = &spec.from_charge else {
+        return Vec::new();
+    };
+    let written = [
+        ("method", spec.method.is_some()),
+        ("account", spec.account.is_some()),
+        ("max_occurrences", spec.max_occurrences.is_some()),
+        ("max_amount", spec.max_amount.is_some()),
+        ("first_charge", spec.first_charge == FirstCharge::Now),
+        ("first_amount", spec.first_amount.is_some()),
+        ("surcharge", spec.surcharge == Surcharge::Apply),
+    ];
+    let beside = written.into_iter().filter(|(_, there)| *there).map(|(field, _)| beside(field));
+    malformed(charge).into_iter().chain(beside).collect()
+}
+
+fn beside(field: &str) -> Issue {
+    let message = format!("`{field}` cannot be chosen for a charge made from an earlier one");
+    let help = format!("leave out `{field}`, or `from_charge`");
+    let path = format!("spec.{field}");
+    Issue::error("reckon::recurring_charge::from_charge", &path, message, help).at_key().related(
+        None,
+        FROM_CHARGE,
+        "the earlier charge",
+    )
+}
+
+fn malformed(charge: &str) -> Option<Issue> {
+    RemoteId::new(charge).err().map(|_| {
+        let message = "this is no id of a charge";
+        let help = "write the charge's id as the service shows it, 22 letters, digits, `-` and `_`";
+        Issue::error("reckon::recurring_charge::charge_id", FROM_CHARGE, message, help)
+    })
+}

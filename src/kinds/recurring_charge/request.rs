@@ -1,0 +1,176 @@
+//! The bodies of the requests that make and change a recurring charge.
+
+use serde_json::{Value, json};
+
+use super::account;
+use super::surcharge::{Quote, first};
+use super::today;
+use crate::base::money::Money;
+use crate::effects::put;
+use crate::kinds::diff::amount;
+use crate::kinds::step::{StepCx, needed_id, reference, text};
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+use crate::model::plan::{FieldChange, Reason};
+
+fn unfit(why: &str) -> Reason {
+    Reason::Unfit(why.to_owned())
+}
+
+/// What each occurrence collects.
+pub(super) fn collected(spec: &Value) -> Result<Money, Reason> {
+    spec.get("amount").and_then(amount).ok_or_else(|| unfit("it has no amount"))
+}
+
+/// POST /v1/recurring/charges, but for description and reference.
+pub(super) fn scheduled(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    owner: &Observed,
+) -> Result<Value, Reason> {
+    let spec = &manifest.spec;
+    let money = collected(spec)?;
+    let mut body = payment(cx, manifest, owner, money)?;
+    put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
+    limits(spec, &mut body);
+    Ok(body)
+}
+
+/// POST /v1/charges with `recur`, but for description and reference. What recurs is named where it
+/// differs from what is charged now.
+pub(super) fn now(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    owner: &Observed,
+    quote: &Quote,
+) -> Result<Value, Reason> {
+    let spec = &manifest.spec;
+    let money = collected(spec)?;
+    let first = first(spec).ok_or_else(|| unfit("it has no amount"))?;
+    let mut body = payment(cx, manifest, owner, first)?;
+    let mut charged = first.minor();
+    if let Quote::Known { surcharge, total } = quote
+        && *surcharge > 0
+    {
+        charged = *total;
+        put(&mut body, "amount", charged);
+        put(&mut body, "surcharge_amount", *surcharge);
+    }
+    let mut recur = spec.get("schedule").cloned().unwrap_or_default();
+    if charged != money.minor() {
+        put(&mut recur, "amount", money.minor());
+    }
+    limits(spec, &mut recur);
+    put(&mut body, "recur", recur);
+    Ok(body)
+}
+
+/// POST /v1/charges/{id}/schedule.
+pub(super) fn from_charge(spec: &Value) -> Result<Value, Reason> {
+    let schedule = spec.get("schedule").cloned().unwrap_or_default();
+    Ok(json!({"amount": collected(spec)?.minor(), "schedule": schedule}))
+}
+
+/// Who pays how much into which account.
+fn payment(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    owner: &Observed,
+    money: Money,
+) -> Result<Value, Reason> {
+    let method = reference(manifest, "SavedMethod").ok_or_else(|| unfit("it names no method"))?;
+    let mut body = json!({
+        "method": needed_id(cx, &method)?,
+        "amount": money.minor(),
+        "currency": money.currency(),
+    });
+    if let Some(account) = account::id(&manifest.spec, owner, money)? {
+        put(&mut body, "account_id", json!(account));
+    }
+    Ok(body)
+}
+
+/// The limits, where the spec sets any.
+fn limits(spec: &Value, body: &mut Value) {
+    if let Some(most) = spec.get("max_occurrences") {
+        put(body, "max_occurrences", most.clone());
+    }
+    if let Some(most) = spec.get("max_amount").and_then(amount) {
+        put(body, "max_amount", json!(most.minor()));
+    }
+}
+
+/// The body of a PATCH: the top-level fields that changed; and whether the description did.
+pub(super) fn changed(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    changes: &[FieldChange],
+) -> Result<(Value, bool), Reason> {
+    let spec = &manifest.spec;
+    let touched = |field: &str| {
+        changes.iter().any(|change| change.path.split(['.', '[']).next() == Some(field))
+    };
+    changeable(spec, have, changes)?;
+    let mut body = json!({});
+    if touched("amount") {
+        put(&mut body, "amount", json!(collected(spec)?.minor()));
+    }
+    if touched("schedule") {
+        today::refuse(cx, manifest)?;
+        put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
+    }
+    if touched("max_occurrences") {
+        put(&mut body, "max_occurrences", spec.get("max_occurrences").cloned().unwrap_or_default());
+    }
+    if touched("max_amount") {
+        let most = spec.get("max_amount").and_then(amount).map(Money::minor);
+        put(&mut body, "max_amount", json!(most));
+    }
+    Ok((body, touched("description")))
+}
+
+/// What a PATCH cannot do: it leaves alone what it does not name, it has no currency, and it takes
+/// another method by a one-time token only.
+fn changeable(
+    spec: &Value,
+    have: Option<&Observed>,
+    changes: &[FieldChange],
+) -> Result<(), Reason> {
+    if changes.iter().any(|change| change.path == "method") {
+        return Err(unfit(
+            "method: the service takes another method by a fresh one-time token only, which is not made \
+             for a recurring charge: write the old method again, or raise reckon.dev/generation for a \
+             new charge and cancel the old one",
+        ));
+    }
+    let before = have.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
+    let currency = |spec: &Value| spec.get("amount").and_then(amount).map(Money::currency);
+    if before.and_then(currency).is_some_and(|before| Some(before) != currency(spec)) {
+        return Err(unfit("amount: the service cannot change a recurring charge's currency"));
+    }
+    let gone = ["/max_occurrences", "/max_amount", "/schedule/end", "/schedule/days"];
+    let gone = gone.iter().find(|path| {
+        let had = before.is_some_and(|before| before.pointer(path).is_some());
+        had && spec.pointer(path).is_none()
+            && !(**path == "/schedule/days" && unit_differs(spec, before))
+    });
+    match gone {
+        None => Ok(()),
+        Some(path) => {
+            let path = path.trim_start_matches('/').replace('/', ".");
+            Err(Reason::Unfit(format!(
+                "{path}: the service keeps what a change leaves out, so it cannot be taken away: \
+                 write another value"
+            )))
+        }
+    }
+}
+
+/// Days belong to their unit: another unit makes an end of them.
+fn unit_differs(spec: &Value, before: Option<&Value>) -> bool {
+    let unit = |spec: &Value| {
+        spec.get("schedule").map(|schedule| text(schedule, "interval_unit").to_owned())
+    };
+    before.and_then(unit) != unit(spec)
+}

@@ -1,0 +1,72 @@
+//! What is added to a charge made now. The service is asked, and its answer is believed for a while.
+//!
+//! Only the charge that is made now carries it: the documents have no field for a surcharge on a
+//! scheduled payment, so every later one collects `amount` and nothing more.
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+
+use super::account;
+use crate::base::money::Money;
+use crate::kinds::diff::amount;
+use crate::kinds::step::{MERCHANT, StepCx, needed, reference};
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+use crate::model::plan::Reason;
+
+/// An answer older than this is asked for again.
+const BELIEVED_FOR: TimeDelta = TimeDelta::hours(1);
+
+/// What is known of the surcharge.
+#[derive(Debug)]
+pub(super) enum Quote {
+    /// None is wanted.
+    Unwanted,
+    /// What is added, and what the charge asks for in all; minor units.
+    Known {
+        /// What is added.
+        surcharge: i64,
+        /// With the amount.
+        total: i64,
+    },
+    /// The service has to be asked about this.
+    Ask(Value),
+    /// It cannot be asked yet, or not at all.
+    Missing(Reason),
+}
+
+/// What a charge made now asks for before any surcharge.
+pub(super) fn first(spec: &Value) -> Option<Money> {
+    amount(spec.get("first_amount").or_else(|| spec.get("amount"))?)
+}
+
+/// What is known of the surcharge that a document asks for.
+pub(super) fn quote(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Quote {
+    if manifest.spec.get("surcharge").and_then(Value::as_str) != Some("apply") {
+        return Quote::Unwanted;
+    }
+    let about = match about(cx, manifest) {
+        Ok(about) => about,
+        Err(reason) => return Quote::Missing(reason),
+    };
+    let fresh = |have: &&Observed| cx.now.signed_duration_since(have.at) < BELIEVED_FOR;
+    let fact = have.filter(fresh).map(|have| have.fact("surcharge"));
+    let fact = fact.filter(|fact| fact.get("about") == Some(&about));
+    let number = |name: &str| fact.and_then(|fact| fact.get(name)?.as_i64());
+    match number("surcharge_amount").zip(number("total_amount")) {
+        Some((surcharge, total)) => Quote::Known { surcharge, total },
+        None => Quote::Ask(about),
+    }
+}
+
+/// What the service is asked about.
+fn about(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
+    let unfit = |why: &str| Reason::Unfit(why.to_owned());
+    let merchant = reference(manifest, MERCHANT).ok_or_else(|| unfit("it names no merchant"))?;
+    let owner = needed(cx, &merchant)?;
+    let kind = account::method_type(cx, manifest);
+    let kind = kind.ok_or_else(|| unfit("the type of its method is not known"))?;
+    let first = first(&manifest.spec).ok_or_else(|| unfit("it has no amount"))?;
+    let bank_account = account::deposit(cx, manifest, &owner)?;
+    Ok(json!({"bank_account": bank_account, "type": kind, "amount": first.minor()}))
+}

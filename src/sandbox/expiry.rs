@@ -1,0 +1,53 @@
+//! The end of a card that pays a recurring charge (service-facts, 72, 74): `expiring` on the first day of its
+//! month of expiry, `expired` on the first day of the month after.
+
+use chrono::{Months, NaiveDate};
+
+use crate::api::method::PaymentMethod;
+use crate::api::recurring::RecurringStatus;
+use crate::sandbox::due::{self, Due};
+use crate::sandbox::events;
+use crate::sandbox::recurring::{KIND, KeptRecurring};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// The hour of the merchant's day at which it is told.
+const HOUR: u32 = 0;
+
+/// The day on which it is told that a method is expiring, or expired; none for a bank.
+fn day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
+    let (year, month) = method.exp_year.zip(method.exp_month)?;
+    let month = u32::try_from(month).ok()?;
+    let first = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, 1)?;
+    first.checked_add_months(Months::new(u32::from(expired)))
+}
+
+/// Plans both days of the method that a recurring charge has now, once; what is past is not told.
+pub(crate) fn plan(cx: &mut Cx<'_>, charge: &KeptRecurring) -> Result<(), Refusal> {
+    let merchant = cx.merchant(&charge.owner.merchant)?;
+    for expired in [false, true] {
+        let Some(day) = day(&charge.inside.method.shown, expired) else { continue };
+        let (time, id) = (merchant.at(day, HOUR), charge.object.id.clone());
+        let planned = format!("x/expiry/{id}/{day}/{expired}");
+        if time > cx.now && cx.get::<bool>(&planned)?.is_none() {
+            cx.put(&planned, &true)?;
+            due::schedule(cx, time, &Due::Expiry { id, expired })?;
+        }
+    }
+    Ok(())
+}
+
+/// A planned day has come: it is told if the charge still goes on with a method of this expiry.
+pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Result<(), Refusal> {
+    let kept: Option<KeptRecurring> = cx.any(KIND, id)?;
+    let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {
+        return Ok(());
+    };
+    let today = cx.merchant(&kept.owner.merchant)?.today(cx.now);
+    if day(&kept.inside.method.shown, expired) != Some(today) {
+        return Ok(());
+    }
+    let word = if expired { "expired" } else { "expiring" };
+    let kind = format!("recurring_charge.payment_method.{word}");
+    events::emit(cx, &kept.owner, &kind, &kept.object)
+}

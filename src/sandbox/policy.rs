@@ -1,0 +1,77 @@
+//! What the tenant set for a merchant: who may have recurring charges, whether a reference is required,
+//! and the surcharges. Set by `/_sandbox/policy` alone.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::method::MethodKind;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// The settings of one merchant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Policy {
+    /// Must every payment carry a reference (partner-api, `reference_required`)?
+    pub(crate) reference_required: bool,
+    /// Accounts that may not carry recurring charges (partner-api, `recurring_charges_enabled`).
+    pub(crate) recurring_disabled: BTreeSet<String>,
+    /// Surcharges in order; of each type the first one counts.
+    pub(crate) surcharges: Vec<Rate>,
+}
+
+/// What is added to payments of one type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rate {
+    /// `card` or `bank`.
+    #[serde(rename = "type")]
+    pub(crate) kind: MethodKind,
+    /// Hundredths of a percent of the amount: this sandbox's own choice of unit.
+    #[serde(default, rename = "surcharge_rate")]
+    pub(crate) part: i64,
+    /// Minor units.
+    #[serde(default, rename = "surcharge_fee")]
+    pub(crate) fee: i64,
+}
+
+impl Policy {
+    /// 422 where a payment has to carry a reference and this one has none.
+    pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<(), Refusal> {
+        if self.reference_required && reference.is_none_or(|text| text.trim().is_empty()) {
+            return Err(Refusal::field("reference", "not_blank", "Reference cannot be blank"));
+        }
+        Ok(())
+    }
+
+    /// Whether an account may carry recurring charges.
+    pub(crate) fn allows_recurring(&self, account: &str) -> bool {
+        !self.recurring_disabled.contains(account)
+    }
+
+    /// 422 where an account may not carry recurring charges.
+    pub(crate) fn need_recurring(&self, account: &str) -> Result<(), Refusal> {
+        if self.allows_recurring(account) {
+            return Ok(());
+        }
+        let text = "Recurring charges are not enabled for the account";
+        Err(Refusal::rule("unavailable_for_merchant_policy", text))
+    }
+}
+
+fn key(merchant: &str) -> String {
+    format!("x/policy/{merchant}")
+}
+
+impl Cx<'_> {
+    /// The settings of a merchant.
+    pub(crate) fn policy(&self, merchant: &str) -> Result<Policy, Refusal> {
+        Ok(self.get(&key(merchant))?.unwrap_or_default())
+    }
+
+    /// Sets them.
+    pub(crate) fn set_policy(&mut self, merchant: &str, policy: &Policy) -> Result<(), Refusal> {
+        self.put(&key(merchant), policy)
+    }
+}

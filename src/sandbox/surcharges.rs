@@ -1,0 +1,56 @@
+//! GET /bank-accounts/{id}/surcharge: what is added to a payment (gateway-api).
+
+use crate::api::rules::AMOUNT_MAX;
+use crate::api::surcharge::SurchargeEntry;
+use crate::sandbox::accounts::deposits;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lists::number;
+use crate::sandbox::policy::Rate;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// A rate of so much is the whole amount: rates are hundredths of a percent.
+const WHOLE: i64 = 10_000;
+
+/// The first surcharge of each type; with `amount`, what it comes to.
+pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<SurchargeEntry>, Refusal> {
+    let owner = asked.owner()?;
+    let merchant = cx.merchant(&owner.merchant)?;
+    let id = asked.parameter(0);
+    let own = |deposit: &crate::sandbox::accounts::Deposit| {
+        deposit.id == id && deposit.mode == owner.mode
+    };
+    if !deposits(&merchant).iter().any(own) {
+        return Err(Refusal::missing("BankAccount", id));
+    }
+    let most = u64::try_from(AMOUNT_MAX).unwrap_or(u64::MAX);
+    let amount = number(asked, "amount", 1, most)?;
+    let amount = amount.and_then(|amount| i64::try_from(amount).ok());
+    let mut entries: Vec<SurchargeEntry> = Vec::new();
+    for rate in cx.policy(&owner.merchant)?.surcharges {
+        if entries.iter().all(|entry| entry.kind != rate.kind) {
+            entries.push(entry(rate, amount)?);
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(rate: Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {
+    let surcharge = amount.map(|amount| added(&rate, amount).ok_or_else(Refusal::broken));
+    let surcharge = surcharge.transpose()?;
+    let total = amount.zip(surcharge).map(|(amount, more)| amount.saturating_add(more));
+    Ok(SurchargeEntry {
+        kind: rate.kind,
+        surcharge_rate: rate.part,
+        surcharge_fee: rate.fee,
+        amount,
+        surcharge_amount: surcharge,
+        total_amount: total,
+    })
+}
+
+/// What is added to an amount: its part, rounded to the nearest minor unit, and the fee.
+fn added(rate: &Rate, amount: i64) -> Option<i64> {
+    let part = amount.checked_mul(rate.part)?.checked_add(WHOLE.checked_div(2)?)?;
+    part.checked_div(WHOLE)?.checked_add(rate.fee)
+}

@@ -1,0 +1,232 @@
+//! A state in memory, a sandbox, and the way to make engines over them: for tests from files to objects.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use reckon::base::clock::VirtualClock;
+use reckon::base::id::Key;
+use reckon::base::money::Currency;
+use reckon::base::secret::Secret;
+use reckon::client::{Client, Partner, Service, Transport, Untouched};
+use reckon::engine::{
+    Engine, Event, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared, Until,
+};
+use reckon::kinds::CheckCx;
+use reckon::kinds::register::KINDS;
+use reckon::model::manifest::OnDoubt;
+use reckon::plan;
+use reckon::sandbox::{Options, Sandbox, Surface};
+use reckon::spec::document::ReadCx;
+use reckon::spec::loader::Loader;
+use reckon::store::disk::MemoryDisk;
+use reckon::store::facts::Facts;
+use reckon::store::fold::IndexFold;
+use reckon::store::index::{Index, MemoryIndex};
+use reckon::store::journal::{Journal, Options as JournalOptions};
+use reckon::store::key::MasterKey;
+use reckon::store::vault::Vault;
+use reckon::store::writer::Writer;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tower::ServiceExt;
+
+/// Codes from the sandbox, card numbers from the file.
+struct FromSandbox(axum::Router);
+
+impl Secrets for FromSandbox {
+    fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
+        if let Some(literal) = source.get("literal").and_then(Value::as_str) {
+            return Ok(Secret::from(literal.to_owned()));
+        }
+        let body = json!({"merchant": key.name});
+        let answer = request(&self.0, "POST", "/_sandbox/credentials", None, Some(&body));
+        Ok(Secret::from(answer["authorization_code"].as_str().unwrap_or_default().to_owned()))
+    }
+}
+
+/// One request, in process; lines of JSON become a list.
+fn request(
+    router: &axum::Router,
+    method: &str,
+    path: &str,
+    key: Option<&str>,
+    body: Option<&Value>,
+) -> Value {
+    use futures::FutureExt;
+    let body = body.map_or_else(axum::body::Body::empty, |body| body.to_string().into());
+    let mut request = http::Request::builder().method(method).uri(path).header("host", "localhost");
+    if let Some(key) = key {
+        let basic = data_encoding::BASE64.encode(format!("{key}:").as_bytes());
+        request = request.header("authorization", format!("Basic {basic}"));
+    }
+    let asked = async {
+        let answer = router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
+        axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap()
+    };
+    let bytes = asked.now_or_never().expect("answered at once");
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|_| {
+        Value::Array(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    })
+}
+
+/// Everything outside the engine, and what it keeps.
+pub(crate) struct World {
+    router: axum::Router,
+    clock: Arc<VirtualClock>,
+    journal: MemoryDisk,
+    vault: MemoryDisk,
+    index: Arc<MemoryIndex>,
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    /// A sandbox of this surface at this time, and an empty state.
+    pub(crate) fn new(surface: Surface, epoch: &str) -> Self {
+        let epoch: DateTime<Utc> = epoch.parse().unwrap();
+        let clock = Arc::new(VirtualClock::new(epoch));
+        let options = Options { clock: clock.clone(), surface, ..Options::default() };
+        let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
+        Self {
+            router: sandbox.router(),
+            clock,
+            journal: MemoryDisk::new(),
+            vault: MemoryDisk::new(),
+            index: Arc::new(MemoryIndex::new()),
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Writes the one file of the tree.
+    pub(crate) fn write(&self, text: &str) {
+        std::fs::write(self.folder.path().join("tree.yaml"), text).unwrap();
+    }
+
+    /// A control path of the sandbox.
+    pub(crate) fn control(&self, method: &str, path: &str, body: &Value) -> Value {
+        request(&self.router, method, &format!("/_sandbox/{path}"), None, Some(body))
+    }
+
+    /// A request to the service with a merchant's test key.
+    pub(crate) fn ask(&self, merchant: &str, method: &str, path: &str, body: &Value) -> Value {
+        let all = self.control("GET", "credentials", &Value::Null);
+        let merchants = all["merchants"].as_array().unwrap();
+        let merchant = merchants.iter().find(|one| one["name"] == merchant).unwrap();
+        let key = merchant["test"]["secret_key"].as_str().unwrap();
+        request(&self.router, method, path, Some(key), Some(body))
+    }
+
+    /// Everything of a kind that the service holds.
+    pub(crate) fn objects(&self, kind: &str) -> Vec<Value> {
+        match self.control("GET", &format!("objects/{kind}"), &Value::Null) {
+            Value::Array(items) => items,
+            Value::Null => Vec::new(),
+            one @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+                vec![one]
+            }
+        }
+    }
+
+    fn loader(&self) -> Loader {
+        let check = CheckCx {
+            decimal_amounts_only: true,
+            web_urls: Vec::new(),
+            currency: Currency::USD,
+            plans: std::collections::BTreeMap::new(),
+            programs: None,
+        };
+        let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
+        loader.load_all();
+        loader
+    }
+
+    /// An engine over the state as it is.
+    pub(crate) fn engine(&self) -> Engine {
+        let partner = self.control("GET", "credentials", &Value::Null)["partner"].clone();
+        let text = |field: &str| partner[field].as_str().unwrap().to_owned();
+        let vault = Vault::open(Arc::new(self.vault.clone()), &MasterKey::new([7; 32])).unwrap();
+        let journal = Arc::new(self.journal.clone());
+        let (journal, _) = Journal::open(journal, JournalOptions::default()).unwrap();
+        let index: Arc<dyn Index> = self.index.clone();
+        let writer = Writer::inline(journal, vault.clone(), IndexFold::new(index.clone()));
+        let service = Service {
+            base_url: "https://127.0.0.1:8700".to_owned(),
+            web_url: "https://127.0.0.1:8700".to_owned(),
+            timeout: Duration::from_secs(30),
+            ca_file: None,
+            partner: Some(Partner {
+                client_id: text("client_id"),
+                client_secret: Secret::from(text("client_secret")),
+            }),
+            jitter_seed: 1,
+        };
+        let transport =
+            Transport::InProcess { router: self.router.clone(), wire: Arc::new(Untouched) };
+        let shared = Shared::new(Parts {
+            client: Client::new(service, transport, self.clock.clone()).unwrap(),
+            writer: Arc::new(writer),
+            facts: Facts::new(index),
+            vault,
+            clock: self.clock.clone(),
+            secrets: Arc::new(FromSandbox(self.router.clone())),
+            partner: Ok(PartnerAccess {
+                client_id: Secret::from(text("client_id")),
+                client_secret: Secret::from(text("client_secret")),
+                redirect_uri: text("redirect_uri"),
+            }),
+            settings: Settings {
+                planning: plan::Settings {
+                    partner: "acme".to_owned(),
+                    digest_key: [9; 32],
+                    on_doubt: OnDoubt::Recreate,
+                    live_refused: None,
+                },
+                timeout: Duration::from_secs(30),
+                grace: Duration::from_secs(30),
+                concurrency: 16,
+                failures_max: None,
+                commit: None,
+            },
+            rng: ChaCha20Rng::seed_from_u64(1),
+        });
+        Engine::new(shared, Box::new(self.loader())).unwrap()
+    }
+
+    /// Every open step: verdict, name, word, sentence; and each sum of money.
+    pub(crate) fn plan(&self) -> Vec<String> {
+        told(&self.engine())
+    }
+
+    /// Runs an engine until only outside events remain; answers its plan then.
+    pub(crate) async fn settle(&self) -> Vec<String> {
+        let mut engine = self.engine();
+        let (_sender, events) = mpsc::channel::<Event>(1);
+        engine.run(events, Until::Settled).await.unwrap();
+        told(&engine)
+    }
+}
+
+fn told(engine: &Engine) -> Vec<String> {
+    let view = engine.plan_view();
+    let steps = view.steps.iter().map(|step| {
+        format!(
+            "{:?} {}/{}: {} ({})",
+            step.verdict, step.kind, step.name, step.reason, step.message
+        )
+    });
+    let totals = view.totals.iter();
+    let totals =
+        totals.map(|sum| format!("{} {} {} {}", sum.amount, sum.currency, sum.meaning, sum.mode));
+    let unable = engine.unable().iter();
+    let unable = unable.map(|(key, unable)| format!("{key}: {}", unable.message()));
+    steps.chain(totals).chain(unable).collect()
+}
