@@ -18,8 +18,8 @@ use crate::model::intent::Intent;
 
 /// The fact that names the sealed address of the page.
 pub const PAGE: &str = "page";
-/// Sends in all before the applicant has to click again.
-const SENDS_MAX: u32 = 3;
+/// Sends in all before a person has to look: far more than a bad hour needs.
+const SENDS_MAX: u32 = 50;
 
 /// Makes a sign-up page that shows what a spec fills in.
 pub fn start_sign_up(obligation: Obligation, spec: &Value) -> Effect {

@@ -138,6 +138,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     once::methods(evidence, &mut found);
     once::tokens(evidence, &mut found);
     once::recurring(evidence, &mut found);
+    once::applications(evidence, &mut found);
     once::contacts(evidence, &mut found);
     once::mails(evidence, &mut found);
     money::collected(evidence, &mut found);

@@ -10,11 +10,13 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
+use super::applicant::{self, EVENT_URL};
 use super::script::Script;
 use super::world::{Body as Said, variable};
 use crate::base::clock::SharedClock;
 use crate::base::secret::Secret;
 use crate::engine::PartnerAccess;
+use crate::sandbox::Notice;
 use crate::sandbox::{Options, Sandbox};
 use crate::store::index::MemoryIndex;
 
@@ -29,6 +31,8 @@ pub struct Objects {
     pub methods: Vec<Value>,
     /// Recurring charges.
     pub recurring: Vec<Value>,
+    /// Applications for merchants.
+    pub applications: Vec<Value>,
     /// E-mails.
     pub mails: Vec<Value>,
     /// Movements of money.
@@ -37,8 +41,10 @@ pub struct Objects {
     pub occurrences: Vec<Value>,
 }
 
-/// The desk.
+/// The desk; clones share the sandbox.
+#[derive(Clone)]
 pub(crate) struct Desk {
+    sandbox: Option<Sandbox>,
     router: Option<Router>,
     merchants: Vec<String>,
 }
@@ -50,12 +56,15 @@ impl Desk {
             Options { seed: script.seed, surface: script.surface, clock, ..Options::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
         let merchants = script.files.values().filter(|doc| doc.body == Said::Merchant);
+        let sandbox = sandbox.ok();
         let desk = Self {
-            router: sandbox.ok().map(|sandbox| sandbox.router()),
+            router: sandbox.as_ref().map(Sandbox::router),
+            sandbox,
             merchants: merchants.map(|doc| doc.name.clone()).collect(),
         };
         let word = if script.refuses_duplicates { "refuse" } else { "same" };
         desk.order("settings", &json!({"duplicate_source_id": word})).await;
+        desk.order("partner", &json!({"event_url": EVENT_URL})).await;
         desk
     }
 
@@ -64,9 +73,21 @@ impl Desk {
         self.router.clone().unwrap_or_default()
     }
 
-    /// A fresh code for each merchant, by the variable that its document names.
+    /// Has the service try every notification that is due.
+    pub(crate) async fn deliver<F, Sent>(&self, post: F)
+    where
+        F: Fn(Notice) -> Sent,
+        Sent: Future<Output = Option<u16>>,
+    {
+        if let Some(sandbox) = &self.sandbox {
+            // The sandbox of a simulation stands in memory: it cannot fail.
+            sandbox.deliver_due(post).await.unwrap_or_default();
+        }
+    }
+
+    /// A fresh code for each merchant, and what applicants keep to themselves, by the variable that its document names.
     pub(crate) async fn codes(&self) -> BTreeMap<String, String> {
-        let mut codes = BTreeMap::new();
+        let mut codes = applicant::secrets();
         for name in &self.merchants {
             let issued = self.order("credentials", &json!({"merchant": name})).await;
             codes.insert(variable(name), text(&issued, "authorization_code").to_owned());
@@ -92,6 +113,7 @@ impl Desk {
             invoices: self.all("invoices").await,
             methods: [self.all("cards").await, self.all("banks").await].concat(),
             recurring: self.all("recurring_charges").await,
+            applications: self.all("applications").await,
             occurrences: self.all("occurrences").await,
             mails: list(&self.look("mailbox").await, "messages"),
             ledger: list(&self.look("ledger").await, "entries"),

@@ -83,14 +83,20 @@ fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
 /// What a call is known by, on both sides: method, path and the name in its body.
 pub type Name = (String, String, String);
 
-/// Whether the body of a call to this place carries a name of ours, and in which field.
+/// Whether the body of a call to this place carries a name of ours, and where.
 pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
     match (method, path) {
-        ("POST", "/invoices") => Some("source_id"),
+        ("POST", "/invoices") => Some("/source_id"),
         (
             "POST",
-            "/v1/cards" | "/v1/banks" | "/v1/tokens" | "/v1/recurring/charges" | "/v1/charges",
-        ) => Some("reference"),
+            "/v1/cards"
+            | "/v1/banks"
+            | "/v1/tokens"
+            | "/v1/recurring/charges"
+            | "/v1/charges"
+            | "/api/v1/merchant_applications/sign_up",
+        ) => Some("/reference"),
+        ("POST", "/api/v1/merchant_applications") => Some("/merchant_application/reference"),
         _ => None,
     }
 }
@@ -106,7 +112,7 @@ pub fn name_of(intent: &Intent) -> Name {
         Method::Delete => "DELETE",
     };
     let name = match field_of(method, &request.path) {
-        Some("source_id") => intent.source_id.to_string(),
+        Some("/source_id") => intent.source_id.to_string(),
         Some(_) => intent.mark.to_string(),
         None => String::new(),
     };

@@ -15,7 +15,7 @@ use super::world::PARTNER;
 use crate::base::clock::SharedClock;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::{Client, Service, Transport};
+use crate::client::{Client, Partner, Service, Transport};
 use crate::engine::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 use crate::model::manifest::OnDoubt;
 use crate::model::record::Binding;
@@ -144,7 +144,7 @@ impl Machine {
             wire: Arc::new(Tap(self.power.clone())),
         };
         let seed = self.dice.below(u64::MAX);
-        let client = Client::new(service(seed), transport, outside.clock.clone())
+        let client = Client::new(service(seed, &outside.partner), transport, outside.clock.clone())
             .map_err(|error| EngineError::Bug(error.to_string()));
         let client = client.map_err(|_| OpenError::Foreign { what: "address" })?;
         let shared = Shared::new(Parts {
@@ -195,13 +195,17 @@ pub(crate) fn copy(disk: &SimDisk) -> MemoryDisk {
     copy
 }
 
-fn service(seed: u64) -> Service {
+fn service(seed: u64, partner: &PartnerAccess) -> Service {
+    let partner = Partner {
+        client_id: partner.client_id.expose().to_owned(),
+        client_secret: partner.client_secret.clone(),
+    };
     Service {
         base_url: "http://127.0.0.1:8700".to_owned(),
         web_url: "http://127.0.0.1:8700".to_owned(),
         timeout: TIMEOUT,
         ca_file: None,
-        partner: None,
+        partner: Some(partner),
         jitter_seed: seed,
     }
 }

@@ -12,6 +12,7 @@
 //! Reading order: [`world`] and [`plot`] (documents and people), [`script`], [`faults`], [`disk`]
 //! and [`power`] (what goes wrong), [`front`] and [`machine`] (where it does), [`run`], [`check`].
 
+mod applicant;
 pub mod chaos;
 pub mod check;
 pub mod coverage;

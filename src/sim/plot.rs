@@ -10,6 +10,11 @@ pub(super) fn files(dice: &mut Dice) -> Tree {
     for merchant in 0..dice.between(1, 12).max(8).saturating_sub(7).min(3) {
         let merchant = format!("m{merchant}");
         add(&mut tree, Doc::new(&merchant, Body::Merchant));
+        if dice.percent(30) {
+            let sign_up = dice.percent(40);
+            let body = Body::Application { sign_up, text: 0 };
+            add(&mut tree, Doc::new(&format!("a-{merchant}"), body));
+        }
         for _ in 0..dice.between(1, 3) {
             let doc = another(&tree, &merchant, "Contact", dice);
             add(&mut tree, doc);
@@ -64,6 +69,7 @@ fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
     });
     let letter = match body {
         Body::Merchant => "m",
+        Body::Application { .. } => "a",
         Body::Contact { .. } => "c",
         Body::Invoice { .. } => "i",
         Body::Card { .. } => "s",
@@ -127,7 +133,8 @@ fn change(tree: &Tree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<Ch
         _ => {
             let kinds = ["Contact", "Invoice", "SavedMethod", "RecurringCharge"];
             let kind = dice.pick(&kinds).copied().unwrap_or("Contact");
-            let made = another(tree, doc.merchant(), kind, dice);
+            let owner = tree.get(doc.merchant()).filter(|owner| owner.body == Body::Merchant)?;
+            let made = another(tree, &owner.name, kind, dice);
             if removed.iter().any(|doc| doc.name == made.name) {
                 return None;
             }
@@ -149,7 +156,8 @@ fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
 /// The document as its author changes it.
 fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
-        Body::Merchant => {}
+        Body::Merchant | Body::Application { sign_up: false, .. } => {}
+        Body::Application { sign_up: true, text } => *text = text.saturating_add(1),
         Body::Contact { merchant: _, hold } => *hold = !*hold,
         Body::Invoice { merchant: _, contact: _, lines, mails: _ } => lines.push(amount(dice)),
         Body::Card { merchant: _, bank: _, text, holder, delete } => {

@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::applicant;
 use super::check::{self, Evidence, Violation};
 use super::desk::{Desk, Objects};
 use super::durable;
@@ -226,9 +227,13 @@ impl<'a> Stage<'a> {
         let (sender, events) = mpsc::channel(16);
         let power = self.machine.power.clone();
         let mut running = pin!(watched(engine.run(events, Until::Stopped)));
+        let postman = self.desk.clone();
+        let letters = sender.clone();
+        let mut post = pin!(applicant::postman(&postman, &letters));
         let drove = tokio::select! {
             biased;
             () = power.failed() => return Ok(End::Died),
+            () = &mut post => return Ok(End::Stopped),
             ended = &mut running => {
                 ended?;
                 return Err(EngineError::Bug("it ended although nobody told it to".to_owned()));
@@ -264,6 +269,8 @@ impl<'a> Stage<'a> {
                 return Drove::Restart;
             }
             drop(sender.send(Event::Files(Vec::new())).await);
+            let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            applicant::click(&tree, &sender).await;
         }
         self.front.calm();
         self.machine.power.calm();

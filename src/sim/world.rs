@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write as _;
 
+use super::applicant;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
 
@@ -31,6 +32,13 @@ pub struct Doc {
 pub enum Body {
     /// A merchant, connected by a code.
     Merchant,
+    /// An application for another merchant.
+    Application {
+        /// Whether its applicant finishes it, behind a link; nobody ever does.
+        sign_up: bool,
+        /// The version of what the business sells.
+        text: u32,
+    },
     /// A contact.
     Contact {
         /// Its merchant.
@@ -99,6 +107,7 @@ impl Doc {
     pub fn kind(&self) -> &'static str {
         match self.body {
             Body::Merchant => "Merchant",
+            Body::Application { .. } => "MerchantApplication",
             Body::Contact { .. } => "Contact",
             Body::Invoice { .. } => "Invoice",
             Body::Card { .. } => "SavedMethod",
@@ -109,7 +118,7 @@ impl Doc {
     /// Its merchant; a merchant is its own.
     pub fn merchant(&self) -> &str {
         match &self.body {
-            Body::Merchant => &self.name,
+            Body::Merchant | Body::Application { .. } => &self.name,
             Body::Contact { merchant, .. }
             | Body::Invoice { merchant, .. }
             | Body::Card { merchant, .. }
@@ -120,7 +129,7 @@ impl Doc {
     /// Everything that it refers to.
     pub fn needs(&self) -> Vec<&str> {
         match &self.body {
-            Body::Merchant => Vec::new(),
+            Body::Merchant | Body::Application { .. } => Vec::new(),
             Body::Contact { merchant, .. } | Body::Card { merchant, .. } => vec![merchant],
             Body::Invoice { merchant, contact, .. } => vec![merchant, contact],
             Body::Recurring { merchant, card, .. } => vec![merchant, card],
@@ -154,7 +163,10 @@ impl Doc {
             Body::Card { text, .. } | Body::Recurring { text, .. } => {
                 Some(format!("{} version {text}", self.name))
             }
-            Body::Merchant | Body::Contact { .. } | Body::Invoice { .. } => None,
+            Body::Merchant
+            | Body::Application { .. }
+            | Body::Contact { .. }
+            | Body::Invoice { .. } => None,
         }
     }
 
@@ -163,6 +175,7 @@ impl Doc {
         match self.body {
             Body::Card { holder, .. } => Some(format!("{} holder {holder}", self.name)),
             Body::Merchant
+            | Body::Application { .. }
             | Body::Contact { .. }
             | Body::Invoice { .. }
             | Body::Recurring { .. } => None,
@@ -176,7 +189,10 @@ impl Doc {
                 lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(*line))
             }
             Body::Recurring { amount, .. } => Some(*amount),
-            Body::Merchant | Body::Contact { .. } | Body::Card { .. } => None,
+            Body::Merchant
+            | Body::Application { .. }
+            | Body::Contact { .. }
+            | Body::Card { .. } => None,
         }
     }
 
@@ -218,6 +234,7 @@ impl Doc {
                 "  mode: test\n  credentials: {{authorization_code: {{env: {}}}}}",
                 variable(name)
             ),
+            Body::Application { sign_up, text } => applicant::write(self, *sign_up, *text, out),
             Body::Contact { merchant, hold: _ } => writeln!(
                 out,
                 "  merchant: {merchant}\n  first_name: Given\n  last_name: {name}\n  \

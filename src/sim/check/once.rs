@@ -63,6 +63,16 @@ pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     once(&evidence.objects.recurring, mark_of, &names, "recurring charges", found);
 }
 
+/// One submission of each application; a sign-up's pages submit nothing.
+pub(super) fn applications(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let names = expected::marks(evidence, "MerchantApplication");
+    let all = evidence.objects.applications.iter();
+    let submitted: Vec<Value> =
+        all.filter(|one| text(one, "state") != "started").cloned().collect();
+    let mark = |one: &Value| text(one, "reference").to_owned();
+    once(&submitted, mark, &names, "applications", found);
+}
+
 /// The mark that a recurring charge carries in its description, else in its reference.
 pub(super) fn mark_of(charge: &Value) -> String {
     let tagged = Mark::find_in(text(charge, "description")).map(|mark| mark.to_string());

@@ -34,9 +34,16 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
         || match story.intent.effect.as_str() {
             "contact.create" => story.intent.on_doubt == OnDoubt::Hold,
             "code.exchange" => true,
+            "application.submit" => !submitted(evidence, story),
             "recurring.create" | "charge.recur" => evidence.script.surface == Surface::Documented,
             _ => false,
         }
+}
+
+/// Whether the service has the application of an intent: then its decision's notification settles it.
+fn submitted(evidence: &Evidence<'_>, story: &Story) -> bool {
+    let mark = story.intent.mark.as_str();
+    evidence.objects.applications.iter().any(|one| text(one, "reference") == mark)
 }
 
 /// Every good document has its object, and the engine says that it is ready.
@@ -54,7 +61,7 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let view =
             evidence.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind());
         match view {
-            Some(view) if view.ready => {}
+            Some(view) if view.ready || view.reason == "AwaitsApplicant" => {}
             Some(view) => found.push(Violation::new(
                 "settles",
                 format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
@@ -73,7 +80,12 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
     let mark = doc.mark(doc.generation)?;
     let same = |object: &Value, field: &str, value: &str| text(object, field) == value;
     match &doc.body {
-        Body::Merchant => None,
+        Body::Merchant | Body::Application { sign_up: true, .. } => None,
+        Body::Application { sign_up: false, .. } => {
+            let mut all = objects.applications.iter();
+            let there = all.any(|one| same(one, "reference", mark.as_str()));
+            (!there).then(|| "there is no such application".to_owned())
+        }
         Body::Contact { .. } => {
             let email = doc.email();
             let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));

@@ -1,0 +1,93 @@
+//! Applications for other merchants: what their documents say, and who clicks on their links.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write as _;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::desk::Desk;
+use super::world::{Body, Doc, Tree};
+use crate::engine::{Event, Notice};
+use crate::sandbox;
+
+/// Where the sandbox sends its notifications: the reference follows.
+pub(super) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
+/// Submissions of one document that the service can tell apart.
+const GENERATIONS_MAX: u32 = 10;
+
+/// What every applicant keeps to themselves, by the variables that the documents name.
+pub(super) fn secrets() -> BTreeMap<String, String> {
+    let signature = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
+    [("BORN", "1980-02-29"), ("LICENSE", "C000-0000"), ("SIGNATURE", signature)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
+}
+
+/// The spec of an application. Every submission is of another business: a second one of the same would be
+/// declined.
+pub(super) fn write(doc: &Doc, sign_up: bool, text: u32, out: &mut String) -> fmt::Result {
+    let (name, generation) = (&doc.name, doc.generation);
+    if sign_up {
+        return writeln!(
+            out,
+            "  submission: sign_up\n  plan: basic\n  email: {name}@applicants.example\n  \
+             goods_and_services: {name} version {text}"
+        );
+    }
+    writeln!(
+        out,
+        "  submission: complete\n  plan: basic\n  business_name: {name} generation {generation}\n  \
+         federal_tax_id: 00-{:07}\n  email: {name}@applicants.example",
+        tax_number(name, generation)
+    )?;
+    out.write_str(
+        "  first_name: Jo\n  last_name: Roe\n  business_address1: 1 Quay\n  business_city: Chicago\n  \
+         business_state: IL\n  business_zip_code: '60601'\n  business_phone: '+1 312 555 0100'\n  \
+         business_country: US\n  industry_code: 5942\n  goods_and_services: Books\n  structure: SO\n  \
+         business_type: R\n  years_in_business: '7'\n  owner_first_name: Jo\n  owner_last_name: Roe\n  \
+         owner_title: Owner\n  owner_date_of_birth: {env: BORN}\n  \
+         owner_social_security_number: 000-12-3456\n  owner_has_significant_ownership: true\n  \
+         owner_has_significant_responsibility: true\n  owner_address1: 1 Quay\n  owner_city: Chicago\n  \
+         owner_state: IL\n  owner_zip_code: '60601'\n  owner_phone_number: '+1 312 555 0100'\n  \
+         owner_email: jo@applicants.example\n  owner_drivers_license_number: {env: LICENSE}\n  \
+         owner_drivers_license_state: IL\n  owner_drivers_license_expiration: 2031-05-31\n  \
+         owner_country_of_citizenship: US\n  operating_account_routing_number: '000000013'\n  \
+         operating_account_bank_name: First Bank of Testing\n  operating_account_number: '1234567890'\n  \
+         signature: {env: SIGNATURE}\n  ip_address_timestamp: 2026-11-20T18:00:00Z\n",
+    )
+}
+
+/// A tax number of its own for each submission; all of them begin with 00, and are nobody's.
+fn tax_number(name: &str, generation: u32) -> u32 {
+    let mixed = name.bytes().fold(7_u32, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(u32::from(byte)).checked_rem(900_000).unwrap_or(0)
+    });
+    let own = generation.checked_rem(GENERATIONS_MAX).unwrap_or(0);
+    mixed.saturating_add(own.saturating_mul(1_000_000))
+}
+
+/// Every applicant clicks on the link; nobody waits for the page.
+pub(super) async fn click(tree: &Tree, engine: &mpsc::Sender<Event>) {
+    let waits =
+        tree.values().filter(|doc| matches!(doc.body, Body::Application { sign_up: true, .. }));
+    for key in waits.filter_map(|doc| doc.address().parse().ok()) {
+        let (page, _nobody) = oneshot::channel();
+        drop(engine.send(Event::Visit(key, page)).await);
+    }
+}
+
+/// Brings the service's notifications to the engine, for ever.
+pub(super) async fn postman(desk: &Desk, engine: &mpsc::Sender<Event>) {
+    loop {
+        desk.deliver(|letter: sandbox::Notice| async move {
+            let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
+            let notice = Notice { reference, body: letter.body };
+            let (stored, answer) = oneshot::channel();
+            engine.send(Event::Notice(notice, stored)).await.ok()?;
+            answer.await.is_ok().then_some(200)
+        })
+        .await;
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+}
