@@ -17,8 +17,8 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::effects::EffectRow;
 use crate::model::inbox::InboxEvent;
-use crate::model::intent::{Intent, IntentState, Progress, Proof};
-use crate::model::observed::{Observation, Observed, Source};
+use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
+use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
 use crate::store::vault::Sealed;
 
@@ -52,6 +52,7 @@ struct News {
 /// Stores a notification and what it teaches, as one commit; answers the resource it is about. One that
 /// is known changes nothing.
 pub(super) async fn receive(shared: &Shared, notice: &Notice) -> Result<Option<Key>, EngineError> {
+    let _one_by_one = shared.notices().lock().await;
     let id = identity(shared, notice);
     if shared.facts.knows_notice(&id)? {
         return Ok(None);
@@ -85,15 +86,16 @@ fn identity(shared: &Shared, notice: &Notice) -> Digest {
 fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result<(), EngineError> {
     let said: Notification = serde_json::from_slice(&notice.body).unwrap_or_default();
     let ours = |event: &&PartnerEvent| event.data.reference.as_deref() == Some(&notice.reference);
-    let known = shared.facts.observed(key)?;
+    let is_test = is_test(shared, key)?;
+    let mut held = held_submission(shared, key, &notice.reference)?;
     for event in said.events.iter().filter(ours) {
-        let Some((facts, secrets)) = decision(event, known.as_ref(), &notice.reference) else {
+        let Some((facts, secrets)) = decision(event, is_test, &notice.reference) else {
             continue;
         };
         let (facts, blobs) = sealed_facts(shared, key, facts, &secrets)?;
         let fact = fact(shared, key, facts);
         news.blobs.extend(blobs);
-        news.records.extend(settled(shared, key, &fact)?);
+        news.records.extend(held.take().map(|open| settled(open, &fact)));
         news.records.push(Record::Observation(Box::new(fact)));
     }
     Ok(())
@@ -101,10 +103,15 @@ fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result
 
 type Told = (Value, Vec<(&'static str, Secret)>);
 
+/// Whether a test was submitted; the notification may come before our answer is known.
+fn is_test(shared: &Shared, key: &Key) -> Result<bool, EngineError> {
+    let open = shared.facts.open(key)?.map(|open| open.intent.applied);
+    let known = shared.facts.observed(key)?.and_then(|known| known.applied);
+    Ok(open.or(known).is_some_and(|applied| applied.spec.get("test").is_some()))
+}
+
 /// What underwriting decided, as facts. The code of a test is a fake, and is not kept.
-fn decision(event: &PartnerEvent, known: Option<&Observed>, mark: &str) -> Option<Told> {
-    let applied = known.and_then(|known| known.applied.as_ref());
-    let is_test = applied.is_some_and(|applied| applied.spec.get("test").is_some());
+fn decision(event: &PartnerEvent, is_test: bool, mark: &str) -> Option<Told> {
     match &event.kind {
         PartnerEventType::Provisioned => {
             let code = event.data.auth_code.clone().filter(|_| !is_test);
@@ -132,17 +139,23 @@ fn fact(shared: &Shared, key: &Key, facts: Value) -> Observation {
     }
 }
 
-/// A submission that was held because its answer was lost: that it was decided proves that it happened.
-fn settled(shared: &Shared, key: &Key, fact: &Observation) -> Result<Option<Record>, EngineError> {
+/// A submission of this mark that is held because its answer was lost.
+fn held_submission(
+    shared: &Shared,
+    key: &Key,
+    mark: &str,
+) -> Result<Option<OpenIntent>, EngineError> {
     let open = shared.facts.open(key)?;
     let held = open.filter(|open| matches!(open.state, IntentState::Held { .. }));
-    let held = held.filter(|open| fact.facts.get("mark") == Some(&json!(open.intent.mark)));
-    Ok(held.map(|open| {
-        let applied = Some(open.intent.applied);
-        let observation = Observation { exists: Some(true), applied, ..fact.clone() };
-        let progress = Progress::Done { observation: Box::new(observation), proof: Proof::Found };
-        Record::Progress { intent: open.intent.id, at: fact.at, progress }
-    }))
+    Ok(held.filter(|open| open.intent.mark.as_str() == mark))
+}
+
+/// That it was decided proves that it happened.
+fn settled(open: OpenIntent, fact: &Observation) -> Record {
+    let applied = Some(open.intent.applied);
+    let observation = Observation { exists: Some(true), applied, ..fact.clone() };
+    let progress = Progress::Done { observation: Box::new(observation), proof: Proof::Found };
+    Record::Progress { intent: open.intent.id, at: fact.at, progress }
 }
 
 /// Waits for the notification that proves a submission whose answer was lost; without one in time, a
@@ -156,6 +169,8 @@ pub(super) async fn awaited(
     let now = Instant::now();
     let after = now.checked_add(most).unwrap_or(now);
     loop {
+        // A notification that is being stored now comes before what is decided here.
+        let one_by_one = shared.notices().lock().await;
         if is_decided(shared, intent)? {
             return answered(shared, row, intent, &Value::Null, Proof::Found).await;
         }
@@ -163,6 +178,7 @@ pub(super) async fn awaited(
             let why = "the answer was lost, and no notification that carries its mark has come";
             return held(shared, intent, why.to_owned()).await;
         }
+        drop(one_by_one);
         if !shared.rest(LOOK_EVERY).await {
             return Ok(Finished::Stopped(intent.key.clone()));
         }

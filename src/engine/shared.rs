@@ -88,6 +88,7 @@ pub struct Shared {
     pub settings: Settings,
     permits: Semaphore,
     promises: Semaphore,
+    notices: tokio::sync::Mutex<()>,
     rng: Mutex<ChaCha20Rng>,
     opened: Mutex<BTreeMap<String, Secret>>,
     merchants: Mutex<BTreeMap<Key, Decoded<Observed>>>,
@@ -151,6 +152,7 @@ impl Shared {
             promises: Semaphore::new(
                 parts.settings.concurrency.saturating_mul(PROMISES_PER_CALL).max(1),
             ),
+            notices: tokio::sync::Mutex::default(),
             rng: Mutex::new(parts.rng),
             opened: Mutex::default(),
             merchants: Mutex::default(),
@@ -222,6 +224,11 @@ impl Shared {
     /// would be in doubt after a crash.
     pub(super) fn promises(&self) -> &Semaphore {
         &self.promises
+    }
+
+    /// Whoever holds it is the one that takes a notification in, or decides that none has come.
+    pub(super) fn notices(&self) -> &tokio::sync::Mutex<()> {
+        &self.notices
     }
 
     /// Tells every task to end at the next good place.
