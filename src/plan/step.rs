@@ -1,5 +1,6 @@
 //! The step of one resource: first what holds for every kind, then the kind's own word.
 
+use crate::api::Message;
 use crate::base::id::{Key, RemoteId};
 use crate::base::planted;
 use crate::kinds::register;
@@ -103,17 +104,12 @@ fn checked(
     observed: Option<&Observed>,
     draft: Draft,
 ) -> Draft {
-    if !draft.verdict.changes() {
+    if !draft.verdict.changes() && draft.offer.is_none() {
         return draft;
     }
     let refusal = observed.and_then(|observed| observed.refusal.as_ref());
     if let Some(refusal) = refusal.filter(|refusal| refusal.digest == manifest.digest) {
-        let words = refusal
-            .problem
-            .messages
-            .iter()
-            .map(|message| message.message.clone().unwrap_or_else(|| message.code.clone()));
-        let words: Vec<String> = words.collect();
+        let words: Vec<String> = refusal.problem.messages.iter().map(words).collect();
         let why = format!("{} (HTTP {})", words.join("; "), refusal.status);
         let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
         return Draft { changes: draft.changes, ..blocked };
@@ -122,5 +118,14 @@ fn checked(
     if waits.is_empty() {
         return draft;
     }
-    Draft { reason: Reason::WaitsFor(waits), work: None, ..draft }
+    Draft { reason: Reason::WaitsFor(waits), work: None, offer: None, ..draft }
+}
+
+/// What a message of the service says, and of which field.
+fn words(message: &Message) -> String {
+    let text = message.message.as_ref().unwrap_or(&message.code);
+    match message.context.as_deref().filter(|context| !context.is_empty()) {
+        Some(context) => format!("{context}: {text}"),
+        None => text.clone(),
+    }
 }
