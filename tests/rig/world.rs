@@ -6,6 +6,7 @@
     reason = "a failure here is a failed test"
 )]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,13 +40,16 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-/// Codes from the sandbox, card numbers from the file.
-struct FromSandbox(axum::Router);
+/// Texts in the open from the spec, files from the world, codes from the sandbox.
+struct FromSandbox(axum::Router, BTreeMap<String, String>);
 
 impl Secrets for FromSandbox {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         if let Some(literal) = source.get("literal").and_then(Value::as_str) {
             return Ok(Secret::from(literal.to_owned()));
+        }
+        if let Some(file) = source.get("file").and_then(Value::as_str) {
+            return Ok(Secret::from(self.1[file].clone()));
         }
         let body = json!({"merchant": key.name});
         let answer = request(&self.0, "POST", "/_sandbox/credentials", None, Some(&body));
@@ -54,7 +58,7 @@ impl Secrets for FromSandbox {
 }
 
 /// One request, in process; lines of JSON become a list.
-fn request(
+pub(crate) fn request(
     router: &axum::Router,
     method: &str,
     path: &str,
@@ -81,11 +85,13 @@ fn request(
 
 /// Everything outside the engine, and what it keeps.
 pub(crate) struct World {
-    router: axum::Router,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) journal: MemoryDisk,
+    pub(crate) index: Arc<MemoryIndex>,
+    /// The files of secrets: name and contents.
+    pub(crate) files: BTreeMap<String, String>,
     clock: Arc<VirtualClock>,
-    journal: MemoryDisk,
     vault: MemoryDisk,
-    index: Arc<MemoryIndex>,
     folder: tempfile::TempDir,
 }
 
@@ -97,11 +103,12 @@ impl World {
         let options = Options { clock: clock.clone(), surface, ..Options::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
         Self {
-            router: sandbox.router(),
-            clock,
+            sandbox,
             journal: MemoryDisk::new(),
-            vault: MemoryDisk::new(),
             index: Arc::new(MemoryIndex::new()),
+            files: BTreeMap::new(),
+            clock,
+            vault: MemoryDisk::new(),
             folder: tempfile::tempdir().unwrap(),
         }
     }
@@ -113,7 +120,7 @@ impl World {
 
     /// A control path of the sandbox.
     pub(crate) fn control(&self, method: &str, path: &str, body: &Value) -> Value {
-        request(&self.router, method, &format!("/_sandbox/{path}"), None, Some(body))
+        request(&self.sandbox.router(), method, &format!("/_sandbox/{path}"), None, Some(body))
     }
 
     /// A request to the service with a merchant's test key.
@@ -122,7 +129,7 @@ impl World {
         let merchants = all["merchants"].as_array().unwrap();
         let merchant = merchants.iter().find(|one| one["name"] == merchant).unwrap();
         let key = merchant["test"]["secret_key"].as_str().unwrap();
-        request(&self.router, method, path, Some(key), Some(body))
+        request(&self.sandbox.router(), method, path, Some(key), Some(body))
     }
 
     /// Everything of a kind that the service holds.
@@ -141,7 +148,7 @@ impl World {
             decimal_amounts_only: true,
             web_urls: Vec::new(),
             currency: Currency::USD,
-            plans: std::collections::BTreeMap::new(),
+            plans: BTreeMap::new(),
             programs: None,
         };
         let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
@@ -170,14 +177,14 @@ impl World {
             jitter_seed: 1,
         };
         let transport =
-            Transport::InProcess { router: self.router.clone(), wire: Arc::new(Untouched) };
+            Transport::InProcess { router: self.sandbox.router(), wire: Arc::new(Untouched) };
         let shared = Shared::new(Parts {
             client: Client::new(service, transport, self.clock.clone()).unwrap(),
             writer: Arc::new(writer),
             facts: Facts::new(index),
             vault,
             clock: self.clock.clone(),
-            secrets: Arc::new(FromSandbox(self.router.clone())),
+            secrets: Arc::new(FromSandbox(self.sandbox.router(), self.files.clone())),
             partner: Ok(PartnerAccess {
                 client_id: Secret::from(text("client_id")),
                 client_secret: Secret::from(text("client_secret")),
@@ -215,7 +222,8 @@ impl World {
     }
 }
 
-fn told(engine: &Engine) -> Vec<String> {
+/// The same of this engine.
+pub(crate) fn told(engine: &Engine) -> Vec<String> {
     let view = engine.plan_view();
     let steps = view.steps.iter().map(|step| {
         format!(
