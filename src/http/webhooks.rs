@@ -85,3 +85,6 @@ async fn partner(
         Ok(Err(_)) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+use std::net::SocketAddr;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::{Method, Request};
+use tokio::sync::{mpsc, watch};
+use tower::ServiceExt;
+
+use super::*;
+use crate::engine::Event;
+use crate::http::{APPLY_PATH, link, router};
+
+const TOKEN: &str = "a-token-that-nobody-guesses";
+const KEY: [u8; 32] = [3; 32];
+const PAGE: &str = "https://service.example/merchant_applications/sign_up/once";
+
+fn outside() -> Outside {
+    Outside { token: Secret::from(TOKEN), link_key: KEY }
+}
+
+/// The paths that face the world, and what reaches the engine.
+fn door() -> (Router, mpsc::Receiver<Event>) {
+    let (sender, events) = mpsc::channel(8);
+    (public(Control::new(sender), &outside()), events)
+}
+
+fn post(path: &str, body: impl Into<Body>) -> Request<Body> {
+    Request::post(path).body(body.into()).unwrap()
+}
+
+fn hook(token: &str, body: impl Into<Body>) -> Request<Body> {
+    post(&format!("{PARTNER_PATH}{token}/rk7"), body)
+}
+
+async fn status(router: &Router, request: Request<Body>) -> u16 {
+    router.clone().oneshot(request).await.unwrap().status().as_u16()
+}
+
+fn harbor() -> crate::base::id::Key {
+    "MerchantApplication/default/harbor".parse().unwrap()
+}
+
+fn apply() -> String {
+    format!("{APPLY_PATH}{}", link(&KEY, &harbor()))
+}
+
+#[tokio::test]
+async fn a_wrong_token_looks_like_no_path_and_reaches_nobody() {
+    let (router, mut events) = door();
+    let shorter = TOKEN.get(1..).unwrap();
+    for token in ["x", shorter, &format!("{TOKEN}x"), &TOKEN.to_uppercase()] {
+        assert_eq!(status(&router, hook(token, "{}")).await, 404, "{token}");
+    }
+    let long = format!("{PARTNER_PATH}{TOKEN}/{}", "r".repeat(257));
+    assert_eq!(status(&router, post(&long, "{}")).await, 404);
+    assert_eq!(status(&router, post(&format!("{PARTNER_PATH}{TOKEN}"), "{}")).await, 404);
+    assert_eq!(status(&router, post("/nowhere", "{}")).await, 404);
+    assert!(events.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_notification_is_answered_only_once_it_is_stored() {
+    let (router, mut events) = door();
+    let asked = tokio::spawn(router.oneshot(hook(TOKEN, "{\"events\":[]}")));
+    let Some(Event::Notice(notice, stored)) = events.recv().await else { panic!("a notice") };
+    assert_eq!(
+        (notice.reference.as_str(), notice.body.as_slice()),
+        ("rk7", &b"{\"events\":[]}"[..])
+    );
+    tokio::task::yield_now().await;
+    assert!(!asked.is_finished());
+    stored.send(()).unwrap();
+    assert_eq!(asked.await.unwrap().unwrap().status(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_stored_is_to_be_sent_again() {
+    let (router, mut events) = door();
+    let asked = tokio::spawn(router.clone().oneshot(hook(TOKEN, "{}")));
+    drop(events.recv().await);
+    assert_eq!(asked.await.unwrap().unwrap().status(), 503, "the engine ended meanwhile");
+    assert_eq!(status(&router, hook(TOKEN, "{}")).await, 503, "the engine is too slow");
+    drop(events);
+    assert_eq!(status(&router, hook(TOKEN, "{}")).await, 503, "there is no engine");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_reaches_nobody() {
+    let (router, mut events) = door();
+    let large = vec![b' '; BODY_BYTES_MAX + 1];
+    let mut told = hook(TOKEN, large.clone());
+    told.headers_mut().insert("content-length", large.len().into());
+    assert_eq!(status(&router, told).await, 413);
+    let chunks = large.chunks(1000).map(|chunk| Ok::<_, std::io::Error>(chunk.to_vec()));
+    let chunks = Body::from_stream(futures::stream::iter(chunks.collect::<Vec<_>>()));
+    assert_eq!(status(&router, hook(TOKEN, chunks)).await, 413);
+    assert!(events.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn opening_a_link_changes_nothing_and_the_button_leads_to_the_page() {
+    let (router, mut events) = door();
+    for method in [Method::GET, Method::HEAD] {
+        let mut request = Request::get(apply()).body(Body::empty()).unwrap();
+        *request.method_mut() = method;
+        let shown = router.clone().oneshot(request).await.unwrap();
+        assert_eq!(shown.status(), 200);
+        assert_eq!(shown.headers()["cache-control"], "no-store");
+        assert_eq!(shown.headers()["referrer-policy"], "no-referrer");
+    }
+    assert!(events.try_recv().is_err());
+    let asked = tokio::spawn(router.oneshot(post(&apply(), "")));
+    let Some(Event::Visit(key, page)) = events.recv().await else { panic!("a visit") };
+    assert_eq!(key, harbor());
+    page.send(Some(Secret::from(PAGE))).unwrap();
+    let led = asked.await.unwrap().unwrap();
+    assert_eq!(
+        (led.status(), &led.headers()["location"]),
+        (StatusCode::SEE_OTHER, &PAGE.parse().unwrap())
+    );
+    assert_eq!(led.headers()["cache-control"], "no-store");
+    assert_eq!(led.headers()["referrer-policy"], "no-referrer");
+}
+
+#[tokio::test]
+async fn an_applicant_with_nothing_to_do_is_told_so() {
+    let (router, mut events) = door();
+    let asked = tokio::spawn(router.oneshot(post(&apply(), "")));
+    let Some(Event::Visit(_, page)) = events.recv().await else { panic!("a visit") };
+    page.send(None).unwrap();
+    let told = asked.await.unwrap().unwrap();
+    assert_eq!(told.status(), 409);
+    let text = to_bytes(told.into_body(), 1024).await.unwrap();
+    assert!(text.starts_with(b"There is nothing"), "{text:?}");
+}
+
+#[tokio::test]
+async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
+    let (router, mut events) = door();
+    let link = link(&KEY, &harbor());
+    let (named, signature) = link.rsplit_once('.').unwrap();
+    let others = super::super::link(&[4; 32], &harbor());
+    for forged in [
+        format!("default.other.{signature}"),
+        format!("{named}."),
+        format!("{named}.{}", signature.to_uppercase() + "x"),
+        format!("{named}.{}", signature.get(1..).unwrap()),
+        named.to_owned(),
+        others,
+    ] {
+        let path = format!("{APPLY_PATH}{forged}");
+        assert_eq!(status(&router, post(&path, "")).await, 404, "{forged}");
+        let get = Request::get(&path).body(Body::empty()).unwrap();
+        assert_eq!(status(&router, get).await, 404, "{forged}");
+    }
+    assert!(events.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn on_the_private_listener_the_hooks_answer_whom_the_guard_refuses() {
+    let (sender, mut events) = mpsc::channel(8);
+    let (_switch, ready) = watch::channel(true);
+    let control = Control::new(sender);
+    let router = router(control.clone(), ready).merge(hooks(control, &outside()));
+    let from = |mut request: Request<Body>| {
+        let peer: SocketAddr = "192.0.2.7:4000".parse().unwrap();
+        request.extensions_mut().insert(ConnectInfo(peer));
+        request
+    };
+    for path in ["/api/v1/plan", "/healthz", "/nowhere"] {
+        assert_eq!(status(&router, from(post(path, ""))).await, 403, "{path}");
+    }
+    let mut near = post("/api/v1/plan", "");
+    near.headers_mut().insert("host", "localhost".parse().unwrap());
+    let peer: SocketAddr = "127.0.0.1:4000".parse().unwrap();
+    near.extensions_mut().insert(ConnectInfo(peer));
+    assert_eq!(status(&router, near).await, 405);
+    assert_eq!(status(&router, from(hook("x", ""))).await, 404);
+    assert!(events.try_recv().is_err());
+    let asked = tokio::spawn(router.oneshot(from(hook(TOKEN, "{}"))));
+    let Some(Event::Notice(_, stored)) = events.recv().await else { panic!("a notice") };
+    stored.send(()).unwrap();
+    assert_eq!(asked.await.unwrap().unwrap().status(), 200);
+}
