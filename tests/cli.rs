@@ -138,6 +138,36 @@ fn a_rebuilt_index_says_the_same() {
 }
 
 #[test]
+fn the_urls_of_events_and_of_every_sign_up_are_printed_and_stay_the_same() {
+    let folder = repository();
+    let document = |name: &str| {
+        format!(
+            "apiVersion: reckon.dev/v1\nkind: MerchantApplication\nmetadata: {{name: {name}}}\n\
+             spec: {{submission: sign_up, plan: basic, email: {name}@example.com}}\n"
+        )
+    };
+    let text = [document("harbor"), document("quay")].join("---\n");
+    std::fs::write(folder.path().join("specs/applications.yaml"), text).unwrap();
+    let people = reckon(folder.path(), &["events", "urls"]);
+    assert_eq!(code(&people), 0, "{}", stderr(&people));
+    let programs = reckon(folder.path(), &["events", "urls", "-o", "json"]);
+    let told: Value = serde_json::from_str(&stdout(&programs)).unwrap();
+    let event_url = told.pointer("/partner/event_url").and_then(Value::as_str).unwrap();
+    let token = event_url.strip_prefix("http://127.0.0.1:8780/webhooks/partner/").unwrap();
+    assert_eq!((token.len(), token.ends_with('/')), (41, true), "{event_url}");
+    let links = told.get("applicants").and_then(Value::as_array).unwrap();
+    let mut expect = vec![format!("Event URL  {event_url}")];
+    for (link, name) in links.iter().zip(["harbor", "quay"]) {
+        let text = |field: &str| link.get(field).and_then(Value::as_str).unwrap();
+        assert_eq!(text("application"), format!("MerchantApplication/{name}"));
+        let start = format!("http://127.0.0.1:8780/apply/default.{name}.");
+        assert_eq!(text("url").strip_prefix(&start).map(str::len), Some(32));
+        expect.push(format!("{}  {}", text("application"), text("url")));
+    }
+    assert_eq!((links.len(), stdout(&people).trim_end()), (2, expect.join("\n").as_str()));
+}
+
+#[test]
 fn live_money_needs_a_configuration_that_was_chosen() {
     let folder = repository();
     let specs = folder.path().join("specs/acme.yaml");
