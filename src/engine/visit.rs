@@ -38,7 +38,11 @@ impl Engine {
 
 async fn visited(shared: &Shared, job: Job, reply: oneshot::Sender<Page>) -> Finished {
     let (key, before) = (job.effect.key.clone(), page(shared, &job.effect.key));
-    let finished = perform::perform(shared, job).await;
+    let mut finished = perform::perform(shared, job).await;
+    if matches!(finished, Finished::Again(..)) {
+        // Nothing is tried again by itself: the visitor clicks again.
+        finished = Finished::Moved(key.clone());
+    }
     let made = match (before, page(shared, &key)) {
         (Ok(before), Ok(after)) => Ok(after.filter(|after| before.as_ref() != Some(after))),
         (Err(error), _) | (_, Err(error)) => Err(error),

@@ -30,6 +30,8 @@ use crate::store::open;
 
 /// Once nothing goes wrong any more, everything settles within this time.
 const SETTLES_WITHIN: Duration = Duration::from_hours(6);
+/// A notification that found nobody comes again within this time.
+const TOLD_WITHIN: Duration = Duration::from_mins(11);
 /// After so many turns of the scheduler every task that was told to end has ended.
 const TURNS: u32 = 64;
 
@@ -276,7 +278,7 @@ impl<'a> Stage<'a> {
         self.machine.power.calm();
         self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
         let settled = timeout(SETTLES_WITHIN, ask(&sender, Question::Settle)).await.is_ok();
-        sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2)).await;
+        sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;
         if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {
             self.views = views;
         }
