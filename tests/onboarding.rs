@@ -138,6 +138,18 @@ async fn without_a_notification_a_lost_answer_is_held_and_a_late_one_settles_it(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_process_that_ends_in_doubt_leaves_the_notification_to_the_next_one() {
+    let world = world(&tree());
+    lose_the_answer(&world);
+    let cut = tokio::time::timeout(Duration::from_secs(9), world.settle()).await;
+    assert!(cut.is_err(), "no notification has come");
+    let after = world.while_running(async |daemon| assert_eq!(daemon.deliver().await.len(), 1));
+    assert_eq!(after.await, Vec::<String>::new());
+    assert_eq!(world.objects("applications").len(), 1);
+    assert_eq!(world.objects("contacts").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_held_submission_is_settled_once_by_several_decisions_at_once() {
     for together in [true, false] {
         let world = world(&tree());
