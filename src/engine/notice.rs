@@ -67,10 +67,13 @@ pub(super) async fn receive(shared: &Shared, notice: &Notice) -> Result<Option<K
         body: body.reference().to_string(),
         matched: matched.clone(),
     };
-    let mut news = News { blobs: vec![body], records: vec![Record::Inbox(Box::new(event))] };
+    let mut news = News { blobs: vec![body], records: Vec::new() };
     if let Some(key) = &matched {
         learn(shared, notice, key, &mut news)?;
     }
+    // Last: a crash may keep only the first records, and what it taught would be passed over when it
+    // comes again.
+    news.records.push(Record::Inbox(Box::new(event)));
     shared.write(news.blobs, news.records).await?;
     tracing::info!(reference = %notice.reference, matched = ?matched, "a notification was stored");
     Ok(matched)
