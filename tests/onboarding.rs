@@ -51,7 +51,7 @@ async fn an_approved_application_becomes_a_merchant_with_a_contact_and_then_noth
     let world = world(&tree());
     let waiting = world.settle().await;
     assert!(told(&waiting, "Wait MerchantApplication/harbor: AwaitsDecision"), "{waiting:?}");
-    assert!(told(&waiting, "Create Merchant/harbor: WaitsFor"), "{waiting:?}");
+    assert!(told(&waiting, "Wait Merchant/harbor: WaitsFor"), "{waiting:?}");
     assert_eq!(world.objects("applications")[0]["state"], "submitted");
     assert_eq!(world.decided().await, Vec::<String>::new());
     assert_eq!(world.objects("contacts").len(), 1);
@@ -70,7 +70,7 @@ async fn a_declined_application_needs_a_person_and_what_depends_on_it_waits() {
     assert!(after[0].starts_with("Blocked MerchantApplication/harbor: Declined"), "{after:?}");
     assert!(after[0].contains("duplicate_merchant"), "{after:?}");
     assert_eq!(world.engine().overview().stuck, 1);
-    assert!(told(&after, "Create Merchant/harbor: WaitsFor"), "{after:?}");
+    assert!(told(&after, "Wait Merchant/harbor: WaitsFor"), "{after:?}");
     assert!(told(&after, "Create Contact/jane: WaitsFor"), "{after:?}");
     assert_eq!(world.settle().await, after);
     assert_eq!(world.objects("applications").len(), 1);

@@ -54,7 +54,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             let work = (!noted).then(|| Work::Note(new.applied));
             Draft { work, ready: true, ..Draft::idle(Verdict::Settled, Reason::InSync) }
         }
-        Err(reason) => Draft::idle(Verdict::Create, reason),
+        Err(reason) => Draft::idle(waiting(&reason), reason),
     };
     Draft { changes, ..draft }
 }
@@ -99,6 +99,11 @@ fn missing(
     } else {
         Missing::Reading(SURVEY, Reason::NotSurveyed)
     })
+}
+
+/// A merchant that waits for an approval waits for something outside: nothing would change now.
+fn waiting(reason: &Reason) -> Verdict {
+    if matches!(reason, Reason::WaitsFor(_)) { Verdict::Wait } else { Verdict::Blocked }
 }
 
 /// The code that an application's approval brought.
