@@ -27,6 +27,11 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     if let Some(why) = cx.live_refused.filter(|_| new.mode == Mode::Live) {
         return Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()));
     }
+    if new.mode == Mode::Live && reference(manifest, APPLICATION_KIND).is_some() {
+        let why = "a first live binding by an application's code has to be approved by a person, and \
+            nothing takes that approval yet: give the code as `authorization_code`";
+        return Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()));
+    }
     let applied = have.and_then(|have| have.applied.as_ref());
     let changes = changes(applied.map(|applied| &applied.spec), &spec, Merchant::FIELDS);
     if let Some(fixed) = applied.and_then(|_| changes.first()) {
