@@ -6,6 +6,7 @@
 )]
 
 #[path = "rig/world.rs"]
+#[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
 use std::time::Duration;

@@ -5,14 +5,8 @@ use serde_json::json;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
-use crate::base::hash::keyed;
 use crate::base::id::Key;
-use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
-use crate::http::{APPLY_PATH, Outside, PARTNER_PATH, link};
-
-/// Characters of a token.
-const TOKEN_LENGTH: usize = 40;
 
 /// Prints the Event URL of the partner application, to which the service appends the reference, and the
 /// stable link of every application that its applicant has to finish. All of them are secrets.
@@ -22,11 +16,9 @@ pub(super) fn urls(setup: &Setup, out: Out) -> Result<Exit, Failure> {
         None => format!("http://{}", setup.config.listen.get(&ProcessEnv)?),
     };
     let outside = setup.outside()?;
-    let event_url = event_url(&base, &outside);
-    let links: Vec<(String, String)> = applicants(setup)
-        .iter()
-        .map(|key| (key.short(), format!("{base}{APPLY_PATH}{}", link(&outside.link_key, key))))
-        .collect();
+    let event_url = outside.event_url(&base);
+    let links: Vec<(String, String)> =
+        applicants(setup).iter().map(|key| (key.short(), outside.link(&base, key))).collect();
     let items: Vec<_> =
         links.iter().map(|(name, url)| json!({ "application": name, "url": url })).collect();
     let value = json!({ "partner": { "event_url": event_url }, "applicants": items });
@@ -49,18 +41,4 @@ fn applicants(setup: &Setup) -> Vec<Key> {
         manifest.spec.get("submission").is_some_and(|submission| submission == "sign_up")
     });
     waits.map(|(key, _)| key.clone()).collect()
-}
-
-/// The Event URL beneath an address.
-pub(super) fn event_url(base: &str, outside: &Outside) -> String {
-    format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), outside.token.expose())
-}
-
-/// What opens the paths that face the world: made of the state's key, so that it lasts as long.
-pub(super) fn outside(digest_key: &[u8; 32]) -> Outside {
-    let derive = |label: &str| keyed(digest_key, label, b"outside");
-    let token = derive("webhook-token").to_string();
-    let token: String =
-        token.chars().filter(char::is_ascii_alphanumeric).take(TOKEN_LENGTH).collect();
-    Outside { token: Secret::from(token), link_key: *derive("link-key").as_bytes() }
 }

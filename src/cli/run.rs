@@ -8,7 +8,6 @@ use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::args::RunArgs;
-use super::events;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::sandbox::{self, EmbeddedSandbox};
@@ -83,7 +82,7 @@ async fn serve(
     let address = listening(router, listen, over(&ended), "listen").await?;
     if let Some(embedded) = embedded {
         let told = format!("http://{}", public.unwrap_or(address));
-        embedded.notify(&events::event_url(&told, &outside))?;
+        embedded.notify(&outside.event_url(&told))?;
     }
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;

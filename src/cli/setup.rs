@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::args::Cli;
 use super::exit::Failure;
 use super::secrets::OpenedSecrets;
-use super::{events, git, host};
+use super::{git, host};
 use crate::base::clock::SystemClock;
 use crate::base::hash::keyed;
 use crate::base::secret::Secret;
@@ -178,7 +178,7 @@ impl Setup {
     /// What opens the paths that face the world.
     pub(super) fn outside(&self) -> Result<Outside, Failure> {
         make_dir(&self.state)?;
-        Ok(events::outside(&self.key()?.derive("digest")))
+        Ok(Outside::new(&self.key()?.derive("digest")))
     }
 
     /// The partner application's own values.
@@ -315,7 +315,7 @@ pub(super) struct Open {
 impl Open {
     /// What opens the paths that face the world.
     pub(super) fn outside(&self) -> Outside {
-        events::outside(&self.digest_key)
+        Outside::new(&self.digest_key)
     }
 }
 

@@ -11,16 +11,11 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 
-use crate::base::hash::{keyed, sha256};
-use crate::base::id::Key;
+use super::Outside;
 use crate::control::Control;
 
-/// The path of applicants' links.
-pub const APPLY_PATH: &str = "/apply/";
 /// How long a page may take to be made.
 const MADE_MAX: Duration = Duration::from_mins(1);
-/// Characters of a signature.
-const SIGNATURE_LENGTH: usize = 32;
 
 const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><meta name=robots content=noindex>\
     <title>Your application</title><h1>Your application</h1><p>Go on to the payment service to finish and \
@@ -28,45 +23,26 @@ const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><meta name=
     another one.</p><form method=post><button>Go on</button></form></html>";
 
 /// What every request can reach.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Door {
     control: Control,
-    key: [u8; 32],
+    outside: Outside,
 }
 
-/// The applicants' links. `key` signs them.
-pub(super) fn links(control: Control, key: [u8; 32]) -> Router {
-    Router::new().route("/apply/{link}", get(show).post(open)).with_state(Door { control, key })
-}
-
-/// The last part of an application's link.
-pub fn link(key: &[u8; 32], application: &Key) -> String {
-    let named = format!("{}.{}", application.namespace, application.name);
-    format!("{named}.{}", signature(key, &named))
-}
-
-fn signature(key: &[u8; 32], named: &str) -> String {
-    let digest = keyed(key, "apply-link", named.as_bytes()).to_string();
-    digest.chars().filter(char::is_ascii_alphanumeric).take(SIGNATURE_LENGTH).collect()
-}
-
-/// The application that a link names, if its signature is ours.
-fn application(key: &[u8; 32], link: &str) -> Option<Key> {
-    let (named, signed) = link.rsplit_once('.')?;
-    let ours = sha256(signature(key, named).as_bytes()) == sha256(signed.as_bytes());
-    let (namespace, name) = named.split_once('.').filter(|_| ours)?;
-    format!("MerchantApplication/{namespace}/{name}").parse().ok()
+/// The applicants' links.
+pub(super) fn links(control: Control, outside: Outside) -> Router {
+    Router::new().route("/apply/{link}", get(show).post(open)).with_state(Door { control, outside })
 }
 
 async fn show(State(door): State<Door>, Path(link): Path<String>) -> Response {
-    match application(&door.key, &link) {
+    match door.outside.application(&link) {
         Some(_) => unkept(Html(PAGE)),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
 async fn open(State(door): State<Door>, Path(link): Path<String>) -> Response {
-    let Some(key) = application(&door.key, &link) else {
+    let Some(key) = door.outside.application(&link) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     match tokio::time::timeout(MADE_MAX, door.control.visit(key)).await {

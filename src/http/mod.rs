@@ -6,6 +6,7 @@
 mod answer;
 mod apply;
 mod guard;
+mod outside;
 mod serve;
 mod webhooks;
 
@@ -25,9 +26,9 @@ use crate::base::id::Key;
 use crate::control::{Control, ControlError};
 use crate::engine::{Overview, Question, Reply};
 
-pub use apply::{APPLY_PATH, link};
+pub use outside::Outside;
 pub use serve::{HttpError, Serving, serve, start};
-pub use webhooks::{Outside, PARTNER_PATH, hooks, public};
+pub use webhooks::{hooks, public};
 
 use answer::{error, ok};
 

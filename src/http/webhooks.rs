@@ -3,7 +3,6 @@
 //! Nothing signs a notification, so the path holds a token that cannot be guessed. 200 means that the body
 //! is on disk; the service sends it again after anything else (partner-api, Events).
 
-use std::fmt;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -14,13 +13,10 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use crate::base::hash::sha256;
-use crate::base::secret::Secret;
+use super::Outside;
 use crate::control::Control;
 use crate::engine::Notice;
 
-/// The path of partner notifications, without the token.
-pub const PARTNER_PATH: &str = "/webhooks/partner/";
 /// The greatest body of a notification, in bytes.
 const BODY_BYTES_MAX: usize = 256 * 1024;
 /// The longest reference; ours have 28 characters.
@@ -28,26 +24,11 @@ const REFERENCE_LENGTH_MAX: usize = 256;
 /// How long a notification may take to be on disk.
 const STORED_MAX: Duration = Duration::from_secs(10);
 
-/// What the paths that face the world are opened by.
-#[derive(Clone)]
-pub struct Outside {
-    /// The secret part of the Event URL.
-    pub token: Secret,
-    /// Signs the applicants' links.
-    pub link_key: [u8; 32],
-}
-
-impl fmt::Debug for Outside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Outside(…)")
-    }
-}
-
 /// What every request can reach.
 #[derive(Debug, Clone)]
 struct Door {
     control: Control,
-    token: Secret,
+    outside: Outside,
 }
 
 /// The paths that may face the world.
@@ -60,12 +41,12 @@ pub fn public(control: Control, outside: &Outside) -> Router {
 
 /// The webhooks and the applicants' links alone.
 pub fn hooks(control: Control, outside: &Outside) -> Router {
-    let links = super::apply::links(control.clone(), outside.link_key);
-    let token = outside.token.clone();
+    let links = super::apply::links(control.clone(), outside.clone());
+    let door = Door { control, outside: outside.clone() };
     Router::new()
         .route("/webhooks/partner/{token}/{reference}", post(partner))
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
-        .with_state(Door { control, token })
+        .with_state(door)
         .merge(links)
 }
 
@@ -75,8 +56,7 @@ async fn partner(
     Path((token, reference)): Path<(String, String)>,
     body: Bytes,
 ) -> Response {
-    let known = sha256(token.as_bytes()) == sha256(door.token.expose().as_bytes());
-    if !known || reference.len() > REFERENCE_LENGTH_MAX {
+    if !door.outside.knows(&token) || reference.len() > REFERENCE_LENGTH_MAX {
         return StatusCode::NOT_FOUND.into_response();
     }
     let notice = Notice { reference, body: body.to_vec() };

@@ -90,8 +90,10 @@ pub(crate) struct World {
     pub(crate) index: Arc<MemoryIndex>,
     /// The files of secrets: name and contents.
     pub(crate) files: BTreeMap<String, String>,
+    pub(crate) vault: MemoryDisk,
+    /// After so many failures in a row a resource is left alone.
+    pub(crate) failures_max: Option<u32>,
     clock: Arc<VirtualClock>,
-    vault: MemoryDisk,
     folder: tempfile::TempDir,
 }
 
@@ -107,15 +109,26 @@ impl World {
             journal: MemoryDisk::new(),
             index: Arc::new(MemoryIndex::new()),
             files: BTreeMap::new(),
-            clock,
             vault: MemoryDisk::new(),
+            failures_max: None,
+            clock,
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
-    /// Writes the one file of the tree.
+    /// Writes the file that holds the tree.
     pub(crate) fn write(&self, text: &str) {
-        std::fs::write(self.folder.path().join("tree.yaml"), text).unwrap();
+        self.write_beside("tree.yaml", text);
+    }
+
+    /// Writes another file.
+    pub(crate) fn write_beside(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    /// Removes a file.
+    pub(crate) fn remove(&self, name: &str) {
+        std::fs::remove_file(self.folder.path().join(name)).unwrap();
     }
 
     /// A control path of the sandbox.
@@ -200,7 +213,7 @@ impl World {
                 timeout: Duration::from_secs(30),
                 grace: Duration::from_secs(30),
                 concurrency: 16,
-                failures_max: None,
+                failures_max: self.failures_max,
                 commit: None,
             },
             rng: ChaCha20Rng::seed_from_u64(1),

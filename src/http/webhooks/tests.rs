@@ -7,15 +7,20 @@ use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;
 
 use super::*;
+use crate::base::secret::Secret;
 use crate::engine::Event;
-use crate::http::{APPLY_PATH, link, router};
+use crate::http::router;
 
-const TOKEN: &str = "a-token-that-nobody-guesses";
-const KEY: [u8; 32] = [3; 32];
 const PAGE: &str = "https://service.example/merchant_applications/sign_up/once";
 
 fn outside() -> Outside {
-    Outside { token: Secret::from(TOKEN), link_key: KEY }
+    Outside::new(&[3; 32])
+}
+
+/// The secret part of the Event URL.
+fn token() -> String {
+    let url = outside().event_url("");
+    url.strip_prefix("/webhooks/partner/").unwrap().trim_end_matches('/').to_owned()
 }
 
 /// The paths that face the world, and what reaches the engine.
@@ -29,7 +34,7 @@ fn post(path: &str, body: impl Into<Body>) -> Request<Body> {
 }
 
 fn hook(token: &str, body: impl Into<Body>) -> Request<Body> {
-    post(&format!("{PARTNER_PATH}{token}/rk7"), body)
+    post(&format!("/webhooks/partner/{token}/rk7"), body)
 }
 
 async fn status(router: &Router, request: Request<Body>) -> u16 {
@@ -41,19 +46,20 @@ fn harbor() -> crate::base::id::Key {
 }
 
 fn apply() -> String {
-    format!("{APPLY_PATH}{}", link(&KEY, &harbor()))
+    outside().link("", &harbor())
 }
 
 #[tokio::test]
 async fn a_wrong_token_looks_like_no_path_and_reaches_nobody() {
     let (router, mut events) = door();
-    let shorter = TOKEN.get(1..).unwrap();
-    for token in ["x", shorter, &format!("{TOKEN}x"), &TOKEN.to_uppercase()] {
+    let ours = token();
+    let shorter = ours.get(1..).unwrap();
+    for token in ["x", shorter, &format!("{ours}x"), &ours.to_uppercase()] {
         assert_eq!(status(&router, hook(token, "{}")).await, 404, "{token}");
     }
-    let long = format!("{PARTNER_PATH}{TOKEN}/{}", "r".repeat(257));
+    let long = format!("/webhooks/partner/{ours}/{}", "r".repeat(257));
     assert_eq!(status(&router, post(&long, "{}")).await, 404);
-    assert_eq!(status(&router, post(&format!("{PARTNER_PATH}{TOKEN}"), "{}")).await, 404);
+    assert_eq!(status(&router, post(&format!("/webhooks/partner/{ours}"), "{}")).await, 404);
     assert_eq!(status(&router, post("/nowhere", "{}")).await, 404);
     assert!(events.try_recv().is_err());
 }
@@ -61,7 +67,7 @@ async fn a_wrong_token_looks_like_no_path_and_reaches_nobody() {
 #[tokio::test]
 async fn a_notification_is_answered_only_once_it_is_stored() {
     let (router, mut events) = door();
-    let asked = tokio::spawn(router.oneshot(hook(TOKEN, "{\"events\":[]}")));
+    let asked = tokio::spawn(router.oneshot(hook(&token(), "{\"events\":[]}")));
     let Some(Event::Notice(notice, stored)) = events.recv().await else { panic!("a notice") };
     assert_eq!(
         (notice.reference.as_str(), notice.body.as_slice()),
@@ -76,24 +82,24 @@ async fn a_notification_is_answered_only_once_it_is_stored() {
 #[tokio::test(start_paused = true)]
 async fn what_could_not_be_stored_is_to_be_sent_again() {
     let (router, mut events) = door();
-    let asked = tokio::spawn(router.clone().oneshot(hook(TOKEN, "{}")));
+    let asked = tokio::spawn(router.clone().oneshot(hook(&token(), "{}")));
     drop(events.recv().await);
     assert_eq!(asked.await.unwrap().unwrap().status(), 503, "the engine ended meanwhile");
-    assert_eq!(status(&router, hook(TOKEN, "{}")).await, 503, "the engine is too slow");
+    assert_eq!(status(&router, hook(&token(), "{}")).await, 503, "the engine is too slow");
     drop(events);
-    assert_eq!(status(&router, hook(TOKEN, "{}")).await, 503, "there is no engine");
+    assert_eq!(status(&router, hook(&token(), "{}")).await, 503, "there is no engine");
 }
 
 #[tokio::test]
 async fn a_body_that_is_too_large_reaches_nobody() {
     let (router, mut events) = door();
     let large = vec![b' '; BODY_BYTES_MAX + 1];
-    let mut told = hook(TOKEN, large.clone());
+    let mut told = hook(&token(), large.clone());
     told.headers_mut().insert("content-length", large.len().into());
     assert_eq!(status(&router, told).await, 413);
     let chunks = large.chunks(1000).map(|chunk| Ok::<_, std::io::Error>(chunk.to_vec()));
     let chunks = Body::from_stream(futures::stream::iter(chunks.collect::<Vec<_>>()));
-    assert_eq!(status(&router, hook(TOKEN, chunks)).await, 413);
+    assert_eq!(status(&router, hook(&token(), chunks)).await, 413);
     assert!(events.try_recv().is_err());
 }
 
@@ -137,9 +143,10 @@ async fn an_applicant_with_nothing_to_do_is_told_so() {
 #[tokio::test]
 async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
     let (router, mut events) = door();
-    let link = link(&KEY, &harbor());
+    let link = apply();
+    let link = link.strip_prefix("/apply/").unwrap();
     let (named, signature) = link.rsplit_once('.').unwrap();
-    let others = super::super::link(&[4; 32], &harbor());
+    let others = Outside::new(&[4; 32]).link("", &harbor()).replace("/apply/", "");
     for forged in [
         format!("default.other.{signature}"),
         format!("{named}."),
@@ -148,7 +155,7 @@ async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
         named.to_owned(),
         others,
     ] {
-        let path = format!("{APPLY_PATH}{forged}");
+        let path = format!("/apply/{forged}");
         assert_eq!(status(&router, post(&path, "")).await, 404, "{forged}");
         let get = Request::get(&path).body(Body::empty()).unwrap();
         assert_eq!(status(&router, get).await, 404, "{forged}");
@@ -177,7 +184,7 @@ async fn on_the_private_listener_the_hooks_answer_whom_the_guard_refuses() {
     assert_eq!(status(&router, near).await, 405);
     assert_eq!(status(&router, from(hook("x", ""))).await, 404);
     assert!(events.try_recv().is_err());
-    let asked = tokio::spawn(router.oneshot(from(hook(TOKEN, "{}"))));
+    let asked = tokio::spawn(router.oneshot(from(hook(&token(), "{}"))));
     let Some(Event::Notice(_, stored)) = events.recv().await else { panic!("a notice") };
     stored.send(()).unwrap();
     assert_eq!(asked.await.unwrap().unwrap().status(), 200);
