@@ -25,12 +25,8 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let mut loader = setup.loader();
     loader.load_all();
     for (key, manifest) in &loader.desired().manifests {
-        let code = manifest.spec.pointer("/credentials/authorization_code/env");
-        let Some(variable) = code.and_then(Value::as_str) else { continue };
-        let answer =
-            ask(&http, http::Method::POST, &base, Some(&json!({"merchant": key.name}))).await?;
-        let code = answer.get("authorization_code").and_then(Value::as_str).unwrap_or_default();
-        lines.push(export(variable, code));
+        let name = key.name.as_str();
+        lines.extend(merchant_lines(&http, &base, name, &manifest.unpack().spec).await?);
     }
     out.text(&lines.join("\n"))?;
     Ok(Exit::Done)
@@ -56,6 +52,37 @@ fn partner_lines(setup: &Setup, all: &Value) -> Vec<String> {
         lines.push(export(&variable.name, &value("redirect_uri")));
     }
     lines
+}
+
+/// The variables that a merchant's document names: a fresh code each time, or its secret key.
+async fn merchant_lines(
+    http: &reqwest::Client,
+    base: &str,
+    name: &str,
+    spec: &Value,
+) -> Result<Vec<String>, Failure> {
+    let variable = |pointer: &str| spec.pointer(pointer).and_then(Value::as_str);
+    let code = variable("/credentials/authorization_code/env");
+    let secret_key = variable("/credentials/keys/secret_key/env");
+    if code.is_none() && secret_key.is_none() {
+        return Ok(Vec::new());
+    }
+    let answer = ask(http, http::Method::POST, base, Some(&json!({"merchant": name}))).await?;
+    let given = answer.get("authorization_code").and_then(Value::as_str).unwrap_or_default();
+    let mut lines: Vec<String> = code.map(|variable| export(variable, given)).into_iter().collect();
+    if let Some(variable) = secret_key {
+        let all = ask(http, http::Method::GET, base, None).await?;
+        lines.push(export(variable, &test_key(&all, name)));
+    }
+    Ok(lines)
+}
+
+/// A merchant's secret key in test mode.
+fn test_key(all: &Value, merchant: &str) -> String {
+    let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
+    let mut mine = merchants.filter(|one| one.get("name").is_some_and(|name| name == merchant));
+    let key = mine.next().and_then(|one| one.pointer("/test/secret_key"));
+    key.and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// One line for a shell. Values are letters and digits; a quote would be taken apart.
