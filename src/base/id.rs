@@ -5,8 +5,9 @@
 //! deserialise) and never again. Nothing here is secret: all of these may be printed.
 
 use std::fmt;
+use std::ops::Deref;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -84,15 +85,19 @@ const NAME_EXAMPLE: &str = "jane-2026-11";
 #[serde(try_from = "String", into = "String")]
 pub struct Name(Arc<str>);
 
+/// What [`Name::default_namespace`] is called.
+const DEFAULT_NAMESPACE: &str = "default";
+
 impl Name {
     /// The namespace of a document that names none.
     pub fn default_namespace() -> Self {
-        Self(Arc::from("default"))
+        static SHARED: LazyLock<Name> = LazyLock::new(|| Name(Arc::from(DEFAULT_NAMESPACE)));
+        SHARED.clone()
     }
 
     /// Is it the namespace of a document that names none?
     pub fn is_default_namespace(&self) -> bool {
-        &*self.0 == "default"
+        &*self.0 == DEFAULT_NAMESPACE
     }
 
     /// The checked text.
@@ -112,7 +117,11 @@ impl FromStr for Name {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         check_name(text)?;
-        Ok(Self(Arc::from(text)))
+        Ok(if text == DEFAULT_NAMESPACE {
+            Self::default_namespace()
+        } else {
+            Self(Arc::from(text))
+        })
     }
 }
 
@@ -178,9 +187,15 @@ pub enum KeyError {
 }
 
 /// What one manifest is called: kind, namespace and name. Written `Kind/namespace/name`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+///
+/// It stands in many maps, a hundred thousand times in each: all of them share one text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Key {
+pub struct Key(Arc<KeyParts>);
+
+/// The parts of a [`Key`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyParts {
     /// What sort of resource.
     pub kind: Kind,
     /// The group of names it stands in.
@@ -189,10 +204,30 @@ pub struct Key {
     pub name: Name,
 }
 
+impl Deref for Key {
+    type Target = KeyParts;
+
+    fn deref(&self) -> &KeyParts {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<KeyParts> for Key {
+    fn from(parts: KeyParts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
 impl Key {
     /// Joins the three parts.
     pub fn new(kind: Kind, namespace: &Name, name: &Name) -> Self {
-        Self { kind, namespace: namespace.clone(), name: name.clone() }
+        Self::from(KeyParts { kind, namespace: namespace.clone(), name: name.clone() })
     }
 
     /// `Kind/name` in the default namespace, the whole key elsewhere. [`Key::from_str`] reads both.
@@ -207,7 +242,7 @@ impl Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, namespace, name } = self;
+        let KeyParts { kind, namespace, name } = &**self;
         write!(f, "{kind}/{namespace}/{name}")
     }
 }
@@ -226,7 +261,7 @@ impl FromStr for Key {
             Some((namespace, name)) => (namespace.parse()?, name.parse()?),
             None => (Name::default_namespace(), rest.parse()?),
         };
-        Ok(Self { kind: Kind::new(kind), namespace, name })
+        Ok(Self::new(Kind::new(kind), &namespace, &name))
     }
 }
 

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod hash;
 pub mod id;
 pub mod money;
+pub mod packed;
 pub mod planted;
 pub mod routing;
 pub mod schedule;

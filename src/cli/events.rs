@@ -38,7 +38,8 @@ fn applicants(setup: &Setup) -> Vec<Key> {
     loader.load_all();
     let manifests = loader.desired().manifests.iter();
     let waits = manifests.filter(|(_, manifest)| {
-        manifest.spec.get("submission").is_some_and(|submission| submission == "sign_up")
+        let spec = manifest.unpack().spec;
+        spec.get("submission").is_some_and(|submission| submission == "sign_up")
     });
     waits.map(|(key, _)| key.clone()).collect()
 }

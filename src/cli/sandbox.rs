@@ -193,7 +193,7 @@ impl EmbeddedSandbox {
         loader.load_all();
         let manifests = loader.desired().manifests.iter();
         let credentials = manifests.filter_map(|(key, manifest)| {
-            manifest.spec.get("credentials").map(|value| (key.clone(), value.clone()))
+            manifest.unpack().spec.get("credentials").map(|value| (key.clone(), value.clone()))
         });
         Ok(Arc::new(SandboxSecrets {
             sandbox: self.sandbox.clone(),

@@ -27,13 +27,18 @@ pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Resu
     let state = setup.open_state(rebuild).await?.state;
     let head = state.verify()?;
     let facts = &state.facts;
+    let mut resources = 0_usize;
+    facts.each_observed(|_, _| {
+        resources = resources.saturating_add(1);
+        Ok(())
+    })?;
     let report = Report {
         records: head.sequence,
         head: data_encoding::HEXLOWER.encode(&head.hash),
         state_digest: facts.digest()?.to_string(),
         partner: facts.binding()?.map(|binding| binding.partner),
         open_intents: facts.open_intents()?.len(),
-        resources: facts.all_observed()?.len(),
+        resources,
         rebuilt: state.found.rebuilt.clone(),
         moved_aside: state.found.moved_aside.as_ref().map(|path| path.display().to_string()),
         cut_bytes: state.found.cut.as_ref().map(|cut| cut.bytes),

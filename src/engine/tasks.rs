@@ -215,7 +215,7 @@ impl Engine {
 
     /// Where a merchant's credentials come from.
     fn wallet(&self, merchant: &Key) -> Wallet {
-        let manifest = self.world.desired().manifests.get(merchant);
+        let manifest = self.world.desired().manifest(merchant);
         let spec = manifest.and_then(|manifest| manifest.spec.get("credentials").cloned());
         Wallet { merchant: merchant.clone(), spec }
     }

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
 use crate::base::clock::SharedClock;
 use crate::base::id::Key;
+use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
 use crate::model::issue::Problem;
-use crate::model::observed::Observed;
+use crate::model::observed::{Held, Observed};
 use crate::plan::World;
 use crate::spec::loader::Loader;
 use crate::store::facts::{FactError, Facts};
@@ -41,12 +42,16 @@ impl Specs for Loader {
     }
 }
 
+/// How many facts are kept as they are looked at: merchants are, for each of their resources.
+const RECENT_MAX: usize = 64;
+
 /// Wishes and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// taking an unknown for an absent would make things twice.
 pub struct Standing {
     specs: Box<dyn Specs>,
     clock: SharedClock,
-    observed: BTreeMap<Key, Arc<Observed>>,
+    observed: BTreeMap<Key, Packed<Observed>>,
+    recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
 }
 
@@ -63,17 +68,22 @@ impl Standing {
         specs: Box<dyn Specs>,
         clock: SharedClock,
     ) -> Result<Self, FactError> {
-        let observed = facts.all_observed()?.into_iter();
-        let observed = observed.map(|(key, known)| (key, Arc::new(known))).collect();
+        let mut observed = BTreeMap::new();
+        facts.each_observed(|key, known| {
+            let packed = pack(&key, &known)?;
+            observed.insert(key, packed);
+            Ok(())
+        })?;
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
-        Ok(Self { specs, clock, observed, open })
+        Ok(Self { specs, clock, observed, recent: Mutex::default(), open })
     }
 
     /// Reads one resource again, after something was written about it.
     pub(super) fn refresh(&mut self, facts: &Facts, key: &Key) -> Result<(), FactError> {
+        self.recent().remove(key);
         match facts.observed(key)? {
-            Some(known) => self.observed.insert(key.clone(), Arc::new(known)),
+            Some(known) => self.observed.insert(key.clone(), pack(key, &known)?),
             None => self.observed.remove(key),
         };
         match facts.open(key)? {
@@ -81,6 +91,10 @@ impl Standing {
             None => self.open.remove(key),
         };
         Ok(())
+    }
+
+    fn recent(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Observed>>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks at files again.
@@ -105,7 +119,17 @@ impl World for Standing {
     }
 
     fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
-        self.observed.get(key).cloned()
+        if let Some(known) = self.recent().get(key) {
+            return Some(known.clone());
+        }
+        let packed = self.observed.get(key)?;
+        let known = Arc::new(packed.unpack().unwrap_or_else(|error| unreadable(key, &error)));
+        let mut recent = self.recent();
+        if recent.len() >= RECENT_MAX {
+            recent.clear();
+        }
+        recent.insert(key.clone(), known.clone());
+        Some(known)
     }
 
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>> {
@@ -119,4 +143,18 @@ impl World for Standing {
     fn known(&self) -> Vec<Key> {
         self.observed.keys().chain(self.open.keys()).cloned().collect()
     }
+}
+
+fn pack(key: &Key, known: &Observed) -> Result<Packed<Observed>, FactError> {
+    Packed::new(known)
+        .map_err(|error| FactError::Unreadable { key: key.to_string(), detail: error.to_string() })
+}
+
+/// What cannot be looked at exists and is on hold: nothing is done to it. It was read from the fold and
+/// packed here, so this is a mistake of ours.
+fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
+    let at = DateTime::<Utc>::MIN_UTC;
+    let reason = format!("what is known of it cannot be read again: {error}");
+    let held = Some(Held { intent: None, reason, at });
+    Observed { exists: true, held, ..Observed::unknown(key.clone(), at) }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
-use crate::model::manifest::Manifest;
+use crate::model::manifest::{Kept, Manifest};
 
 /// Whether a resource that no manifest names may be taken as removed (law 2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub enum Coverage {
 pub struct Desired {
     /// Every good manifest. A document that is good itself but refers to a broken or missing one
     /// is in `broken` instead.
-    pub manifests: BTreeMap<Key, Arc<Manifest>>,
+    pub manifests: BTreeMap<Key, Arc<Kept>>,
     /// Documents that have a name and cannot be used.
     pub broken: BTreeSet<Key>,
     /// Whether absence may be believed.
@@ -34,5 +34,12 @@ pub struct Desired {
 impl Default for Desired {
     fn default() -> Self {
         Self { manifests: BTreeMap::new(), broken: BTreeSet::new(), coverage: Coverage::Partial }
+    }
+}
+
+impl Desired {
+    /// A good manifest, to look at.
+    pub fn manifest(&self, key: &Key) -> Option<Manifest> {
+        self.manifests.get(key).map(|kept| kept.unpack())
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
+use crate::base::packed::Packed;
 
 /// Where a document stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ pub struct Annotations {
 
 /// One good document. `Debug` shows its name and place only: the spec may hold personal values.
 #[derive(Clone, PartialEq)]
-pub struct Manifest {
+pub struct Manifest<S = Value> {
     /// Kind, namespace and name.
     pub key: Key,
     /// Free labels.
@@ -70,7 +71,7 @@ pub struct Manifest {
     /// What `reckon.dev/` annotations say.
     pub annotations: Annotations,
     /// The spec in its kind's canonical form, defaults filled in.
-    pub spec: Value,
+    pub spec: S,
     /// The resources that the spec refers to, with the path of each reference.
     pub references: Vec<Reference>,
     /// SHA-256 over the canonical spec and annotations: equal digests want the same.
@@ -79,9 +80,36 @@ pub struct Manifest {
     pub place: Place,
 }
 
-impl fmt::Debug for Manifest {
+/// A document as it is kept: with its spec packed.
+pub type Kept = Manifest<Packed<Value>>;
+
+impl<S> fmt::Debug for Manifest<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Manifest({} at {}:{})", self.key, self.place.file, self.place.line)
+    }
+}
+
+impl Manifest {
+    /// The form to keep.
+    pub fn pack(self) -> Kept {
+        let spec = Packed::from(&self.spec);
+        self.with(spec)
+    }
+}
+
+impl Kept {
+    /// The form to look at. Every JSON value reads what it wrote; a spec that did not would be null, and
+    /// nothing would be done about it.
+    pub fn unpack(&self) -> Manifest {
+        let spec = self.spec.unpack().unwrap_or_default();
+        self.clone().with(spec)
+    }
+}
+
+impl<S> Manifest<S> {
+    fn with<T>(self, spec: T) -> Manifest<T> {
+        let Self { key, labels, annotations, spec: _, references, digest, place } = self;
+        Manifest { key, labels, annotations, spec, references, digest, place }
     }
 }
 

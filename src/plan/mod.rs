@@ -67,7 +67,7 @@ pub struct Planner {
     steps: BTreeMap<Key, Arc<Step>>,
     doable: BTreeSet<Key>,
     dated: BTreeSet<Key>,
-    needs: BTreeMap<Key, Vec<Key>>,
+    needs: BTreeMap<Key, Box<[Key]>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
     totals: Totals,
 }
@@ -247,7 +247,7 @@ struct Seen<'a> {
 
 impl View for Seen<'_> {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
-        self.world.desired().manifests.get(key).cloned()
+        self.world.desired().manifest(key).map(Arc::new)
     }
 
     fn observed(&self, key: &Key) -> Option<Arc<Observed>> {

@@ -8,7 +8,7 @@ use crate::base::id::Key;
 /// given keys count. A cycle, which files cannot hold, would be cut at its first member.
 pub(super) fn sorted(
     keys: impl IntoIterator<Item = Key>,
-    needs: &BTreeMap<Key, Vec<Key>>,
+    needs: &BTreeMap<Key, Box<[Key]>>,
 ) -> Vec<Key> {
     let keys: BTreeSet<Key> = keys.into_iter().collect();
     let mut walk = Walk { keys: &keys, needs, seen: BTreeSet::new(), order: Vec::new() };
@@ -21,7 +21,7 @@ pub(super) fn sorted(
 /// A walk over the keys, deepest need first.
 struct Walk<'a> {
     keys: &'a BTreeSet<Key>,
-    needs: &'a BTreeMap<Key, Vec<Key>>,
+    needs: &'a BTreeMap<Key, Box<[Key]>>,
     seen: BTreeSet<&'a Key>,
     order: Vec<Key>,
 }
@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn what_is_needed_comes_first_whatever_the_names() {
         let needs = BTreeMap::from([
-            (key("A/a"), vec![key("Z/z")]),
-            (key("Z/z"), vec![key("M/m"), key("Q/not-asked")]),
+            (key("A/a"), Box::from([key("Z/z")])),
+            (key("Z/z"), Box::from([key("M/m"), key("Q/not-asked")])),
         ]);
         let order = sorted(["A/a", "M/m", "Z/z"].map(key), &needs);
         assert_eq!(order, ["M/m", "Z/z", "A/a"].map(key));

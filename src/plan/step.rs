@@ -13,7 +13,7 @@ use crate::model::plan::{Reason, Step, Verdict};
 use crate::plan::World;
 
 /// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
-pub(super) fn needs(manifest: &Manifest) -> Vec<Key> {
+pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
     let references = manifest.references.iter().map(|reference| reference.key.clone());
     references.chain(manifest.annotations.depends_on.iter().cloned()).collect()
 }
@@ -21,7 +21,7 @@ pub(super) fn needs(manifest: &Manifest) -> Vec<Key> {
 /// The step of a resource, `None` if nothing speaks of it.
 pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step> {
     let desired = world.desired();
-    let manifest = desired.manifests.get(key);
+    let manifest = desired.manifest(key);
     let observed = world.observed(key);
     let broken = desired.broken.contains(key);
     if manifest.is_none() && !broken && !observed.as_deref().is_some_and(known) {
@@ -30,9 +30,9 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
     let draft = match world.open(key) {
         Some(open) if !planted::is("two-open-effects") => under_way(&open, observed.as_deref()),
         _ if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
-        _ => decide(cx, world, key, manifest.map(|manifest| &**manifest), observed.as_deref())?,
+        _ => decide(cx, world, key, manifest.as_ref(), observed.as_deref())?,
     };
-    let place = manifest.map(|manifest| (manifest.place.file.clone(), manifest.place.line));
+    let place = manifest.map(|manifest| (manifest.place.file, manifest.place.line));
     let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
     Some(Step {
         key: key.clone(),

@@ -15,13 +15,13 @@ use crate::engine::Specs;
 use crate::kinds::{CheckCx, register};
 use crate::model::desired::{Coverage, Desired};
 use crate::model::issue::{Problem, Severity};
-use crate::model::manifest::{Annotations, Deletion, Manifest, OnDoubt, Place};
+use crate::model::manifest::{Annotations, Deletion, Kept, Manifest, OnDoubt, Place};
 
 /// The files as they are now; the run changes them, the engine reads them.
 pub(crate) type SharedTree = Arc<Mutex<Tree>>;
 
 /// A document whose name can be read, and what it wants if it is good.
-type Known = (Key, Option<Arc<Manifest>>);
+type Known = (Key, Option<Arc<Kept>>);
 
 /// Wishes from the texts of a tree.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ fn document(text: &str) -> Option<Known> {
     let header: Header = serde_yaml::from_str(text).ok()?;
     let namespace = Name::default_namespace();
     let key = Key::new(Kind::new(&header.kind), &namespace, &header.metadata.name);
-    let manifest = manifest(&key, &header, text).map(Arc::new);
+    let manifest = manifest(&key, &header, text).map(|manifest| Arc::new(manifest.pack()));
     Some((key, manifest))
 }
 
@@ -157,10 +157,10 @@ fn annotations(said: &BTreeMap<String, String>) -> Annotations {
 fn close(desired: &mut Desired) {
     loop {
         let manifests = &desired.manifests;
-        let find = |key: &Key| manifests.get(key).cloned();
+        let find = |key: &Key| desired.manifest(key).map(Arc::new);
         let lame = manifests.values().find(|manifest| {
             let linked = register::find(manifest.key.kind.as_str())
-                .is_some_and(|row| !(row.check_links)(manifest, &find).is_empty());
+                .is_some_and(|row| !(row.check_links)(&manifest.unpack(), &find).is_empty());
             linked || manifest.references.iter().any(|one| !manifests.contains_key(&one.key))
         });
         let Some(key) = lame.map(|manifest| manifest.key.clone()) else {

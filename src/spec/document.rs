@@ -14,7 +14,7 @@ use crate::base::id::{Key, Name};
 use crate::kinds::register::KindRow;
 use crate::kinds::{CheckCx, Misfit, Read};
 use crate::model::issue::{At, Issue, Problem, Severity};
-use crate::model::manifest::{Annotations, Manifest, Place};
+use crate::model::manifest::{Annotations, Kept, Manifest, Place};
 use crate::spec::finding::Finding;
 use crate::spec::lines::Source;
 use crate::spec::lint::{Keep, Linted, lint};
@@ -47,7 +47,7 @@ pub struct Document {
     /// Its name, where the header gives one.
     pub key: Option<Key>,
     /// What it says, where it fits its kind; not to be used while there are errors.
-    pub manifest: Option<Arc<Manifest>>,
+    pub manifest: Option<Arc<Kept>>,
     /// What is wrong with it by itself.
     pub problems: Vec<Problem>,
 }
@@ -115,7 +115,9 @@ fn read_clean(
             let digest = digest(&spec, &annotations);
             manifest = key.clone().map(|key| {
                 let place = place.clone();
-                Arc::new(Manifest { key, labels, annotations, spec, references, digest, place })
+                let manifest =
+                    Manifest { key, labels, annotations, spec, references, digest, place };
+                Arc::new(manifest.pack())
             });
         }
     }

@@ -61,7 +61,8 @@ pub struct Loader {
     /// Files with something that has no key and is wrong.
     bad_files: BTreeSet<Arc<str>>,
     troubles: BTreeMap<String, Trouble>,
-    by_key: BTreeMap<Key, BTreeSet<Spot>>,
+    /// In order. Almost every name has one: a list takes less memory than a set.
+    by_key: BTreeMap<Key, Vec<Spot>>,
     graph: Graph,
     link_problems: BTreeMap<Key, Vec<LinkProblem>>,
     desired: Desired,
@@ -217,7 +218,7 @@ impl Loader {
         let spot = |index| Spot { path: path.clone(), index };
         for (index, key) in self.files.remove(path).iter().flat_map(SpecFile::keys) {
             if let Some(spots) = self.by_key.get_mut(key) {
-                spots.remove(&spot(index));
+                spots.retain(|known| *known != spot(index));
             }
             touched.insert(key.clone());
         }
@@ -226,7 +227,10 @@ impl Loader {
             return;
         };
         for (index, key) in file.keys() {
-            self.by_key.entry(key.clone()).or_default().insert(spot(index));
+            let spots = self.by_key.entry(key.clone()).or_insert_with(|| Vec::with_capacity(1));
+            if let Err(place) = spots.binary_search(&spot(index)) {
+                spots.insert(place, spot(index));
+            }
             touched.insert(key.clone());
         }
         if file.is_bad() {

@@ -110,13 +110,17 @@ impl Facts {
         Ok(Some(Decoded { bytes: bytes.into(), value }))
     }
 
-    /// Every resource that something is known of, by key.
-    pub fn all_observed(&self) -> Result<Vec<(Key, Observed)>, FactError> {
-        let entries = self.index.scan(OBSERVED)?;
-        let decoded = entries.into_iter().map(|(key, value)| {
-            Ok((parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?, decode(&key, &value)?))
-        });
-        decoded.collect()
+    /// Gives every resource that something is known of, one after the other, by key. Errors: a read
+    /// that failed, or the first error of `take`.
+    pub fn each_observed(
+        &self,
+        mut take: impl FnMut(Key, Observed) -> Result<(), FactError>,
+    ) -> Result<(), FactError> {
+        for (key, value) in self.index.scan(OBSERVED)? {
+            let of = parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?;
+            take(of, decode(&key, &value)?)?;
+        }
+        Ok(())
     }
 
     /// The intent of a resource that is not closed.

@@ -23,7 +23,7 @@ use super::{
 };
 
 /// Memory for pages, in bytes; sled may use about twice as much.
-const CACHE_BYTES: u64 = 64 << 20;
+const CACHE_BYTES: u64 = 16 << 20;
 /// The longest value stored in one piece, and the length of a chunk.
 pub const VALUE_BYTES_MAX: usize = 7 << 10;
 const CHUNK_BYTES: usize = 4 << 10;

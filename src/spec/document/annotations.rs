@@ -125,7 +125,7 @@ fn one(word: &str, namespace: &Name) -> Result<Key, Wrong> {
     let key: Key =
         word.parse().map_err(|_| Wrong::value(format!("`{word}` names no resource"), help))?;
     let own_namespace = word.matches('/').count() == 1;
-    Ok(if own_namespace { Key { namespace: namespace.clone(), ..key } } else { key })
+    Ok(if own_namespace { Key::new(key.kind.clone(), namespace, &key.name) } else { key })
 }
 
 fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, Wrong> {

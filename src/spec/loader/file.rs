@@ -15,7 +15,7 @@ use crate::spec::split::split;
 pub(super) struct SpecFile {
     pub(super) stat: Stat,
     pub(super) hash: [u8; 32],
-    pub(super) documents: Vec<Document>,
+    pub(super) documents: Box<[Document]>,
     problems: Vec<Problem>,
 }
 
@@ -39,7 +39,7 @@ impl SpecFile {
             documents.extend(slices.iter().map(|slice| read(cx, &source, slice, shift)));
         }
         let problems = with_places(&source, &findings);
-        Self { stat, hash, documents, problems }
+        Self { stat, hash, documents: documents.into_boxed_slice(), problems }
     }
 
     /// The keys of the documents that have one, with their places in the file.

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::id::Key;
+use crate::base::id::{Key, Kind, Name};
 use crate::kinds::Find;
 use crate::model::desired::Desired;
 use crate::model::issue::{At, Issue, Path, Problem, Related, RelatedPlace, Severity};
-use crate::model::manifest::Manifest;
+use crate::model::manifest::Kept;
 use crate::spec::document::{Document, Placed, cleaned};
 use crate::spec::lines::Source;
 use crate::spec::links::{Link, cycle, duplicate, links, missing};
@@ -28,13 +28,13 @@ pub(super) struct LinkProblem {
 }
 
 /// What `desired` says of a key.
-type Verdict = (Option<Arc<Manifest>>, bool);
+type Verdict = (Option<Arc<Kept>>, bool);
 
 impl Loader {
     /// Brings everything that hangs on the touched keys up to date.
     pub(super) fn relink(&mut self, touched: &BTreeSet<Key>) -> Change {
         for key in touched {
-            if self.by_key.get(key).is_some_and(BTreeSet::is_empty) {
+            if self.by_key.get(key).is_some_and(Vec::is_empty) {
                 self.by_key.remove(key);
             }
             let targets = self.documents_of(key).flat_map(|(_, document)| targets(document));
@@ -172,17 +172,17 @@ impl Loader {
                 format!("{}/{}", found.namespace, found.name)
             }
         };
-        let first = Key { kind: missing.kind.clone(), ..lowest() };
+        let first = lowest(missing.kind.clone());
         let same_kind =
             self.by_key.range(first..).take_while(|(found, _)| found.kind == missing.kind);
         let names: Vec<String> = same_kind.map(|(found, _)| seen_from_key(found)).collect();
         nearest(&seen_from_key(missing), names.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    fn check_links(&self, manifest: &Manifest) -> Vec<Issue> {
+    fn check_links(&self, manifest: &Kept) -> Vec<Issue> {
         let row = self.cx.kinds.iter().find(|row| row.name == manifest.key.kind.as_str());
-        let find: Find<'_> = &|key| self.desired.manifests.get(key).cloned();
-        row.map(|row| (row.check_links)(manifest, find)).unwrap_or_default()
+        let find: Find<'_> = &|key| self.desired.manifest(key).map(Arc::new);
+        row.map(|row| (row.check_links)(&manifest.unpack(), find)).unwrap_or_default()
     }
 
     /// An issue between documents with its places.
@@ -240,8 +240,7 @@ fn targets(document: &Document) -> Vec<Key> {
 }
 
 /// A key that sorts before every other one of its kind.
-fn lowest() -> Key {
-    use crate::base::id::{Kind, Name};
+fn lowest(kind: Kind) -> Key {
     let name: Name = "0".parse().unwrap_or_else(|_| Name::default_namespace());
-    Key::new(Kind::new(""), &name, &name)
+    Key::new(kind, &name, &name)
 }

@@ -1,0 +1,67 @@
+//! A value kept small: what is seldom looked at and stays in memory by the hundred thousand.
+
+use std::marker::PhantomData;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A value as its JSON text. A tree of maps takes several times the memory of its text.
+pub struct Packed<T> {
+    text: Box<[u8]>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Serialize + DeserializeOwned> Packed<T> {
+    /// Packs a value. Errors: it has no JSON form, such as a map whose keys are no texts.
+    pub fn new(value: &T) -> Result<Self, serde_json::Error> {
+        Ok(Self { text: serde_json::to_vec(value)?.into_boxed_slice(), of: PhantomData })
+    }
+
+    /// The value again. Errors: its type writes what it does not read.
+    pub fn unpack(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.text)
+    }
+}
+
+impl From<&Value> for Packed<Value> {
+    fn from(value: &Value) -> Self {
+        Self { text: value.to_string().into_bytes().into_boxed_slice(), of: PhantomData }
+    }
+}
+
+impl<T> Clone for Packed<T> {
+    fn clone(&self) -> Self {
+        Self { text: self.text.clone(), of: PhantomData }
+    }
+}
+
+impl<T> PartialEq for Packed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+/// Its size alone: the value may be private.
+impl<T> std::fmt::Debug for Packed<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Packed({} bytes)", self.text.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_back_whole_and_is_not_shown() {
+        let value =
+            json!({"name": "Jane", "cents": i64::MIN, "most": u64::MAX, "list": [null, true, {}]});
+        let packed = Packed::new(&value).unwrap();
+        assert_eq!(packed, Packed::from(&value));
+        assert_eq!(packed.unpack().unwrap(), value);
+        assert!(!format!("{packed:?}").contains("Jane"));
+    }
+}
