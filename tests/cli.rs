@@ -182,3 +182,23 @@ fn live_money_needs_a_configuration_that_was_chosen() {
     let inside = reckon(folder.path(), &["--config", "reckon.yaml", "plan"]);
     assert_eq!(code(&inside), 3, "{}", stdout(&inside));
 }
+
+#[test]
+fn what_waits_for_no_approval_cannot_be_approved() {
+    let folder = repository();
+    for (what, word) in [
+        ("merchant/acme", "Merchant/acme waits for no approval"),
+        ("Contact/jane", "Contact/jane waits for no approval"),
+        ("Merchant/none", "nothing waits for an approval now"),
+        ("Merchant", "Merchant/NAMESPACE/NAME"),
+        ("Merchnat/acme", "there is no kind"),
+    ] {
+        let output = reckon(folder.path(), &["approve", what, "--yes"]);
+        assert_eq!(code(&output), 1, "{what}");
+        assert!(stderr(&output).contains(word), "{what}: {}", stderr(&output));
+    }
+    let json = reckon(folder.path(), &["approve", "Merchant/acme", "-o", "json"]);
+    let told: Value = serde_json::from_str(&stderr(&json)).unwrap();
+    let word = told.pointer("/error/code").and_then(Value::as_str);
+    assert_eq!((code(&json), word), (1, Some("reckon::approve::nothing_waits")));
+}

@@ -131,7 +131,7 @@ fn tell(setup: &Setup, args: &ApplyArgs, out: Out, engine: &Engine) -> Result<Ex
         out.note(&format!("{}: {}", key.short(), unable.message()));
     }
     let environment = engine.unable().values().any(|unable| match unable {
-        Unable::Secret(_) | Unable::Unreachable(_) => true,
+        Unable::Secret(_) | Unable::Unreachable(_) | Unable::Mismatch(_) => true,
         Unable::Blocked(_) => false,
     });
     let blocked = engine.unable().values().any(|unable| matches!(unable, Unable::Blocked(_)));

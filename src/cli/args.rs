@@ -55,6 +55,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Make the service match.
     Apply(ApplyArgs),
+    /// Confirm the live merchant that the code of an application opened; nothing is sent for it before.
+    Approve(ApproveArgs),
     /// Watch, reconcile and serve status, until told to stop.
     Run(RunArgs),
     /// The emulator of the service, alone.
@@ -128,6 +130,17 @@ pub struct ApplyArgs {
     /// Go on with the good documents although others are broken.
     #[arg(long)]
     pub isolate: bool,
+}
+
+/// `approve`.
+#[derive(Debug, Args)]
+pub struct ApproveArgs {
+    /// What waits for an approval: a merchant.
+    #[arg(value_name = "KIND/NAME")]
+    pub what: String,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// `run`.

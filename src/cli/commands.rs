@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use super::{
-    apply, events, explain, get, init, intents, plan, run, sandbox, seal, store, validate,
+    apply, approve, events, explain, get, init, intents, plan, run, sandbox, seal, store, validate,
 };
 
 /// Runs the command that was asked for.
@@ -17,6 +17,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Validate(args) => validate::run(&Setup::load(cli)?, args, out),
         Command::Plan(args) => plan::run(&Setup::load(cli)?, args, out).await,
         Command::Apply(args) => apply::run(&Setup::load(cli)?, args, out).await,
+        Command::Approve(args) => approve::run(&Setup::load(cli)?, args, out).await,
         Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,
         Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,

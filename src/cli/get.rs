@@ -70,6 +70,17 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
     Ok(Wanted::One(key))
 }
 
+/// Reads `KIND/NAME` as `get` does.
+pub(super) fn one(text: &str) -> Result<Key, Failure> {
+    match wanted(text)? {
+        Wanted::One(key) => Ok(key),
+        Wanted::Kind(kind) => {
+            let failure = Failure::input("reckon::usage::key", format!("{kind} is a whole kind"));
+            Err(failure.help(format!("name one resource: {kind}/NAME or {kind}/NAMESPACE/NAME")))
+        }
+    }
+}
+
 /// Runs `describe`.
 pub(super) async fn describe(setup: &Setup, args: &OneArgs, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;

@@ -1,6 +1,7 @@
 //! The command line door: it reads arguments and environment, puts the parts together, and prints.
 
 mod apply;
+mod approve;
 pub mod args;
 mod cache;
 mod chaos;

@@ -2,9 +2,12 @@
 
 use super::cache;
 use super::exit::Failure;
+use super::host;
 use super::setup::{How, Open, Setup};
+use crate::control::Request;
 use crate::control::socket::SocketClient;
-use crate::engine::{Engine, Question, Reply};
+use crate::engine::{Approving, Engine, Question, Reply};
+use crate::model::bound::LiveBinding;
 
 /// Who answers.
 #[derive(Debug)]
@@ -57,6 +60,20 @@ impl Session {
         match self {
             Self::Daemon(client) => client.ask(&question).await.map_err(Failure::from),
             Self::Own(own) => Ok(own.engine.answer(question)?),
+        }
+    }
+
+    /// Approves just this live binding.
+    pub(super) async fn approve(&mut self, binding: LiveBinding) -> Result<Reply, Failure> {
+        match self {
+            Self::Daemon(client) => {
+                let request = Request::Approve(Box::new(binding));
+                client.request(&request).await.map_err(Failure::from)
+            }
+            Self::Own(own) => {
+                let approving = Approving { binding, actor: host::actor() };
+                Ok(own.engine.approve_alone(approving).await?)
+            }
         }
     }
 

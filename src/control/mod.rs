@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::base::id::Key;
-use crate::engine::{Event, Notice, Page, Question, Reply};
+use crate::engine::{Approving, Event, Notice, Page, Question, Reply};
+use crate::model::bound::LiveBinding;
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ use crate::engine::{Event, Notice, Page, Question, Reply};
 pub enum Request {
     /// An answer from what the engine knows.
     Ask(Question),
+    /// A person approves just this live binding.
+    Approve(Box<LiveBinding>),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -102,10 +105,19 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Does what a request says.
-    pub async fn handle(&self, request: Request) -> Response {
+    /// Has a live binding approved in the name of this actor. Errors: the engine ended.
+    pub async fn approve(&self, binding: LiveBinding, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Approve(Approving { binding, actor }, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Does what a request of this actor says.
+    pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
             Request::Ask(question) => self.ask(question).await,
+            Request::Approve(binding) => self.approve(*binding, actor).await,
         }
     }
 }

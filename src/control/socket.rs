@@ -201,7 +201,7 @@ async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
     match serde_json::from_slice::<Request>(line) {
         Ok(request) => {
             tracing::debug!(actor, ?request, "control");
-            control.handle(request).await
+            control.handle(request, format!("uid {actor}")).await
         }
         Err(error) => Err(ControlError::new(
             ControlError::BAD_REQUEST,

@@ -12,6 +12,9 @@ use crate::base::secret::Secret;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
+/// The fact that names the application whose code became the token, as the document did then.
+pub const APPLICATION: &str = "application";
+
 /// Exchanges a code: `{"$secret": SOURCE}` or `{"$sealed": REFERENCE}`. The engine fills in the partner's
 /// own values.
 pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
@@ -26,14 +29,22 @@ pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
     obligation.effect::<ExchangeToken>(ROW.name, &[], body).sealed().expecting("scope", "payments")
 }
 
-/// The token is the only thing learnt; the credentials are read with it.
-fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+/// The token is learnt, and which application brought the code, if one did. What an older token opened is
+/// read anew.
+fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let token = reply.get("access_token").and_then(Value::as_str).unwrap_or_default();
     if token.is_empty() {
         return Err("the answer holds no access token".to_owned());
     }
     let secrets = vec![("token", Secret::from(token.to_owned()))];
-    Ok(Learned { exists: true, facts: json!({}), secrets, remote_id: None })
+    let facts = json!({
+        APPLICATION: intent.applied.spec.pointer("/credentials/application"),
+        "accounts": null,
+        "connected": null,
+        "merchant_name": null,
+        "surveyed": null,
+    });
+    Ok(Learned { exists: true, facts, secrets, remote_id: None })
 }
 
 pub(super) const ROW: EffectRow = EffectRow {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::merchant_bind::bind;
 use super::put;
 use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use crate::api::Call;
@@ -13,10 +14,11 @@ use crate::api::credentials::GetCredentials;
 use crate::api::merchant::GetMerchant;
 use crate::base::id::Mode;
 use crate::base::secret::Secret;
+use crate::model::bound::BOUND;
 
 /// The reading of a merchant that has a `payments` token.
 pub const CREDENTIALS: &str = "merchant.credentials";
-/// The reading of a merchant that has keys alone.
+/// The reading of a merchant that has keys alone, about `{public_key}`.
 pub const KEYS: &str = "merchant.keys";
 
 pub(super) const CREDENTIALS_ROW: ReadingRow =
@@ -48,15 +50,18 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
     let Some(first) = first.or(accounts.first()) else {
         return Err(Trouble::Later(format!("the merchant has no {mode} accounts")));
     };
-    bound(cx, text(first, "public_key"))?;
+    let name = credentials.pointer("/merchant/name").and_then(Value::as_str);
+    let bound = bind(cx, accounts.iter().map(|account| text(account, "public_key")), name)?;
     let facts = json!({
+        BOUND: bound,
+        "surveyed": null,
         "mode": cx.mode,
         "public_key": text(first, "public_key"),
         "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
         "bank_accounts": deposits(banks, credentials, field),
         "timezone": credentials.pointer("/merchant/timezone"),
         "reference_required": credentials.pointer("/merchant/reference_required"),
-        "merchant_name": credentials.pointer("/merchant/name"),
+        "merchant_name": name,
     });
     let key = Secret::from(text(first, "secret_key").to_owned());
     Ok(Learned { exists: true, facts, secrets: vec![("secret_key", key)], remote_id: None })
@@ -78,22 +83,17 @@ fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     list(Some(banks)).iter().filter(serves).map(bank_account).collect()
 }
 
-/// A merchant's first credentials bind its public key; another one later is another merchant.
-fn bound(cx: &ReadCx<'_>, public_key: &str) -> Result<(), Trouble> {
-    let before = cx.observed.and_then(|observed| observed.text("public_key"));
-    match before {
-        Some(before) if before != public_key => {
-            let why = "the credentials belong to another merchant than those read first";
-            Err(Trouble::Hold(why.to_owned()))
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
 fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
-    let mut facts = json!({"connected": true, "mode": cx.mode});
-    if let Some(Answer::Body(merchant)) = answers.first() {
-        bound(cx, text(merchant, "public_key"))?;
+    let read = answers.first().and_then(|answer| match answer {
+        Answer::Body(merchant) => Some(merchant),
+        Answer::Items(_) | Answer::Missing(_) => None,
+    });
+    let own = text(cx.about, "public_key");
+    let keys = [own, read.map_or(own, |merchant| text(merchant, "public_key"))];
+    let name = read.and_then(|merchant| merchant.get("name")).and_then(Value::as_str);
+    let bound = bind(cx, keys, name)?;
+    let mut facts = json!({BOUND: bound, "connected": true, "surveyed": null, "mode": cx.mode});
+    if let Some(merchant) = read {
         let cards = list(merchant.get("merchant_accounts")).iter();
         let accounts = cards.chain(list(merchant.get("ach_accounts"))).map(account);
         put(&mut facts, "public_key", json!(text(merchant, "public_key")));

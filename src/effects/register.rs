@@ -172,6 +172,8 @@ pub enum Trouble {
     Hold(String),
     /// It may be better later.
     Later(String),
+    /// The credentials are those of something else: the environment (exit code 4).
+    Mismatch(String),
 }
 
 /// What a reading may look at besides its answers.
@@ -181,6 +183,8 @@ pub struct ReadCx<'a> {
     pub key: &'a Key,
     /// Test or live.
     pub mode: crate::base::id::Mode,
+    /// The generation of its document.
+    pub generation: u32,
     /// What is known of it so far.
     pub observed: Option<&'a Observed>,
     /// What the reading was told it is about; null for most.

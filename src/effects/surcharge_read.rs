@@ -63,6 +63,7 @@ mod tests {
         let cx = ReadCx {
             key: &key,
             mode: Mode::Test,
+            generation: 0,
             observed: None,
             about: &about,
             knows_mark: &|_| true,

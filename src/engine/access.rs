@@ -16,6 +16,15 @@ pub(super) struct Wallet {
     pub merchant: Key,
     /// `spec.credentials` of its manifest, where it has one.
     pub spec: Option<Value>,
+    /// Whether those of its manifest come first: they are about to be read.
+    pub is_read: bool,
+}
+
+impl Wallet {
+    /// Whether the manifest names this credential itself.
+    fn names(&self, field: &str) -> bool {
+        self.spec.as_ref().is_some_and(|spec| spec.pointer(field).is_some())
+    }
 }
 
 /// Why a call cannot be let in.
@@ -43,6 +52,7 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
         Auth::PublicKey => ("public_key", "/keys/public_key"),
     };
     let known = shared.merchant(&wallet.merchant).map_err(EngineError::from)?;
+    let known = known.filter(|_| !(wallet.is_read && wallet.names(field)));
     let secret = match sealed(shared, known.as_deref(), fact)? {
         Some(secret) => secret,
         None => from_spec(shared, wallet, field).map_err(NoAccess::Secret)?,

@@ -9,7 +9,9 @@
 //! dropping the engine at any await leaves a state from which the next start goes on.
 
 mod access;
+mod approve;
 mod body;
+mod intents;
 mod lone;
 mod notice;
 mod once;
@@ -36,6 +38,7 @@ use crate::model::desired::Desired;
 use crate::plan::{Planner, World};
 use lone::Lone;
 
+pub use approve::Approving;
 pub use notice::Notice;
 pub use question::{
     IntentView, IntentsView, MoneyView, Overview, PlanView, Question, RemadeView, Reply,
@@ -58,6 +61,8 @@ pub enum Event {
     Notice(Notice, oneshot::Sender<()>),
     /// An applicant clicks on the link of this application; the sender hears where to go.
     Visit(Key, oneshot::Sender<Page>),
+    /// A person approves a live binding; the sender hears once it is durable.
+    Approve(Approving, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -214,6 +219,7 @@ impl Engine {
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Visit(key, page) => self.visit(&key, page),
+            Event::Approve(approving, reply) => self.approve(approving, reply),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

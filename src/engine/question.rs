@@ -9,8 +9,8 @@ use super::shared::EngineError;
 use super::{Engine, Unable};
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode};
+use crate::model::bound::{Approval, LiveBinding};
 use crate::model::desired::Coverage;
-use crate::model::intent::OpenIntent;
 use crate::model::issue::Problem;
 use crate::model::plan::{FieldChange, Step, Verdict};
 use crate::plan::World;
@@ -29,6 +29,8 @@ pub enum Question {
     Intents,
     /// What would be done.
     Plan,
+    /// Every live binding that waits for a person's approval.
+    Approvals,
     /// Look at the whole tree again, and answer once only outside events remain.
     Settle,
 }
@@ -47,6 +49,10 @@ pub enum Reply {
     Intents(IntentsView),
     /// The plan, with the files' coverage and problems.
     Plan(Box<PlanView>),
+    /// Every live binding that waits for a person's approval.
+    Approvals(Vec<LiveBinding>),
+    /// What was written down; empty if nothing waited for just that.
+    Approved(Option<Box<Approval>>),
     /// Only outside events remain.
     Settled,
 }
@@ -243,6 +249,7 @@ impl Engine {
             Question::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
             Question::Intents => Reply::Intents(self.intents()?),
             Question::Plan => Reply::Plan(Box::new(self.plan_view())),
+            Question::Approvals => Reply::Approvals(self.approvals()),
             Question::Settle => Reply::Settled,
         })
     }
@@ -325,19 +332,6 @@ impl Engine {
             facts: BTreeMap::new(),
         }
     }
-
-    /// Open intents and possible orphans.
-    pub fn intents(&self) -> Result<IntentsView, EngineError> {
-        let mut open: Vec<&OpenIntent> = self.world.open_intents().map(|open| &**open).collect();
-        open.sort_by_key(|open| open.intent.id);
-        let orphans = self.shared.facts.possible_orphans()?.into_iter();
-        let remade =
-            orphans.map(|orphan| RemadeView { intent: orphan.intent.to_string(), key: orphan.key });
-        Ok(IntentsView {
-            items: open.into_iter().map(intent_view).collect(),
-            remade: remade.collect(),
-        })
-    }
 }
 
 /// Whether a step has nothing to say.
@@ -374,27 +368,6 @@ fn word(unable: &Unable) -> &'static str {
         Unable::Secret(_) => "SecretMissing",
         Unable::Unreachable(_) => "Unreachable",
         Unable::Blocked(_) => "NotPossible",
-    }
-}
-
-/// One intent for people and machines.
-fn intent_view(open: &OpenIntent) -> IntentView {
-    use crate::model::intent::IntentState;
-    let reason = match &open.state {
-        IntentState::InDoubt { attempt: _, reason } | IntentState::Held { attempt: _, reason } => {
-            Some(reason.clone())
-        }
-        IntentState::Open { attempt: _ } | IntentState::Closed => None,
-    };
-    IntentView {
-        id: open.intent.id.to_string(),
-        key: open.intent.key.clone(),
-        effect: open.intent.effect.clone(),
-        state: open.state.word().to_owned(),
-        attempts: open.state.attempt(),
-        reason,
-        source_id: open.intent.source_id.to_string(),
-        mark: open.intent.mark.to_string(),
-        at: timestamp(&open.intent.at),
+        Unable::Mismatch(_) => "Mismatch",
     }
 }

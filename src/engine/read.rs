@@ -10,7 +10,9 @@ use super::tasks::{Finished, Unable};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::ReadError;
-use crate::effects::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble, reading_row};
+use crate::effects::{
+    APPLICATION, Answer, Learned, Query, ReadCx, ReadingRow, Trouble, put, reading_row,
+};
 use crate::model::effect::Reading;
 use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
@@ -62,6 +64,9 @@ async fn tried(shared: &Shared, reading: &Reading, wallet: &Wallet) -> Result<Fi
         Err(Trouble::Later(reason)) => {
             Ok(Finished::Again(reading.key.clone(), Unable::Blocked(reason), Duration::ZERO))
         }
+        Err(Trouble::Mismatch(reason)) => {
+            Ok(Finished::Again(reading.key.clone(), Unable::Mismatch(reason), Duration::ZERO))
+        }
     }
 }
 
@@ -78,6 +83,7 @@ fn judged(
     let cx = ReadCx {
         key: &reading.key,
         mode: reading.mode,
+        generation: reading.applied.generation,
         observed: observed.as_ref(),
         about: &reading.about,
         knows_mark: &knows_mark,
@@ -96,6 +102,7 @@ async fn learnt(
     if let Some(token) = token.filter(|_| !learned.secrets.is_empty()) {
         let token = shared.secrets.resolve(token, &reading.key).map_err(NoAccess::Secret)?;
         learned.secrets.push(("token", token));
+        put(&mut learned.facts, APPLICATION, Value::Null);
     }
     let (facts, blobs) = sealed_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
     let observation = Observation {

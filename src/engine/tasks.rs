@@ -33,13 +33,18 @@ pub enum Unable {
     Unreachable(String),
     /// The service refuses our credentials, or has not what is needed (exit code 3).
     Blocked(String),
+    /// The credentials are those of another account than the one it is bound to (exit code 4).
+    Mismatch(String),
 }
 
 impl Unable {
     /// The sentence for people.
     pub fn message(&self) -> &str {
         match self {
-            Self::Secret(why) | Self::Unreachable(why) | Self::Blocked(why) => why,
+            Self::Secret(why)
+            | Self::Unreachable(why)
+            | Self::Blocked(why)
+            | Self::Mismatch(why) => why,
         }
     }
 }
@@ -161,7 +166,9 @@ impl Engine {
 
     /// Starts a reading.
     fn start_reading(&mut self, reading: Reading) {
-        let (shared, wallet) = (self.shared.clone(), self.wallet(&reading.merchant));
+        let is_read = reading.key == reading.merchant;
+        let wallet = Wallet { is_read, ..self.wallet(&reading.merchant) };
+        let shared = self.shared.clone();
         self.tasks.spawn(async move { read::read(&shared, reading, &wallet).await });
     }
 
@@ -217,7 +224,7 @@ impl Engine {
     fn wallet(&self, merchant: &Key) -> Wallet {
         let manifest = self.world.desired().manifest(merchant);
         let spec = manifest.and_then(|manifest| manifest.spec.get("credentials").cloned());
-        Wallet { merchant: merchant.clone(), spec }
+        Wallet { merchant: merchant.clone(), spec, is_read: false }
     }
 
     /// Looks again after a task ended.

@@ -92,6 +92,8 @@ async fn status(State(door): State<Door>) -> Response {
         | Reply::Resource(_)
         | Reply::Intents(_)
         | Reply::Plan(_)
+        | Reply::Approvals(_)
+        | Reply::Approved(_)
         | Reply::Settled => None,
     })
     .await
@@ -104,6 +106,8 @@ async fn resources(State(door): State<Door>) -> Response {
         | Reply::Resource(_)
         | Reply::Intents(_)
         | Reply::Plan(_)
+        | Reply::Approvals(_)
+        | Reply::Approved(_)
         | Reply::Settled => None,
     })
     .await
@@ -127,6 +131,8 @@ async fn resource(State(door): State<Door>, path: Result<Path<Parts>, PathReject
         | Reply::Resources(_)
         | Reply::Intents(_)
         | Reply::Plan(_)
+        | Reply::Approvals(_)
+        | Reply::Approved(_)
         | Reply::Settled => None,
     })
     .await
@@ -139,6 +145,8 @@ async fn plan(State(door): State<Door>) -> Response {
         | Reply::Resources(_)
         | Reply::Resource(_)
         | Reply::Intents(_)
+        | Reply::Approvals(_)
+        | Reply::Approved(_)
         | Reply::Settled => None,
     })
     .await
@@ -151,6 +159,8 @@ async fn intents(State(door): State<Door>) -> Response {
         | Reply::Resources(_)
         | Reply::Resource(_)
         | Reply::Plan(_)
+        | Reply::Approvals(_)
+        | Reply::Approved(_)
         | Reply::Settled => None,
     })
     .await

@@ -46,6 +46,7 @@ fn door() -> (Router, watch::Sender<bool>) {
         }
         Question::Intents => Reply::Intents(IntentsView::default()),
         Question::Plan => Reply::Plan(Box::new(plan_view())),
+        Question::Approvals => Reply::Approvals(Vec::new()),
         Question::Settle => Reply::Settled,
     });
     let (switch, ready) = watch::channel(false);

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::api::Problem;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::bound::Approval;
 use crate::model::manifest::Deletion;
 
 /// Where a fact came from.
@@ -103,6 +104,12 @@ pub struct Observed {
     pub held: Option<Held>,
     /// How often it was made again because nothing could prove the first try: possible orphans.
     pub remade: u32,
+    /// Another merchant, to which the public keys that were read for this one are bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rival: Option<Box<Key>>,
+    /// The live binding of a merchant that a person approved last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Box<Approval>>,
     /// The time of the newest fact.
     pub at: DateTime<Utc>,
     /// The source of the newest fact.
@@ -121,6 +128,8 @@ impl Observed {
             refusal: None,
             held: None,
             remade: 0,
+            rival: None,
+            approval: None,
             at,
             source: Source::Operator,
         }

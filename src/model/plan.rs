@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
+use crate::model::bound::LiveBinding;
 use crate::model::effect::{Effect, Work};
 
 /// What a step does.
@@ -74,6 +75,10 @@ pub enum Reason {
     AwaitsDecision,
     /// The applicant has not finished the sign-up.
     AwaitsApplicant,
+    /// A person has to approve this live binding.
+    AwaitsApproval(Box<LiveBinding>),
+    /// Its public keys are bound to this other merchant.
+    BoundElsewhere(Key),
     /// Underwriting denied it, for this reason.
     Declined(String),
     /// A test of an application ended well.
@@ -118,6 +123,8 @@ impl Reason {
             Self::CannotChange(_) => "CannotChange",
             Self::AwaitsDecision => "AwaitsDecision",
             Self::AwaitsApplicant => "AwaitsApplicant",
+            Self::AwaitsApproval(_) => "AwaitsApproval",
+            Self::BoundElsewhere(_) => "BoundElsewhere",
             Self::Declined(_) => "Declined",
             Self::TestPassed => "TestPassed",
             Self::TestFailed => "TestFailed",
@@ -164,6 +171,18 @@ impl fmt::Display for Reason {
             Self::AwaitsApplicant => write!(
                 f,
                 "waits for the applicant to finish it; `reckon events urls` prints the link to send"
+            ),
+            Self::AwaitsApproval(binding) => write!(
+                f,
+                "waits for the approval of a person: look at what its code opened, and say \
+                 `reckon approve {}`",
+                binding.merchant.short()
+            ),
+            Self::BoundElsewhere(other) => write!(
+                f,
+                "its credentials open the account that {} is bound to: give it its own and raise \
+                 reckon.dev/generation",
+                other.short()
             ),
             Self::Declined(why) => {
                 write!(f, "underwriting declined it ({why}); the applicant has to contact support")
@@ -259,6 +278,8 @@ impl Step {
     pub fn stuck(&self) -> bool {
         match &self.reason {
             Reason::CannotChange(_)
+            | Reason::AwaitsApproval(_)
+            | Reason::BoundElsewhere(_)
             | Reason::Declined(_)
             | Reason::Refused(_)
             | Reason::InDoubt(_)

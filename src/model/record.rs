@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key};
+use crate::model::bound::Approval;
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
@@ -45,6 +46,8 @@ pub enum Record {
         /// When.
         at: DateTime<Utc>,
     },
+    /// A person approved a live binding: `approve`.
+    Approval(Box<Approval>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

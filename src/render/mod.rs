@@ -1,5 +1,6 @@
 //! The only place that renders.
 
+mod approval;
 pub mod diagnostic;
 mod explain;
 pub mod intents;
@@ -12,6 +13,7 @@ mod words;
 
 use serde::Serialize;
 
+pub use approval::{approved, binding};
 pub use explain::explain;
 pub use overview::overview;
 pub use sealed::sealed;

@@ -152,7 +152,8 @@ impl Promises {
                 | Record::Observation(_)
                 | Record::Inbox(_)
                 | Record::EmptyRemote { .. }
-                | Record::Hold { .. } => {}
+                | Record::Hold { .. }
+                | Record::Approval(_) => {}
             }
         }
         self.allowed.get(name).copied().unwrap_or(0)
@@ -211,7 +212,8 @@ pub fn stories(entries: &[Entry]) -> Vec<Story> {
             | Record::Observation(_)
             | Record::Inbox(_)
             | Record::EmptyRemote { .. }
-            | Record::Hold { .. } => {}
+            | Record::Hold { .. }
+            | Record::Approval(_) => {}
         }
     }
     stories.into_values().collect()
@@ -231,7 +233,8 @@ pub fn numbers(entries: &[Entry]) -> Vec<u64> {
         | Record::Observation(_)
         | Record::Inbox(_)
         | Record::EmptyRemote { .. }
-        | Record::Hold { .. } => None,
+        | Record::Hold { .. }
+        | Record::Approval(_) => None,
     });
     intents.collect()
 }

@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::base::hash::Digest;
-use crate::base::id::{IntentId, Key};
+use crate::base::id::{IntentId, Key, PublicKey};
 use crate::model::intent::OpenIntent;
 use crate::model::observed::Observed;
 use crate::model::record::Binding;
 use crate::store::index::{Batch, Index, IndexError};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
@@ -21,6 +21,7 @@ pub(super) const OPEN_BY_KEY: &[u8] = b"k/";
 pub(super) const MARKS: &[u8] = b"m/";
 pub(super) const INBOX: &[u8] = b"n/";
 pub(super) const ORPHANS: &[u8] = b"r/";
+pub(super) const PUBLIC_KEYS: &[u8] = b"p/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
 pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
@@ -188,6 +189,7 @@ impl Facts {
             MARKS,
             OBSERVED,
             ORPHANS,
+            PUBLIC_KEYS,
         ] {
             for (key, value) in self.index.scan(prefix)? {
                 for part in [key, value] {
@@ -234,6 +236,11 @@ pub(super) fn inbox_key(id: &Digest) -> Vec<u8> {
 /// The entry of a possible orphan.
 pub(super) fn orphan_key(id: IntentId) -> Vec<u8> {
     [ORPHANS, &id.get().to_be_bytes()].concat()
+}
+
+/// The entry of a public key that a merchant is bound to.
+pub(super) fn public_key_key(key: &PublicKey) -> Vec<u8> {
+    [PUBLIC_KEYS, key.as_str().as_bytes()].concat()
 }
 
 /// The resource that an entry is about.

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::{IntentId, Key};
+use crate::model::bound::{Approval, speaks_of_binding};
 use crate::model::intent::{IllegalTransition, Intent, IntentState, OpenIntent, Progress};
 use crate::model::observed::{Held, Observation, Observed, Refusal, Source};
 use crate::model::record::Record;
+use crate::store::bind::bind;
 use crate::store::error::StoreError;
 use crate::store::facts::{
     APPLIED, AppliedMark, BINDING, EMPTY_REMOTE, FOLD_VERSION, FactError, NEXT_INTENT, OBSERVED,
@@ -52,6 +54,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Inbox(event) => Ok(write(fold.batch, &inbox_key(&event.id), event)?),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
         Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
+        Record::Approval(approval) => fold.approval(approval),
     }
 }
 
@@ -179,7 +182,11 @@ impl Folding<'_> {
     fn observation(&mut self, fact: &Observation) -> Result<(), FoldError> {
         let known: Option<Observed> = self.read(&observed_key(&fact.key))?;
         let mut known = known.unwrap_or_else(|| Observed::unknown(fact.merchant.clone(), fact.at));
+        let before = known.bound();
         known.learn(fact);
+        if speaks_of_binding(&fact.facts) {
+            bind(self.index, self.batch, &fact.key, before.as_ref(), &mut known)?;
+        }
         Ok(write(self.batch, &observed_key(&fact.key), &known)?)
     }
 
@@ -207,6 +214,15 @@ impl Folding<'_> {
         let known: Option<Observed> = self.read(&observed_key(key))?;
         let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), at));
         known.held = Some(Held { intent, reason: reason.to_owned(), at });
+        Ok(write(self.batch, &observed_key(key), &known)?)
+    }
+
+    /// A person approved a live binding. It counts for what it names alone, whatever is bound by now.
+    fn approval(&mut self, approval: &Approval) -> Result<(), FoldError> {
+        let key = &approval.binding.merchant;
+        let known: Option<Observed> = self.read(&observed_key(key))?;
+        let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), approval.at));
+        known.approval = Some(Box::new(approval.clone()));
         Ok(write(self.batch, &observed_key(key), &known)?)
     }
 

@@ -11,6 +11,7 @@
 //! Reading order: [`disk`] (the seam that can fail), [`journal`] (the truth), [`vault`] (what may
 //! not stand in the open), [`index`] (what can be rebuilt), [`writer`] (the door).
 
+mod bind;
 mod bytes;
 pub mod disk;
 pub mod error;

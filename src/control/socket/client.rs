@@ -43,10 +43,14 @@ impl SocketClient {
     /// Asks and waits for the answer, for as long as it takes. Errors: what the other side says,
     /// or [`ControlError::LOST`].
     pub async fn ask(&self, question: &Question) -> Response {
-        let request = Request::Ask(question.clone());
+        self.request(&Request::Ask(question.clone())).await
+    }
+
+    /// Requests and waits for the answer, for as long as it takes. Errors: as of [`Self::ask`].
+    pub async fn request(&self, request: &Request) -> Response {
         let mut place = self.stream.lock().await;
         let mut stream = place.take().ok_or_else(|| lost("an earlier question was given up"))?;
-        let response = exchange(&mut stream, &request).await.map_err(|error| lost(&error))?;
+        let response = exchange(&mut stream, request).await.map_err(|error| lost(&error))?;
         *place = Some(stream);
         response
     }

@@ -24,6 +24,7 @@ async fn serve_at(below: &str) -> Served {
         | Question::Resource(_)
         | Question::Intents
         | Question::Plan
+        | Question::Approvals
         | Question::Settle => Reply::Settled,
     });
     let (stop, stopped) = oneshot::channel();

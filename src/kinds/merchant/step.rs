@@ -4,6 +4,7 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::{Value, json};
 
+use super::binding::{foreign, unapproved};
 use super::shape::APPLICATION_KIND;
 use super::{Merchant, zone};
 use crate::base::id::{Key, Mode};
@@ -27,11 +28,6 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     if let Some(why) = cx.live_refused.filter(|_| new.mode == Mode::Live) {
         return Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()));
     }
-    if new.mode == Mode::Live && reference(manifest, APPLICATION_KIND).is_some() {
-        let why = "a first live binding by an application's code has to be approved by a person, and \
-            nothing takes that approval yet: give the code as `authorization_code`";
-        return Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()));
-    }
     let applied = have.and_then(|have| have.applied.as_ref());
     let changes = changes(applied.map(|applied| &applied.spec), &spec, Merchant::FIELDS);
     if let Some(fixed) = applied.and_then(|_| changes.first()) {
@@ -40,7 +36,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     }
     let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
     let have = have.filter(|_| !renewed);
-    if let Some(reason) = foreign(cx, manifest, have) {
+    if let Some(reason) = have.and_then(|have| foreign(cx, manifest, have)) {
         return Draft { changes, ..Draft::idle(Verdict::Blocked, reason) };
     }
     let draft = match missing(cx, manifest, have) {
@@ -52,7 +48,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             }
         }
         Ok(Missing::Reading(name, reason)) => {
-            Draft { work: Some(read(name, new)), ..Draft::idle(Verdict::Read, reason) }
+            Draft { work: Some(read(name, new, manifest)), ..Draft::idle(Verdict::Read, reason) }
         }
         Ok(Missing::Nothing) => {
             let noted = applied.is_some_and(|applied| *applied == new.applied);
@@ -99,6 +95,8 @@ fn missing(
         Missing::Reading(KEYS, Reason::NotConnected)
     } else if !keys && !known("accounts") {
         Missing::Reading(CREDENTIALS, Reason::NotConnected)
+    } else if let Some(reason) = have.and_then(|have| unapproved(manifest, have)) {
+        return Err(reason);
     } else if known("surveyed") {
         Missing::Nothing
     } else {
@@ -106,9 +104,10 @@ fn missing(
     })
 }
 
-/// A merchant that waits for an approval waits for something outside: nothing would change now.
+/// A merchant that waits for an approval, the service's or a person's, would change nothing now.
 fn waiting(reason: &Reason) -> Verdict {
-    if matches!(reason, Reason::WaitsFor(_)) { Verdict::Wait } else { Verdict::Blocked }
+    let waits = matches!(reason, Reason::WaitsFor(_) | Reason::AwaitsApproval(_));
+    if waits { Verdict::Wait } else { Verdict::Blocked }
 }
 
 /// The code that an application's approval brought.
@@ -119,23 +118,11 @@ fn approved(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
     code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unfit(why()))
 }
 
-/// That a code can be exchanged proves nothing: the merchant that it opened must have the name that was
-/// applied for (design.md part 5).
-fn foreign(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Option<Reason> {
-    let application = cx.view.manifest(&reference(manifest, APPLICATION_KIND)?)?;
-    let asked = application.spec.get("business_name").and_then(Value::as_str)?;
-    let read = have.and_then(|have| have.text("merchant_name"))?;
-    let plain = |name: &str| name.trim().to_lowercase();
-    (plain(asked) != plain(read)).then(|| {
-        let why = "the code of its approval opened a merchant of another name than was applied for";
-        Reason::Unfit(format!("{why} in {}", application.key.short()))
-    })
-}
-
 /// A reading for this merchant.
-fn read(name: &'static str, new: Obligation) -> Work {
+fn read(name: &'static str, new: Obligation, manifest: &Manifest) -> Work {
     let (key, merchant, mode) = (new.key, new.merchant, new.mode);
-    let about = Value::Null;
+    let public_key = manifest.spec.pointer("/credentials/keys/public_key");
+    let about = json!({ "public_key": public_key });
     Work::Read(Reading { name, key, merchant, mode, applied: new.applied, about })
 }
 

@@ -1,0 +1,79 @@
+//! `approve`: a person confirms the live merchant that the code of an application opened (design.md
+//! part 5). What is confirmed is what was shown, and nothing that came to wait since.
+
+use super::args::ApproveArgs;
+use super::exit::{Exit, Failure};
+use super::get::one;
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use crate::base::id::Key;
+use crate::engine::{Question, Reply};
+use crate::model::bound::{Approval, LiveBinding};
+use crate::render;
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, args: &ApproveArgs, out: Out) -> Result<Exit, Failure> {
+    let key = one(&args.what)?;
+    let mut session = Session::open(setup).await?;
+    let approved = approve(&mut session, &key, args.yes, out).await;
+    let is_running = matches!(session, Session::Daemon(_));
+    match session.end(setup, approved).await? {
+        Some(approval) => out.result(&approval, || render::approved(&approval, is_running))?,
+        None => out.note("nothing was approved"),
+    }
+    Ok(Exit::Done)
+}
+
+/// Finds what waits, shows it, asks, and has it written down; `None`: the person said no.
+async fn approve(
+    session: &mut Session,
+    key: &Key,
+    yes: bool,
+    out: Out,
+) -> Result<Option<Approval>, Failure> {
+    let Reply::Approvals(waiting) = session.ask(Question::Approvals).await? else {
+        return Err(Failure::bug("approvals were not answered by approvals"));
+    };
+    let Some(binding) = waiting.iter().find(|binding| binding.merchant == *key) else {
+        return Err(nothing_waits(key, &waiting));
+    };
+    if !agreed(binding, yes, out)? {
+        return Ok(None);
+    }
+    let Reply::Approved(approved) = session.approve(binding.clone()).await? else {
+        return Err(Failure::bug("an approval was not answered by one"));
+    };
+    approved.map(|approval| Some(*approval)).ok_or_else(|| changed(key))
+}
+
+/// What was shown does not wait any more.
+fn changed(key: &Key) -> Failure {
+    let message = format!("{} does not wait for this approval any more", key.short());
+    let failure = Failure::input("reckon::approve::changed", message);
+    failure.help("look at what waits by now: say approve again")
+}
+
+/// Shows the binding and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+fn agreed(binding: &LiveBinding, yes: bool, out: Out) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    out.note(&render::binding(binding));
+    if !out.interactive {
+        let failure = Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
+        return Err(failure.help("look at what would be bound, then say approve --yes"));
+    }
+    out.confirm("Approve this binding?")
+}
+
+/// Nothing waits for an approval under this name; what does is told.
+fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> Failure {
+    let names: Vec<String> = waiting.iter().map(|binding| binding.merchant.short()).collect();
+    let help = match names.as_slice() {
+        [] => "nothing waits for an approval now; `reckon get` lists every resource".to_owned(),
+        names => format!("these wait: {}", names.join(", ")),
+    };
+    let message = format!("{} waits for no approval", key.short());
+    Failure::input("reckon::approve::nothing_waits", message).help(help)
+}

@@ -1,0 +1,90 @@
+//! What a merchant's credentials bind when they are read (design.md part 2).
+//!
+//! The first ones bind its public keys. Later ones have to open the same accounts, unless the generation
+//! of its document was raised: then they bind it anew. Whether another merchant is bound to them is for
+//! the fold to say, which knows who was first.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::register::{ReadCx, Trouble};
+use crate::base::id::PublicKey;
+use crate::model::bound::Bound;
+
+/// The fact [`crate::model::bound::BOUND`] of these public keys. Errors: none of them can be one, or they
+/// are not those that the merchant is bound to.
+pub(super) fn bind<'a>(
+    cx: &ReadCx<'_>,
+    public_keys: impl IntoIterator<Item = &'a str>,
+    name: Option<&str>,
+) -> Result<Value, Trouble> {
+    let public_keys: BTreeSet<PublicKey> =
+        public_keys.into_iter().filter_map(|key| PublicKey::new(key).ok()).collect();
+    if public_keys.is_empty() {
+        return Err(Trouble::Later("the credentials hold no public key".to_owned()));
+    }
+    let before = cx.observed.and_then(crate::model::observed::Observed::bound);
+    let before = before.filter(|before| before.generation >= cx.generation);
+    if before.is_some_and(|before| !before.public_keys.is_subset(&public_keys)) {
+        let why = "the credentials belong to another merchant than those read first: mend them, or raise \
+            reckon.dev/generation to bind it to this one";
+        return Err(Trouble::Mismatch(why.to_owned()));
+    }
+    let name = name.map(str::to_owned);
+    let bound = Bound { generation: cx.generation, mode: cx.mode, name, public_keys };
+    Ok(json!(bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::id::{Key, Mode};
+    use crate::model::bound::BOUND;
+    use crate::model::observed::Observed;
+
+    /// What credentials of these public keys bind under a generation, after what is known.
+    fn check(known: Option<&Value>, generation: u32, keys: &[&str]) -> Result<Value, Trouble> {
+        let key: Key = "Merchant/default/acme".parse().unwrap();
+        let at = "2026-11-21T12:00:00Z".parse().unwrap();
+        let observed = known.map(|bound| Observed {
+            facts: json!({ BOUND: bound }),
+            ..Observed::unknown(key.clone(), at)
+        });
+        let cx = ReadCx {
+            key: &key,
+            mode: Mode::Test,
+            generation,
+            observed: observed.as_ref(),
+            about: &Value::Null,
+            knows_mark: &|_| true,
+        };
+        bind(&cx, keys.iter().copied(), Some("Acme"))
+    }
+
+    #[test]
+    fn later_credentials_open_what_the_first_ones_did() {
+        let first = check(None, 0, &["m_2", "", "m_1", "m_1"]).unwrap();
+        assert_eq!(first["public_keys"], json!(["m_1", "m_2"]));
+        assert_eq!(check(Some(&first), 0, &["m_1", "m_2"]), Ok(first.clone()));
+        assert!(check(Some(&first), 0, &["m_1", "m_2", "m_3"]).is_ok(), "an account was added");
+        for other in [&["m_1"][..], &["m_3"], &["m_1", "m_3"]] {
+            assert!(
+                matches!(check(Some(&first), 0, other), Err(Trouble::Mismatch(_))),
+                "{other:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_raised_generation_binds_anew() {
+        let first = check(None, 1, &["m_1"]).unwrap();
+        assert!(matches!(check(Some(&first), 0, &["m_2"]), Err(Trouble::Mismatch(_))));
+        assert_eq!(check(Some(&first), 2, &["m_2"]).unwrap()["generation"], json!(2));
+    }
+
+    #[test]
+    fn credentials_without_a_public_key_bind_nothing() {
+        assert!(matches!(check(None, 0, &["", ""]), Err(Trouble::Later(_))));
+    }
+}

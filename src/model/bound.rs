@@ -1,0 +1,137 @@
+//! Whose account a merchant's credentials opened, and a person's approval of it.
+//!
+//! A merchant's first credentials bind its public keys and its mode (design.md part 2); a live binding
+//! that came by the code of an application waits for an approval (design.md part 5). An approval names all
+//! that it is for, so that it is for one binding and no other.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::id::{Key, Mode, PublicKey};
+use crate::model::observed::Observed;
+
+/// The fact that holds a [`Bound`].
+pub const BOUND: &str = "bound";
+/// The fact that names one public key; older states have it alone.
+const PUBLIC_KEY: &str = "public_key";
+
+/// What a merchant's credentials opened when they were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The generation of the document that they were read under.
+    pub generation: u32,
+    /// Test or live.
+    pub mode: Mode,
+    /// The name that the service gave for the merchant, where it gave one.
+    pub name: Option<String>,
+    /// The public keys of the accounts of that mode, one at least.
+    pub public_keys: BTreeSet<PublicKey>,
+}
+
+/// A live binding as it is shown to a person and approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveBinding {
+    /// The merchant.
+    pub merchant: Key,
+    /// The application whose approval brought the code.
+    pub application: Key,
+    /// The generation of the merchant's document.
+    pub generation: u32,
+    /// Test or live.
+    pub mode: Mode,
+    /// The name that the service gave for the merchant, where it gave one.
+    pub name: Option<String>,
+    /// The public keys of its accounts.
+    pub public_keys: BTreeSet<PublicKey>,
+}
+
+impl LiveBinding {
+    /// What a person has to approve of what the code of an application opened.
+    pub fn new(merchant: Key, application: Key, bound: Bound) -> Self {
+        let Bound { generation, mode, name, public_keys } = bound;
+        Self { merchant, application, generation, mode, name, public_keys }
+    }
+}
+
+/// A person's word that a live binding is right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// What was approved, and nothing else.
+    pub binding: LiveBinding,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Who said so.
+    pub actor: String,
+}
+
+impl Observed {
+    /// What the merchant's credentials opened; `None` while none were read.
+    pub fn bound(&self) -> Option<Bound> {
+        let said = self.facts.get(BOUND);
+        said.map_or_else(|| self.bound_by_one(), |said| Bound::deserialize(said).ok())
+    }
+
+    /// The same of a state that was written before all public keys were kept.
+    fn bound_by_one(&self) -> Option<Bound> {
+        let key = PublicKey::new(self.text(PUBLIC_KEY)?).ok()?;
+        Some(Bound {
+            generation: self.applied.as_ref().map_or(0, |applied| applied.generation),
+            mode: Mode::deserialize(self.fact("mode")).ok()?,
+            name: self.text("merchant_name").map(str::to_owned),
+            public_keys: BTreeSet::from([key]),
+        })
+    }
+}
+
+/// Whether these facts say what credentials opened.
+pub fn speaks_of_binding(facts: &Value) -> bool {
+    facts.get(BOUND).is_some() || facts.get(PUBLIC_KEY).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn known(facts: Value) -> Observed {
+        let key = "Merchant/default/acme".parse().unwrap();
+        let at = "2026-11-21T12:00:00Z".parse().unwrap();
+        Observed { facts, ..Observed::unknown(key, at) }
+    }
+
+    #[test]
+    fn an_older_state_is_bound_by_the_one_key_that_it_knows() {
+        let old = known(json!({"public_key": "m_1", "mode": "test", "merchant_name": "Acme"}));
+        let new = json!({"generation": 0, "mode": "test", "name": "Acme", "public_keys": ["m_1"]});
+        assert_eq!(old.bound(), known(json!({ BOUND: new })).bound());
+        assert!(old.bound().is_some());
+        assert_eq!(known(json!({"accounts": []})).bound(), None);
+    }
+
+    #[test]
+    fn a_binding_is_written_as_one_object_and_read_back() {
+        let bound = Bound {
+            generation: 2,
+            mode: Mode::Live,
+            name: Some("Acme".to_owned()),
+            public_keys: BTreeSet::from([PublicKey::new("m_1").unwrap()]),
+        };
+        let merchant = "Merchant/acme".parse().unwrap();
+        let application = "MerchantApplication/acme".parse().unwrap();
+        let binding = LiveBinding::new(merchant, application, bound);
+        let said = serde_json::to_value(&binding).unwrap();
+        assert_eq!(
+            said,
+            json!({"merchant": "Merchant/default/acme", "mode": "live", "generation": 2,
+                "application": "MerchantApplication/default/acme", "name": "Acme",
+                "public_keys": ["m_1"]})
+        );
+        let mut bytes = Vec::new();
+        ciborium::into_writer(&binding, &mut bytes).unwrap();
+        assert_eq!(ciborium::from_reader::<LiveBinding, _>(&*bytes).unwrap(), binding);
+    }
+}

@@ -1,0 +1,70 @@
+//! A live binding for the person who approves it: all that is approved, and nothing else.
+
+use super::words::{clean, line};
+use crate::base::id::PublicKey;
+use crate::model::bound::{Approval, LiveBinding};
+
+/// Columns of the words before a fact.
+const LABEL_WIDTH: usize = 13;
+
+/// What would be bound.
+pub fn binding(binding: &LiveBinding) -> String {
+    let LiveBinding { merchant, application, generation, mode, name, public_keys } = binding;
+    let mut out = format!("{} would be bound for real money to\n", clean(&merchant.short()));
+    let name = name.as_deref().map_or_else(|| "not told".to_owned(), clean);
+    fact(&mut out, "name", &name);
+    let keys: Vec<String> = public_keys.iter().map(PublicKey::as_str).map(clean).collect();
+    fact(&mut out, "public keys", &keys.join(", "));
+    fact(&mut out, "mode", mode.as_str());
+    let by = format!("the code that the approval of {} brought", clean(&application.short()));
+    fact(&mut out, "opened by", &by);
+    fact(&mut out, "generation", &generation.to_string());
+    out
+}
+
+/// What was approved, by whom, and what comes next.
+pub fn approved(approval: &Approval, is_running: bool) -> String {
+    let next = if is_running { "the daemon goes on" } else { "`reckon apply` goes on" };
+    let merchant = clean(&approval.binding.merchant.short());
+    format!("{merchant} is approved by {}; {next}\n", clean(&approval.actor))
+}
+
+fn fact(out: &mut String, label: &str, text: &str) {
+    line(out, &format!("  {label:LABEL_WIDTH$}{text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::base::id::Mode;
+
+    #[test]
+    fn all_that_is_approved_is_shown_and_steers_no_terminal() {
+        let shown = LiveBinding {
+            merchant: "Merchant/harbor".parse().unwrap(),
+            application: "MerchantApplication/books/harbor".parse().unwrap(),
+            generation: 2,
+            mode: Mode::Live,
+            name: Some("Harbor\u{1b}[2J Books".to_owned()),
+            public_keys: BTreeSet::from([
+                PublicKey::new("m_2").unwrap(),
+                PublicKey::new("m_1").unwrap(),
+            ]),
+        };
+        insta::assert_snapshot!(binding(&shown), @r"
+        Merchant/harbor would be bound for real money to
+          name         Harbor\u{1b}[2J Books
+          public keys  m_1, m_2
+          mode         live
+          opened by    the code that the approval of MerchantApplication/books/harbor brought
+          generation   2
+        ");
+        let at = "2026-11-21T12:00:00Z".parse().unwrap();
+        let approval = Approval { binding: shown, at, actor: "uid 1000".to_owned() };
+        let text = "Merchant/harbor is approved by uid 1000; the daemon goes on\n";
+        assert_eq!(approved(&approval, true), text);
+        assert!(approved(&approval, false).contains("`reckon apply`"));
+    }
+}

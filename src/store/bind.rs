@@ -1,0 +1,130 @@
+//! Which merchant each public key is bound to: the first one that read it.
+//!
+//! The fold is where one reading comes before another, so it decides who was first. A merchant that reads
+//! a public key of another one is told so in what is known of it, and binds nothing.
+
+use std::collections::BTreeSet;
+
+use crate::base::id::{Key, PublicKey};
+use crate::model::bound::Bound;
+use crate::model::observed::Observed;
+use crate::store::facts::{FactError, public_key_key, read, write};
+use crate::store::index::{Batch, Index};
+
+/// Binds the public keys that are known of a merchant by now, all or none of them, and lets go of those
+/// that it was bound to before.
+pub(super) fn bind(
+    index: &dyn Index,
+    batch: &mut Batch,
+    merchant: &Key,
+    before: Option<&Bound>,
+    known: &mut Observed,
+) -> Result<(), FactError> {
+    let after = known.bound().map_or_else(BTreeSet::new, |bound| bound.public_keys);
+    let before = before.into_iter().flat_map(|bound| &bound.public_keys);
+    for gone in before.filter(|key| !after.contains(*key)) {
+        if owner(index, batch, gone)?.as_ref() == Some(merchant) {
+            batch.remove(public_key_key(gone));
+        }
+    }
+    known.rival = rival(index, batch, merchant, &after)?.map(Box::new);
+    if known.rival.is_none() {
+        for key in &after {
+            write(batch, &public_key_key(key), merchant)?;
+        }
+    }
+    Ok(())
+}
+
+/// Another merchant that one of these public keys is bound to.
+fn rival(
+    index: &dyn Index,
+    batch: &Batch,
+    merchant: &Key,
+    keys: &BTreeSet<PublicKey>,
+) -> Result<Option<Key>, FactError> {
+    for key in keys {
+        let other = owner(index, batch, key)?.filter(|owner| owner != merchant);
+        if other.is_some() {
+            return Ok(other);
+        }
+    }
+    Ok(None)
+}
+
+/// The merchant that a public key is bound to.
+fn owner(index: &dyn Index, batch: &Batch, key: &PublicKey) -> Result<Option<Key>, FactError> {
+    read(index, batch, &public_key_key(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::bound::BOUND;
+    use crate::model::observed::{Observation, Source};
+    use crate::model::record::Record;
+    use crate::store::facts::observed_key;
+    use crate::store::fold::fold;
+    use crate::store::index::MemoryIndex;
+
+    /// Folds what was read for each merchant, in order; answers the rival that each then has.
+    fn rivals(read: &[(&str, Value)]) -> Vec<Option<String>> {
+        let (index, mut batch) = (MemoryIndex::new(), Batch::new());
+        let mut rivals = Vec::new();
+        for (name, facts) in read {
+            let key: Key = format!("Merchant/{name}").parse().unwrap();
+            let fact = Observation {
+                key: key.clone(),
+                merchant: key.clone(),
+                at: "2026-11-21T12:00:00Z".parse().unwrap(),
+                source: Source::Read,
+                remote_id: None,
+                exists: Some(true),
+                applied: None,
+                facts: facts.clone(),
+            };
+            fold(&index, &mut batch, &Record::Observation(Box::new(fact))).unwrap();
+            let known: Option<Observed> = super::read(&index, &batch, &observed_key(&key)).unwrap();
+            rivals.push(known.unwrap().rival.map(|key| key.short()));
+        }
+        rivals
+    }
+
+    fn bound(generation: u32, keys: &[&str]) -> Value {
+        json!({BOUND: {"generation": generation, "mode": "test", "name": null, "public_keys": keys}})
+    }
+
+    #[test]
+    fn a_public_key_belongs_to_the_merchant_that_read_it_first() {
+        let told = rivals(&[
+            ("a", bound(0, &["m_1", "m_2"])),
+            ("b", bound(0, &["m_2", "m_3"])),
+            ("a", bound(0, &["m_1", "m_2"])),
+            ("c", bound(0, &["m_3"])),
+        ]);
+        let a = Some("Merchant/a".to_owned());
+        assert_eq!(told, [None, a, None, None], "b bound nothing, so m_3 was free");
+    }
+
+    #[test]
+    fn what_a_merchant_leaves_is_free_and_what_it_takes_is_its_own() {
+        let told = rivals(&[
+            ("a", bound(0, &["m_1"])),
+            ("b", bound(0, &["m_1"])),
+            ("a", bound(1, &["m_2"])),
+            ("b", bound(1, &["m_1"])),
+            ("c", bound(0, &["m_2"])),
+        ]);
+        let a = Some("Merchant/a".to_owned());
+        assert_eq!(told, [None, a.clone(), None, None, a]);
+    }
+
+    #[test]
+    fn a_merchant_of_an_older_state_keeps_its_one_public_key() {
+        let old = json!({"public_key": "m_1", "mode": "live"});
+        let told = rivals(&[("a", old), ("b", bound(0, &["m_1"])), ("a", bound(0, &["m_1"]))]);
+        assert_eq!(told, [None, Some("Merchant/a".to_owned()), None]);
+    }
+}
