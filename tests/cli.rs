@@ -202,3 +202,30 @@ fn what_waits_for_no_approval_cannot_be_approved() {
     let word = told.pointer("/error/code").and_then(Value::as_str);
     assert_eq!((code(&json), word), (1, Some("reckon::approve::nothing_waits")));
 }
+
+#[test]
+fn a_second_test_of_the_sign_up_is_a_problem_at_its_line_and_names_the_first() {
+    let folder = repository();
+    let write = |file: &str, name: &str| {
+        let text = format!(
+            "apiVersion: reckon.dev/v1\nkind: MerchantApplication\nmetadata: {{name: {file}}}\nspec:\n  \
+             submission: sign_up\n  plan: basic\n  email: {file}@example.com\n  business_name: {name}\n"
+        );
+        std::fs::write(folder.path().join(format!("specs/{file}.yaml")), text).unwrap();
+    };
+    write("harbor", "Harbor Books - TEST");
+    write("quay", "Quay Books - TEST");
+    let output = reckon(folder.path(), &["validate", "-o", "json"]);
+    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let problem = told.pointer("/problems/0").unwrap();
+    let text = |path: &str| problem.pointer(path).map(Value::to_string).unwrap_or_default();
+    assert_eq!(text("/code"), "\"reckon::merchant_application::second_test\"");
+    let place = [text("/file"), text("/line"), text("/column"), text("/length")];
+    assert_eq!(place, ["\"specs/quay.yaml\"", "8", "18", "17"]);
+    let first = [text("/related/0/file"), text("/related/0/line"), text("/related/0/column")];
+    assert_eq!(first, ["\"specs/harbor.yaml\"", "8", "18"]);
+    assert!(!stdout(&output).contains("Quay Books"), "a name is personal");
+    assert_eq!((code(&output), told.pointer("/problems/1")), (1, None));
+    write("quay", "Quay Books");
+    assert_eq!(code(&reckon(folder.path(), &["validate"])), 0);
+}

@@ -258,6 +258,33 @@ async fn an_applicant_gets_a_page_at_each_click_and_nothing_is_submitted_before_
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_test_of_the_sign_up_is_submitted_once_whatever_its_generation() {
+    let test = |generation: u32| {
+        let name = format!("name: harbor, annotations: {{reckon.dev/generation: '{generation}'}}");
+        SIGN_UP.replace("name: harbor", &name).replace("Harbor Books", "Harbor - TEST")
+    };
+    let world = world(&test(0));
+    let waiting = world.settle().await;
+    let mut form = form();
+    form["business_name"] = json!("Harbor - TEST");
+    let clicked = world.while_running(async |daemon| {
+        let page = daemon.visit("harbor").await.unwrap();
+        world.fill_in(&page, &form);
+    });
+    assert_eq!(clicked.await, waiting);
+    let id = world.objects("applications")[0]["id"].to_string();
+    let path = format!("applications/{id}/decision");
+    world.control("POST", &path, &json!({"decision": "approve"}));
+    assert_eq!(world.decided().await, Vec::<String>::new());
+    world.write(&test(1));
+    let after = world.while_running(async |daemon| {
+        assert!(daemon.visit("harbor").await.is_none());
+    });
+    let after = after.await;
+    assert!(told(&after, "Blocked MerchantApplication/harbor: Unfit"), "{after:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_names_the_field() {
     let mut complete = world(&tree());
     complete.files.insert("born".to_owned(), "yesterday".to_owned());

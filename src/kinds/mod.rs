@@ -134,6 +134,25 @@ pub trait Shape: 'static {
     fn references(spec: &Self::Spec, namespace: &Name) -> Vec<Reference>;
     /// What is wrong between this document and the good ones it refers to.
     fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
+    /// What the document has that only one document of a tree may have.
+    fn sole(_: &Manifest) -> Option<&'static Sole> {
+        None
+    }
+}
+
+/// Something that only one document of a tree may have. Every document but the first one is told.
+#[derive(Debug, Clone, Copy)]
+pub struct Sole {
+    /// The stable code of the problem, which also says what it is.
+    pub code: &'static str,
+    /// The field that says so.
+    pub path: &'static str,
+    /// What is wrong with a second one.
+    pub message: &'static str,
+    /// What to write instead.
+    pub help: &'static str,
+    /// What to say of the first one.
+    pub first: &'static str,
 }
 
 /// A spec as its kind read it. `Debug` leaves the spec out: it may hold personal values.

@@ -17,7 +17,9 @@ use crate::kinds::merchant_application::MerchantApplication;
 use crate::kinds::recurring_charge::RecurringCharge;
 use crate::kinds::saved_method::SavedMethod;
 use crate::kinds::step::{Draft, StepCx};
-use crate::kinds::{CheckCx, Field, Find, Kind, Misfit, Read, Shape, misfit, schema, secret_place};
+use crate::kinds::{
+    CheckCx, Field, Find, Kind, Misfit, Read, Shape, Sole, misfit, schema, secret_place,
+};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -35,6 +37,8 @@ pub struct KindRow {
     pub read: fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit>,
     /// Compares a good manifest of this kind with the ones that it refers to.
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
+    /// What a manifest of this kind has that only one document of a tree may have.
+    pub sole: fn(&Manifest) -> Option<&'static Sole>,
     /// What has to be done about a resource whose document is there.
     pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> Draft,
     /// What has to be done about a resource whose document is gone.
@@ -63,6 +67,7 @@ const fn row<K: Kind>() -> KindRow {
         schema: schema::of::<K>,
         read: read::<K>,
         check_links: check_links::<K>,
+        sole: K::sole,
         step: K::step,
         gone: K::gone,
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Name};
 use crate::kinds::register::KindRow;
-use crate::kinds::{CheckCx, Misfit, Read};
+use crate::kinds::{CheckCx, Misfit, Read, Sole};
 use crate::model::issue::{At, Issue, Problem, Severity};
 use crate::model::manifest::{Annotations, Kept, Manifest, Place};
 use crate::spec::finding::Finding;
@@ -48,6 +48,8 @@ pub struct Document {
     pub key: Option<Key>,
     /// What it says, where it fits its kind; not to be used while there are errors.
     pub manifest: Option<Arc<Kept>>,
+    /// What only one document of a tree may have, if it has such a thing.
+    pub sole: Option<&'static Sole>,
     /// What is wrong with it by itself.
     pub problems: Vec<Problem>,
 }
@@ -74,7 +76,7 @@ pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -
         return read_clean(cx, source, slice, header, place);
     }
     let problems = findings_with_places(cx, source, slice, &linted, &header);
-    Document { place, key: header.key, manifest: None, problems }
+    Document { place, key: header.key, manifest: None, sole: None, problems }
 }
 
 /// A text whose lines are counted only when something is wrong.
@@ -107,6 +109,7 @@ fn read_clean(
     let read = row.filter(|_| !foreign).map(|row| (row.read)(text, &namespace, &cx.check));
     let mut misfit = None;
     let mut manifest = None;
+    let mut sole = None;
     match read {
         None => {}
         Some(Err(error)) => misfit = Some(error),
@@ -117,6 +120,7 @@ fn read_clean(
                 let place = place.clone();
                 let manifest =
                     Manifest { key, labels, annotations, spec, references, digest, place };
+                sole = row.and_then(|row| (row.sole)(&manifest));
                 Arc::new(manifest.pack())
             });
         }
@@ -126,7 +130,7 @@ fn read_clean(
     } else {
         Placed::new(cx, &source.source(), slice).all(&issues, misfit.as_ref())
     };
-    Document { place, key, manifest, problems }
+    Document { place, key, manifest, sole, problems }
 }
 
 fn digest(spec: &serde_json::Value, annotations: &Annotations) -> Digest {

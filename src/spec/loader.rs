@@ -28,10 +28,12 @@ use crate::spec::split::split;
 mod file;
 mod reading;
 mod relink;
+mod soles;
 
 use file::SpecFile;
 use reading::{Reading, Wanted, read_all};
 use relink::LinkProblem;
+use soles::Soles;
 
 /// How often a tree that changes while it is read is read again.
 const ROUNDS_MAX: usize = 5;
@@ -64,6 +66,7 @@ pub struct Loader {
     /// In order. Almost every name has one: a list takes less memory than a set.
     by_key: BTreeMap<Key, Vec<Spot>>,
     graph: Graph,
+    soles: Soles,
     link_problems: BTreeMap<Key, Vec<LinkProblem>>,
     desired: Desired,
     loaded: bool,
@@ -82,6 +85,7 @@ impl Loader {
             troubles: BTreeMap::new(),
             by_key: BTreeMap::new(),
             graph: Graph::default(),
+            soles: Soles::default(),
             link_problems: BTreeMap::new(),
             desired: Desired::default(),
             loaded: false,

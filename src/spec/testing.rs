@@ -8,7 +8,7 @@ use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
 use crate::kinds::contact::Contact;
 use crate::kinds::register::KindRow;
-use crate::kinds::{Change, CheckCx, Field, Find, Kind as _, Misfit, Privacy, Read};
+use crate::kinds::{Change, CheckCx, Field, Find, Kind as _, Misfit, Privacy, Read, Sole};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 use crate::spec::document::ReadCx;
@@ -54,6 +54,7 @@ const fn row(name: &'static str) -> KindRow {
         schema: || serde_json::Value::Bool(true),
         read,
         check_links,
+        sole,
         step: Contact::step,
         gone: Contact::gone,
     }
@@ -98,6 +99,18 @@ fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
             .related(Some(contact.key.clone()), "spec.merchant", "here")
     });
     issue.into_iter().collect()
+}
+
+/// Only one document of a tree may be for somebody called `only`.
+fn sole(manifest: &Manifest) -> Option<&'static Sole> {
+    static ONLY: Sole = Sole {
+        code: "reckon::contact::second_only",
+        path: "spec.first_name",
+        message: "another document has it",
+        help: "write another name",
+        first: "the first one is here",
+    };
+    (manifest.spec["first_name"] == "only").then_some(&ONLY)
 }
 
 /// What it takes to read documents of the test's kinds.

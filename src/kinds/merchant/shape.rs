@@ -115,7 +115,7 @@ impl Shape for Merchant {
         local(
             "credentials.application",
             Privacy::Plain,
-            "The MerchantApplication whose approval brings the code, NAME or NAMESPACE/NAME (partner-api, Events).",
+            "The MerchantApplication whose approval brings the code, NAME or NAMESPACE/NAME; a live merchant then waits for `reckon approve` (partner-api, Events).",
         ),
         local(
             "credentials.access_token",

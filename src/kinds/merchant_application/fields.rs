@@ -42,7 +42,7 @@ pub(super) const FIELDS: &[Field] = &[
     personal("email", "That person's e-mail address (partner-api, Merchant application)."),
     personal(
         "business_name",
-        "The legal name, as the tax authority's records have it (partner-api, Merchant application).",
+        "The legal name, as the tax authority's records have it; one that ends in ` - TEST` marks the test of the sign-up, of which there may be only one (partner-api, Merchant application).",
     ),
     personal(
         "business_address1",

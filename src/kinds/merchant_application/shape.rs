@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use super::fields;
 use super::spec::Spec;
-use crate::api::application::{SECOND_OWNER, fields as table, rules};
+use crate::api::application::{SECOND_OWNER, fields as table, is_test_name, rules};
 use crate::api::rules::FieldProblem;
 use crate::base::id::Name;
 use crate::base::routing::is_published_test_routing;
 use crate::kinds::redact::field_of;
 use crate::kinds::secret_source::SecretSource;
-use crate::kinds::{CheckCx, Field, Find, Shape};
+use crate::kinds::{CheckCx, Field, Find, Shape, Sole};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
@@ -47,6 +47,27 @@ impl Shape for MerchantApplication {
     fn check_links(_: &Spec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
         Vec::new()
     }
+
+    fn sole(manifest: &Manifest) -> Option<&'static Sole> {
+        is_sign_up_test(manifest).then_some(&SIGN_UP_TEST)
+    }
+}
+
+/// Only one test of the sign-up is ever to be submitted (partner-api, the sign-up endpoint).
+static SIGN_UP_TEST: Sole = Sole {
+    code: "reckon::merchant_application::second_test",
+    path: "spec.business_name",
+    message: "this is a second application whose business name ends in ` - TEST`, and only one is ever to be \
+        submitted",
+    help: "keep one of the two: that name marks the one test of the sign-up",
+    first: "the first one is here",
+};
+
+/// Whether a document is the test of the sign-up, by its name. One with `test` makes nothing, whatever its
+/// name.
+pub(super) fn is_sign_up_test(manifest: &Manifest) -> bool {
+    let name = manifest.spec.get("business_name").and_then(Value::as_str);
+    manifest.spec.get("test").is_none() && name.is_some_and(is_test_name)
 }
 
 /// A secret field that was written.

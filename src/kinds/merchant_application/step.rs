@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::MerchantApplication;
+use super::shape::is_sign_up_test;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode};
 use crate::effects::{Obligation, start_sign_up, submit_application};
@@ -45,6 +46,10 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let applied = applied.filter(|applied| applied.generation >= generation);
     let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantApplication::FIELDS);
     let draft = match (applied, &decision) {
+        (_, Decision::Open) if is_sign_up_test(manifest) && have.is_some_and(was_decided) => {
+            let why = "a test of the sign-up is submitted once, and its older generation was";
+            Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()))
+        }
         (_, Decision::Open) if is_sign_up(manifest) => {
             let offer = start_sign_up(obligation(cx, manifest, &spec), &manifest.spec);
             Draft { offer: Some(offer), ..Draft::idle(Verdict::Wait, Reason::AwaitsApplicant) }
@@ -61,6 +66,11 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         }
     };
     Draft { changes, ..draft }
+}
+
+/// Whether underwriting decided on any submission of it, of an older generation too.
+fn was_decided(have: &Observed) -> bool {
+    have.text("state").is_some()
 }
 
 /// Whether the applicant finishes it: nothing is submitted before that, so all may still change.

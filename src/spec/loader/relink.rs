@@ -33,6 +33,7 @@ type Verdict = (Option<Arc<Kept>>, bool);
 impl Loader {
     /// Brings everything that hangs on the touched keys up to date.
     pub(super) fn relink(&mut self, touched: &BTreeSet<Key>) -> Change {
+        let mut concerned = touched.clone();
         for key in touched {
             if self.by_key.get(key).is_some_and(Vec::is_empty) {
                 self.by_key.remove(key);
@@ -40,9 +41,14 @@ impl Loader {
             let targets = self.documents_of(key).flat_map(|(_, document)| targets(document));
             let targets = targets.collect();
             self.graph.set(key, targets);
+            let has = self
+                .documents_of(key)
+                .filter_map(|(spot, document)| Some((document.sole?, spot.clone())));
+            let has = has.collect();
+            concerned.extend(self.soles.set(key, has));
         }
         let mut change = Change::default();
-        for group in self.graph.affected(touched) {
+        for group in self.graph.affected(&concerned) {
             let circle: &[Key] = if self.graph.is_cycle(&group) { &group } else { &[] };
             for key in &group {
                 let before = self.verdict(key);
@@ -82,6 +88,7 @@ impl Loader {
             blocked |= !document.is_good();
             blocked |= links.iter().any(|link| self.desired.broken.contains(&link.target));
             issues.extend(self.unmet(spot, &links, circle));
+            issues.extend(self.second(key, spot, document));
             found = document.manifest.clone().map(|manifest| (spot.clone(), manifest));
         }
         if issues.is_empty()
@@ -134,6 +141,11 @@ impl Loader {
         let inside = links.iter().find(|link| circle.contains(&link.target));
         issues.extend(inside.map(|link| Told::new(spot, cycle(link, circle))));
         issues
+    }
+
+    /// What only one document of the tree may have, and another one has before this.
+    fn second(&self, key: &Key, spot: &Spot, document: &Document) -> Option<Told> {
+        self.soles.issue(document.sole?, key, spot).map(|issue| Told::new(spot, issue))
     }
 
     fn told(&self, told: Told) -> LinkProblem {

@@ -1,0 +1,126 @@
+//! What only one document of a tree may have: which documents have it, and who is first.
+//!
+//! Kept beside the documents, so that one changed document costs a look at those that have the same and at
+//! no other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Spot;
+use crate::base::id::Key;
+use crate::kinds::Sole;
+use crate::model::issue::{Issue, Path, Related};
+
+/// A document that has something, and its name.
+type Holder = (Spot, Key);
+
+/// Everything of which a tree may have only one, by the code of its problem.
+#[derive(Debug, Default)]
+pub(super) struct Soles {
+    holders: BTreeMap<&'static str, BTreeSet<Holder>>,
+    held: BTreeMap<Key, Vec<(&'static str, Spot)>>,
+}
+
+impl Soles {
+    /// The documents of `key` now have this and nothing else. Answers whose verdict may be another one now.
+    pub(super) fn set(&mut self, key: &Key, has: Vec<(&'static Sole, Spot)>) -> BTreeSet<Key> {
+        let before = self.held.remove(key).unwrap_or_default();
+        let has: Vec<_> = has.into_iter().map(|(sole, spot)| (sole.code, spot)).collect();
+        for (code, spot) in &before {
+            let holders = self.holders.entry(code).or_default();
+            holders.remove(&(spot.clone(), key.clone()));
+        }
+        for (code, spot) in &has {
+            self.holders.entry(code).or_default().insert((spot.clone(), key.clone()));
+        }
+        let codes: BTreeSet<_> = before.iter().chain(&has).map(|(code, _)| *code).collect();
+        let others = codes.into_iter().filter_map(|code| self.holders.get(code)).flatten();
+        let others = others.map(|(_, other)| other.clone()).filter(|other| other != key).collect();
+        if !has.is_empty() {
+            self.held.insert(key.clone(), has);
+        }
+        others
+    }
+
+    /// The issue of a document that has something which another one has before it.
+    pub(super) fn issue(&self, sole: &Sole, key: &Key, spot: &Spot) -> Option<Issue> {
+        let (place, first) = self.holders.get(sole.code)?.first()?;
+        (first != key && place < spot).then(|| {
+            let related = Related {
+                key: Some(first.clone()),
+                path: Path::parse(sole.path),
+                message: sole.first.to_owned(),
+            };
+            let issue = Issue::error(sole.code, sole.path, sole.message, sole.help);
+            Issue { related: vec![related], ..issue }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::testing::{Tree, document};
+
+    /// `FILE code (first in FILE)` of each problem.
+    fn told(loader: &crate::spec::loader::Loader) -> Vec<String> {
+        let problems = loader.problems();
+        let line = |problem: &crate::model::issue::Problem| {
+            let first = problem.related.first().map_or("", |related| related.file.as_str());
+            format!("{} {} ({first})", problem.file, problem.code)
+        };
+        problems.iter().map(line).collect()
+    }
+
+    #[test]
+    fn every_document_but_the_first_is_told_and_the_next_one_becomes_the_first() {
+        let one = |name: &str| document("Contact", name, "first_name: only");
+        let tree =
+            Tree::new(&[("b.yaml", &one("b")), ("c.yaml", &one("c")), ("d.yaml", &one("d"))]);
+        let mut loader = tree.load();
+        let second = |file: &str, first: &str| {
+            format!("specs/{file}.yaml reckon::contact::second_only (specs/{first}.yaml)")
+        };
+        assert_eq!(told(&loader), [second("c", "b"), second("d", "b")]);
+        tree.write("a.yaml", one("a"));
+        let change = loader.reload(&["a.yaml".into()]);
+        assert_eq!(told(&loader), [second("b", "a"), second("c", "a"), second("d", "a")]);
+        let touched: Vec<String> = change.touched.iter().map(Key::short).collect();
+        assert_eq!(touched, ["Contact/a", "Contact/b"], "the others are as broken as before");
+        tree.remove("a.yaml");
+        tree.remove("c.yaml");
+        loader.reload(&["a.yaml".into(), "c.yaml".into()]);
+        assert_eq!(told(&loader), [second("d", "b")]);
+        tree.write("b.yaml", document("Contact", "b", "first_name: other"));
+        let change = loader.reload(&["b.yaml".into()]);
+        assert_eq!(told(&loader), Vec::<String>::new());
+        let touched: Vec<String> = change.touched.iter().map(Key::short).collect();
+        assert_eq!(touched, ["Contact/b", "Contact/d"]);
+    }
+
+    #[test]
+    fn two_documents_of_one_name_are_told_as_that_and_in_one_file_too() {
+        let one = document("Contact", "jane", "first_name: only");
+        let both =
+            format!("{one}---\n{one}---\n{}", document("Contact", "joe", "first_name: only"));
+        let loader = Tree::new(&[("a.yaml", &both)]).load();
+        assert_eq!(
+            told(&loader),
+            [
+                "specs/a.yaml reckon::link::duplicate (specs/a.yaml)",
+                "specs/a.yaml reckon::contact::second_only (specs/a.yaml)"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_document_that_stays_as_it_is_costs_nobody_else_anything() {
+        let one = |name: &str| document("Contact", name, "first_name: only");
+        let other = document("Contact", "other", "");
+        let tree = Tree::new(&[("a.yaml", &one("a")), ("b.yaml", &one("b")), ("o.yaml", &other)]);
+        let mut loader = tree.load();
+        tree.write("o.yaml", document("Contact", "other", "first_name: x"));
+        let change = loader.reload(&["o.yaml".into()]);
+        let touched: Vec<String> = change.touched.iter().map(Key::short).collect();
+        assert_eq!(touched, ["Contact/other"]);
+    }
+}
