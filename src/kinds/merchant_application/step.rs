@@ -9,7 +9,7 @@ use crate::base::id::{Key, Mode};
 use crate::effects::{Obligation, start_sign_up, submit_application};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, StepCx, orphaned};
+use crate::kinds::step::{Draft, StepCx, orphaned, text};
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::Work;
 use crate::model::manifest::Manifest;
@@ -50,7 +50,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             let why = "a test of the sign-up is submitted once, and its older generation was";
             Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()))
         }
-        (_, Decision::Open) if is_sign_up(manifest) => {
+        (applied, Decision::Open) if is_sign_up(manifest) && !is_submitted(applied) => {
             let offer = start_sign_up(obligation(cx, manifest, &spec), &manifest.spec);
             Draft { offer: Some(offer), ..Draft::idle(Verdict::Wait, Reason::AwaitsApplicant) }
         }
@@ -76,6 +76,11 @@ fn was_decided(have: &Observed) -> bool {
 /// Whether the applicant finishes it: nothing is submitted before that, so all may still change.
 fn is_sign_up(manifest: &Manifest) -> bool {
     manifest.spec.get("submission").is_some_and(|submission| submission == "sign_up")
+}
+
+/// Whether every field went to underwriting: what the file says since changes nothing there.
+fn is_submitted(applied: Option<&Applied>) -> bool {
+    applied.is_some_and(|applied| text(&applied.spec, "submission") == "complete")
 }
 
 /// The step of an application that was submitted as the file says. A test ends well when it ends as
