@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 const START: &str = "2029-12-01T10:00:00Z";
-const SIGNATURE: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
+pub(crate) const SIGNATURE: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
 pub(crate) const LICENSE: &str = "D000-license";
 pub(crate) const SSN: &str = "000-12-3456";
 pub(crate) const BORN: &str = "1970-02-28";

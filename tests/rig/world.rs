@@ -159,7 +159,7 @@ impl World {
     fn loader(&self) -> Loader {
         let check = CheckCx {
             decimal_amounts_only: true,
-            web_urls: Vec::new(),
+            web_urls: vec!["https://127.0.0.1:8700".to_owned()],
             currency: Currency::USD,
             plans: BTreeMap::new(),
             programs: None,
