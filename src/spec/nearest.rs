@@ -4,8 +4,12 @@
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let allowed = word.chars().count().checked_div(3).unwrap_or_default().max(1);
+    let length = lower.chars().count();
+    // As many edits at least as one is longer than the other: most need no closer look.
+    let comparable = |candidate: &&str| candidate.chars().count().abs_diff(length) <= allowed;
     candidates
         .into_iter()
+        .filter(comparable)
         .map(|candidate| {
             let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
             (distance, candidate)
