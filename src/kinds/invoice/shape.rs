@@ -19,6 +19,8 @@ use crate::model::manifest::{Manifest, Reference};
 const QUANTITY: &str = "1";
 /// The only rate type (partner-api, POST /invoices).
 const RATE_TYPE: &str = "units";
+/// How the id of a bank account begins (partner-api, Bank account).
+const BANK_ID_PREFIX: &str = "bank_";
 /// How the id of an uploaded file begins (partner-api, Invoice, attachments).
 const FILE_ID_PREFIX: &str = "fref_";
 
@@ -185,7 +187,7 @@ impl Shape for Invoice {
         let mut issues = refused(spec);
         issues.extend(reference::issue("spec.merchant", Merchant::NAME, &spec.merchant));
         issues.extend(reference::issue("spec.contact", Contact::NAME, &spec.contact));
-        issues.extend(text::filled("spec.bank_account", &spec.bank_account, "Operating"));
+        issues.extend(bank_account_issue(&spec.bank_account));
         issues.extend(date_issue(&spec.invoice_date));
         issues.extend(lines(&spec.line_items, cx));
         issues.extend(totals::issues(spec, cx));
@@ -229,6 +231,17 @@ fn refused(spec: &Spec) -> Vec<Issue> {
         "write `bank_account`, with the account's name or its `bank_` id",
     );
     [source_id, test_mode, contact_id, bank_account_id].into_iter().flatten().collect()
+}
+
+fn bank_account_issue(account: &str) -> Option<Issue> {
+    const PATH: &str = "spec.bank_account";
+    let is_bare = account.trim() == BANK_ID_PREFIX;
+    let bare = is_bare.then(|| {
+        let message = format!("`{BANK_ID_PREFIX}` is only the beginning of a bank account's id");
+        let help = "write the whole `bank_` id that the service shows, or the account's name";
+        Issue::error("reckon::invoice::bank_account_id", PATH, message, help)
+    });
+    bare.or_else(|| text::filled(PATH, account, "Operating"))
 }
 
 fn date_issue(text: &str) -> Option<Issue> {
