@@ -146,7 +146,9 @@ fn beside(field: &str) -> Issue {
 }
 
 fn malformed(charge: &str) -> Option<Issue> {
-    RemoteId::new(charge).err().map(|_| {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let is_id = RemoteId::new(charge).is_ok() && charge.chars().all(allowed);
+    (!is_id).then(|| {
         let message = "this is no id of a charge";
         let help = "write the charge's id as the service shows it, 22 letters, digits, `-` and `_`";
         Issue::error("reckon::recurring_charge::charge_id", FROM_CHARGE, message, help)
