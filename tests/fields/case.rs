@@ -114,18 +114,20 @@ impl Case {
     /// The document's spec, as first applied or as edited.
     pub(crate) fn spec(&self, table: &Table, is_edited: bool) -> Value {
         let mut spec = yaml(self.base.unwrap_or(table.base));
-        let also = if is_edited { self.also } else { &[] };
-        for (path, value) in table.with.iter().chain(self.with).chain(also) {
+        for (path, value) in table.with.iter().chain(self.with) {
             put(&mut spec, path, yaml(value));
         }
         self.write(&mut spec, is_edited);
         spec
     }
 
-    /// Puts the field alone into a spec.
+    /// Puts the field into a spec, with what is edited together with it.
     pub(crate) fn write(&self, spec: &mut Value, is_edited: bool) {
-        let value = if is_edited { self.second } else { self.first };
-        put(spec, self.path, yaml(value));
+        let (value, also) =
+            if is_edited { (self.second, self.also) } else { (self.first, &[][..]) };
+        for (path, value) in also.iter().chain([&(self.path, value)]) {
+            put(spec, path, yaml(value));
+        }
     }
 
     /// Whether a field that the plan shows is one that was edited.

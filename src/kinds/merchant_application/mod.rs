@@ -1,5 +1,6 @@
 //! An application for a new merchant: submitted once, decided by the service's underwriting.
 
+mod checks;
 mod fields;
 mod schema;
 mod shape;

@@ -6,8 +6,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::fields;
 use super::spec::Spec;
+use super::{checks, fields};
 use crate::api::application::{SECOND_OWNER, fields as table, is_test_name, rules};
 use crate::api::rules::FieldProblem;
 use crate::base::id::Name;
@@ -37,6 +37,7 @@ impl Shape for MerchantApplication {
         let secrets = secrets(&spec.fields);
         issues.extend(secrets.iter().filter_map(|secret| secret_issue(spec, secret)));
         issues.extend(problems(spec, &secrets, cx).iter().map(issue));
+        issues.extend(checks::issues(spec));
         issues
     }
 

@@ -159,3 +159,31 @@ fn an_unknown_field_and_a_wrong_type_are_told_with_what_to_write() {
         "reckon::spec::missing_field @ spec.submission (key): the field `submission` is missing | add `submission`: `complete`, every field from here, or `sign_up`, finished by the applicant on the service's page (design, Files)"
     );
 }
+
+#[test]
+fn significant_ownership_is_what_the_percentage_says_and_of_a_sign_up_only_where_there_is_one() {
+    let sign_up = "submission: sign_up\nplan: basic\nemail: jo@roe.example\n";
+    let told = |rest: &str| problems("MerchantApplication", &format!("{sign_up}{rest}"));
+    let ownership =
+        |percent: &str, said: bool| format!("{percent}\nowner_has_significant_ownership: {said}");
+    assert_eq!(told(&ownership("owner_state: IL", false)), "");
+    assert_eq!(told(&ownership("owner_percentage_of_ownership: 26", true)), "");
+    assert_eq!(told(&ownership("owner_percentage_of_ownership: 25", false)), "");
+    assert_eq!(
+        told(&ownership("owner_percentage_of_ownership: 26", false)),
+        "reckon::merchant_application::ownership @ spec.owner_has_significant_ownership: the owner owns 26 %, which is more than 25 % | write `owner_has_significant_ownership: true`, or correct `owner_percentage_of_ownership`\n  \
+         spec.owner_percentage_of_ownership: the percentage"
+    );
+}
+
+#[test]
+fn an_ip_address_is_one_of_either_version() {
+    let spec = "submission: sign_up\nplan: basic\nemail: jo@roe.example\nip_address: ";
+    for good in ["203.0.113.7", "'2001:db8::7'"] {
+        assert_eq!(problems("MerchantApplication", &format!("{spec}{good}")), "");
+    }
+    assert_eq!(
+        problems("MerchantApplication", &format!("{spec}203.0.113")),
+        "reckon::merchant_application::ip_address @ spec.ip_address: this is no IP address | write the applicant's address when signing, such as `203.0.113.7`"
+    );
+}
