@@ -1,0 +1,119 @@
+//! A table of rules: each as the reference words it, a good document made wrong, and what is told of it.
+//!
+//! A rule is a line of its own. Beneath it `-` is what stands in the good document (nothing: its end), `+` what
+//! is written in its place (nothing: the line goes), and each `=` one diagnostic: `FILE:LINE:COLUMN code: message |
+//! help`. `\n` is a new line.
+
+use std::collections::BTreeMap;
+
+use reckon::base::money::Currency;
+use reckon::kinds::CheckCx;
+use reckon::kinds::register::KINDS;
+use reckon::model::issue::Problem;
+use reckon::render::diagnostic::{Look, text};
+use reckon::spec::document::ReadCx;
+use reckon::spec::loader::Loader;
+
+/// So wide that no sentence is broken.
+const LOOK: Look = Look { color: false, unicode: true, width: 4000 };
+const FILE: &str = "it.yaml";
+
+/// One rule, with a value that breaks it.
+#[derive(Debug, Default)]
+struct Rule<'a> {
+    says: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    told: Vec<&'a str>,
+}
+
+/// Fails with every rule of the table that is told otherwise, and with the table as it would be now.
+pub(crate) fn check(good: &str, table: &str) {
+    assert_eq!(diagnostics(good), Vec::<String>::new(), "the good document");
+    let rules = rules(table);
+    assert!(!rules.is_empty(), "an empty table");
+    let (mut wrong, mut now) = (Vec::new(), Vec::new());
+    for rule in &rules {
+        let told = diagnostics(&broken(good, rule));
+        now.push(rule.says.to_owned());
+        now.extend(rule.from.map(|from| format!("    - {from}")));
+        now.extend(rule.to.map(|to| format!("    + {to}")));
+        now.extend(told.iter().map(|one| format!("    = {one}")));
+        if told.is_empty() || told != rule.told {
+            wrong.push(format!("{}\n    was: {:?}\n    now: {told:?}", rule.says, rule.told));
+        }
+    }
+    let (wrong, now) = (wrong.join("\n"), now.join("\n"));
+    assert!(wrong.is_empty(), "these rules are told otherwise:\n{wrong}\nthe table now:\n{now}\n");
+}
+
+fn rules(table: &str) -> Vec<Rule<'_>> {
+    let mut rules: Vec<Rule<'_>> = Vec::new();
+    for line in table.lines().filter(|line| !line.trim().is_empty()) {
+        let rest = line.strip_prefix("    ");
+        match (rest.map(|rest| rest.split_at(1)), rules.last_mut()) {
+            (Some(("-", text)), Some(rule)) => rule.from = Some(text.trim()),
+            (Some(("+", text)), Some(rule)) => rule.to = Some(text.trim()),
+            (Some(("=", text)), Some(rule)) => rule.told.push(text.trim()),
+            (None, _) => rules.push(Rule { says: line, ..Rule::default() }),
+            (Some(_), _) => panic!("this is no line of a table: {line}"),
+        }
+    }
+    rules
+}
+
+/// The good document with the rule's value in it.
+fn broken(good: &str, rule: &Rule<'_>) -> String {
+    let to = rule.to.map(|to| to.replace("\\n", "\n"));
+    let Some(from) = rule.from else {
+        let end = good.find("---\n").unwrap_or(good.len());
+        return format!("{}  {}\n{}", &good[..end], to.unwrap_or_default(), &good[end..]);
+    };
+    let from = from.replace("\\n", "\n");
+    assert!(good.contains(&from), "{}: {from:?} is not in\n{good}", rule.says);
+    match to {
+        Some(to) => good.replacen(&from, &to, 1),
+        None => without_lines(good, &from),
+    }
+}
+
+/// The text without the lines that hold this part of it.
+fn without_lines(good: &str, part: &str) -> String {
+    let at = good.find(part).unwrap();
+    let start = good[..at].rfind('\n').map_or(0, |line| line + 1);
+    let end = at + part.len();
+    let end = good[end..].find('\n').map_or(good.len(), |line| end + line + 1);
+    format!("{}{}", &good[..start], &good[end..])
+}
+
+/// Everything that `validate` tells of a file with this text.
+fn diagnostics(yaml: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(FILE), yaml).unwrap();
+    let mut loader = Loader::new(folder.path(), "specs", ReadCx { kinds: KINDS, check: cx() });
+    loader.load_all();
+    let problems = loader.problems();
+    let shown = text(&problems, &loader.sources(&problems), LOOK);
+    problems.iter().map(|problem| line(problem, &shown)).collect()
+}
+
+/// One diagnostic in a line; all of it stands in what people see.
+fn line(problem: &Problem, shown: &str) -> String {
+    let Problem { file, line, column, code, message, help, .. } = problem;
+    let place = format!("{file}:{line}:{column}");
+    for part in [&place, code, message, help] {
+        assert!(shown.contains(part.as_str()), "{part} is not in\n{shown}");
+    }
+    format!("{place} {code}: {message} | {help}")
+}
+
+/// An operator with two plans, one of them for trust accounts.
+fn cx() -> CheckCx {
+    CheckCx {
+        decimal_amounts_only: false,
+        web_urls: vec!["https://web.example".to_owned()],
+        currency: Currency::USD,
+        plans: BTreeMap::from([("basic".to_owned(), false), ("trust".to_owned(), true)]),
+        programs: Some(Vec::new()),
+    }
+}
