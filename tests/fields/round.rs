@@ -23,7 +23,20 @@ pub(crate) async fn faults(
     table: &Table,
     prepare: impl AsyncFn(&mut World) -> BTreeMap<&'static str, String>,
 ) -> Vec<String> {
-    let mut world = World::new(Surface::Public, START);
+    let mut faults = Vec::new();
+    for surface in [Surface::Public, Surface::Documented] {
+        let found = faults_on(surface, table, &prepare).await;
+        faults.extend(found.into_iter().map(|fault| format!("{surface:?}: {fault}")));
+    }
+    faults
+}
+
+async fn faults_on(
+    surface: Surface,
+    table: &Table,
+    prepare: &impl AsyncFn(&mut World) -> BTreeMap<&'static str, String>,
+) -> Vec<String> {
+    let mut world = World::new(surface, START);
     let names = prepare(&mut world).await;
     let write = |world: &World, is_edited: &dyn Fn(&Case) -> bool| {
         let mut text = table.tree(is_edited);
