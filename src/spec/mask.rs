@@ -152,7 +152,7 @@ impl<'a> Rules<'a> {
     }
 
     fn is_private(&self, key: &str) -> bool {
-        nearest(key, self.names.iter().copied()).is_some()
+        self.names.contains(key) || nearest(key, self.names.iter().copied()).is_some()
     }
 }
 
