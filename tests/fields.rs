@@ -146,26 +146,32 @@ async fn every_field_of_a_recurring_charge() {
     assert_eq!(faults(&recurring::TABLE, with_earlier_charges).await, Vec::<String>::new());
 }
 
-/// Two merchants that somebody else has opened: a token of one, and the keys of the other.
+/// Merchants that somebody else has opened: a token of one, and the keys of three others.
 async fn with_opened_merchants(world: &mut World) -> Names {
     with_an_applicant(world).await;
-    let (token, _) = (token(world, "opened"), world.code("keyed"));
+    let token = token(world, "opened");
+    for file in ["token", "token-two"] {
+        world.files.insert(file.to_owned(), token.clone());
+    }
+    let mut names = Names::new();
+    for (merchant, name) in
+        [("first", "$FIRST-KEY"), ("second", "$SECOND-KEY"), ("third", "$THIRD-KEY")]
+    {
+        world.code(merchant);
+        names.insert(name, key(world, merchant, "public_key"));
+        for file in [merchant.to_owned(), format!("{merchant}-two")] {
+            world.files.insert(file, key(world, merchant, "secret_key"));
+        }
+    }
+    names
+}
+
+/// A test key of a merchant.
+fn key(world: &World, merchant: &str, key: &str) -> String {
     let all = world.control("GET", "credentials", &Value::Null);
     let merchants = all["merchants"].as_array().unwrap();
-    let key = |merchant: &str, key: &str| {
-        let merchant = merchants.iter().find(|one| one["name"] == merchant).unwrap();
-        merchant["test"][key].as_str().unwrap().to_owned()
-    };
-    let secret = key("keyed", "secret_key");
-    for (name, text) in
-        [("token", &token), ("token-two", &token), ("secret", &secret), ("secret-two", &secret)]
-    {
-        world.files.insert(name.to_owned(), text.clone());
-    }
-    Names::from([
-        ("$PUBLIC", key("keyed", "public_key")),
-        ("$OTHER-KEY", key("opened", "public_key")),
-    ])
+    let merchant = merchants.iter().find(|one| one["name"] == merchant).unwrap();
+    merchant["test"][key].as_str().unwrap().to_owned()
 }
 
 /// A `payments` token of a merchant.

@@ -14,7 +14,9 @@ pub(crate) const TABLE: Table = Table {
 
 const TOKEN: &str = "{mode: test, credentials: {access_token: {file: token}}}";
 const KEYS: &str =
-    "{mode: test, credentials: {keys: {public_key: $PUBLIC, secret_key: {file: secret}}}}";
+    "{mode: test, credentials: {keys: {public_key: $FIRST-KEY, secret_key: {file: first}}}}";
+const SECOND_KEYS: &str =
+    "{mode: test, credentials: {keys: {public_key: $SECOND-KEY, secret_key: {file: second}}}}";
 const APPROVED: &str = "{mode: test, credentials: {application: harbor}}";
 
 const CASES: &[Case] = &[
@@ -23,8 +25,8 @@ const CASES: &[Case] = &[
     local("web_url", "~", "https://127.0.0.1:8700"),
     local("credentials.authorization_code", "{env: CODE}", "{env: CODE_TWO}"),
     local("credentials.access_token", "{file: token}", "{file: token-two}").on(TOKEN),
-    local("credentials.keys.public_key", "$PUBLIC", "$OTHER-KEY").on(KEYS),
-    local("credentials.keys.secret_key", "{file: secret}", "{file: secret-two}").on(KEYS),
+    local("credentials.keys.public_key", "$FIRST-KEY", "$THIRD-KEY").on(KEYS),
+    local("credentials.keys.secret_key", "{file: second}", "{file: second-two}").on(SECOND_KEYS),
     local("credentials.application", "harbor", "~")
         .on(APPROVED)
         .also(&[("credentials.authorization_code", "{env: CODE}")]),

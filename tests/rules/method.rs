@@ -180,6 +180,10 @@ card_type (string, e.g. `VISA`): in responses alone
     - exp_year: 2031
     + exp_year: 2031\n      card_type: VISA
     = specs/it.yaml:13:7 reckon::spec::unknown_field: there is no field `card_type` here | write one of `number`, `exp_month`, `exp_year`, `name`, `address1`, `city`, `state`, `postal_code`
+email: of a card in a request, not of a saved one
+    - exp_year: 2031
+    + exp_year: 2031\n      email: jane@example.com
+    = specs/it.yaml:13:7 reckon::spec::unknown_field: there is no field `email` here | write one of `number`, `exp_month`, `exp_year`, `name`, `address1`, `city`, `state`, `postal_code`
 token_id: converts or updates a card from the token
     + token_id: tok_1
     = specs/it.yaml:18:3 reckon::spec::unknown_field: there is no field `token_id` here | write one of `merchant`, `type`, `source`, `description`
