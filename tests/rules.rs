@@ -51,7 +51,7 @@ const TABLES: [(&str, &[&str]); 6] = [
             second_owner::RULES,
         ],
     ),
-    ("Merchant", &[merchant::RULES]),
+    ("Merchant", &[merchant::RULES, merchant::OF_APPLICATIONS]),
     ("Contact", &[contact::RULES]),
     ("Invoice", &[invoice::RULES]),
     ("SavedMethod", &[method::OF_CARDS, method::OF_BANKS]),

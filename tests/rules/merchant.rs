@@ -1,6 +1,7 @@
 //! What the reference says of a merchant and what opens it (partner-api, Authentication, Gateway credentials and POST
 //! /oauth/token; gateway-api, Authentication).
 
+use crate::complete::COMPLETE;
 use crate::table::check;
 
 const GOOD: &str = "apiVersion: reckon.dev/v1
@@ -12,11 +13,14 @@ spec:
   web_url: https://web.example
   credentials:
     authorization_code: {env: CODE_ACME}
+";
+
+/// Its application stands beneath it.
+const APPROVED: &str = "apiVersion: reckon.dev/v1
+kind: Merchant
+metadata: {name: it}
+spec: {mode: test, credentials: {application: it}}
 ---
-apiVersion: reckon.dev/v1
-kind: MerchantApplication
-metadata: {name: tried}
-spec: {submission: sign_up, plan: basic, email: mina@harbor.example}
 ";
 
 /// The rules.
@@ -118,4 +122,21 @@ reference_required | boolean: the service's own
 #[test]
 fn what_a_merchant_may_not_say() {
     check(GOOD, RULES);
+}
+
+/// The rules of one that comes of an application.
+pub(crate) const OF_APPLICATIONS: &str = r"
+test: validate | a fake code; the code cannot be exchanged for a token
+    - submission: complete
+    + submission: complete\n  test: validate
+    = specs/it.yaml:4:47 reckon::merchant::test_application: MerchantApplication/default/it is a test: its code opens nothing | name an application without `test`
+test: fail | after a short delay `merchant_application.declined`
+    - submission: complete
+    + submission: complete\n  test: fail
+    = specs/it.yaml:4:47 reckon::merchant::test_application: MerchantApplication/default/it is a test: its code opens nothing | name an application without `test`
+";
+
+#[test]
+fn what_the_application_of_a_merchant_may_not_say() {
+    check(&format!("{APPROVED}{COMPLETE}"), OF_APPLICATIONS);
 }
