@@ -74,6 +74,34 @@ fn every_problem_is_told_with_its_place_for_people_and_programs_alike() {
     assert_eq!(lines, [9, 23]);
 }
 
+/// Puts other words of the same length into a file, and its old time back.
+fn change_unseen(path: &Path, from: &str, to: &str) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let time = std::fs::metadata(path).unwrap().modified().unwrap();
+    assert!(from.len() == to.len() && text.contains(from));
+    std::fs::write(path, text.replace(from, to)).unwrap();
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(time).unwrap();
+}
+
+#[test]
+fn plan_verify_finds_a_change_that_size_and_time_hide() {
+    let folder = repository();
+    let specs = folder.path().join("specs/acme.yaml");
+    // Far enough in the past that its time is believed.
+    let file = std::fs::File::options().write(true).open(&specs).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    let plan = |arguments: &[&str]| stdout(&reckon(folder.path(), arguments));
+    let before = plan(&["plan"]);
+    assert_eq!(plan(&["plan"]), before);
+    assert_eq!(plan(&["plan", "--verify"]), before);
+    change_unseen(&specs, "name: jane", "name: june");
+    assert_eq!(plan(&["plan"]), before, "size and time say that nothing changed");
+    let verified = plan(&["plan", "--verify"]);
+    assert!(verified.contains("june") && !before.contains("june"), "{verified}");
+    assert_eq!(plan(&["plan"]), verified, "and from then on it is known");
+}
+
 #[test]
 fn apply_refuses_a_broken_tree_and_an_unconfirmed_plan() {
     let folder = repository();

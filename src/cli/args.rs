@@ -114,6 +114,9 @@ pub struct PlanArgs {
     /// Exit with 2 if anything would change.
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Read every file again, even where size and time say that it did not change.
+    #[arg(long)]
+    pub verify: bool,
 }
 
 /// `apply`.

@@ -24,6 +24,15 @@ const STEPS_MAX: usize = 500;
 /// Seconds after which a date may have changed somewhere.
 const QUARTER_S: i64 = 15 * 60;
 
+/// How a file is known to be unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// By size, time and inode.
+    AtStats,
+    /// By its content, which is read.
+    AtContents,
+}
+
 /// A plan and what it was made from.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
@@ -40,7 +49,7 @@ struct Kept {
 }
 
 /// The last plan, if nothing that it was made from has changed.
-pub(super) fn recall(setup: &Setup) -> Result<Option<PlanView>, Failure> {
+pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Failure> {
     let peeked = match peek(&setup.state, &host::owner()) {
         Ok(peeked) => peeked,
         Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
@@ -56,7 +65,10 @@ pub(super) fn recall(setup: &Setup) -> Result<Option<PlanView>, Failure> {
         && kept.config == config(setup)
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
-        && SpecIndex::decode(kept.files).is_ok_and(|files| files.unchanged(&setup.specs));
+        && SpecIndex::decode(kept.files).is_ok_and(|files| match look {
+            Look::AtStats => files.unchanged(&setup.specs),
+            Look::AtContents => files.verified(&setup.specs),
+        });
     Ok(if same { serde_json::from_str(&kept.plan).ok() } else { None })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::args::{Output, PlanArgs};
-use super::cache;
+use super::cache::{self, Look};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::{Session, daemon};
@@ -18,7 +18,7 @@ use crate::render;
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit, Failure> {
-    let plan = only(setup, made(setup).await?, &args.paths.paths, &args.target);
+    let plan = only(setup, made(setup, args.verify).await?, &args.paths.paths, &args.target);
     show(&plan, out)?;
     let pending = args.detailed_exitcode && plan.steps.iter().any(|step| step.verdict.changes());
     let code = if pending { Exit::Pending } else { Exit::Done };
@@ -26,14 +26,19 @@ pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit
 }
 
 /// The plan: of the process that holds the state, the last one if nothing changed, or a new one.
-async fn made(setup: &Setup) -> Result<PlanView, Failure> {
+/// Where it is made anew, every file is read; `verify` has the others read them, too.
+async fn made(setup: &Setup, verify: bool) -> Result<PlanView, Failure> {
+    let look = if verify { Look::AtContents } else { Look::AtStats };
     if daemon(setup).await?.is_none()
-        && let Some(plan) = cache::recall(setup)?
+        && let Some(plan) = cache::recall(setup, look)?
     {
         return Ok(plan);
     }
     let session = Session::open(setup).await?;
-    let reply = session.ask(Question::Plan).await;
+    let reply = match &session {
+        Session::Daemon(client) if verify => client.verify().await.map_err(Failure::from),
+        Session::Daemon(_) | Session::Own(_) => session.ask(Question::Plan).await,
+    };
     let Reply::Plan(plan) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a plan was not answered by one"));
     };

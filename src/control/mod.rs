@@ -21,6 +21,8 @@ pub enum Request {
     Ask(Question),
     /// A person approves just this live binding.
     Approve(Box<LiveBinding>),
+    /// The plan, once every file's content was read again: `"verify"`.
+    Verify,
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -89,6 +91,13 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// The plan, once every file's content was read again. Errors: the engine ended.
+    pub async fn verify(&self) -> Response {
+        let (reply, answer) = oneshot::channel();
+        self.engine.send(Event::Verify(reply)).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Hands over a notification of the service; returns once it is on disk. Errors: the engine ended.
     pub async fn notify(&self, notice: Notice) -> Result<(), ControlError> {
         let (stored, answer) = oneshot::channel();
@@ -118,6 +127,7 @@ impl Control {
         match request {
             Request::Ask(question) => self.ask(question).await,
             Request::Approve(binding) => self.approve(*binding, actor).await,
+            Request::Verify => self.verify().await,
         }
     }
 }
@@ -194,6 +204,7 @@ mod tests {
         let text = r#"{"ask":{"resource":"Invoice/default/jane"}}"#;
         assert_eq!(serde_json::to_string(&request).unwrap(), text);
         assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
+        assert_eq!(serde_json::from_str::<Request>("\"verify\"").unwrap(), Request::Verify);
         let settled: Response = Ok(Reply::Settled);
         assert_eq!(serde_json::to_string(&settled).unwrap(), r#"{"Ok":"settled"}"#);
         let error: Response = Err(ControlError::new("a", "b", "c"));

@@ -57,6 +57,8 @@ pub enum Event {
     Files(Vec<PathBuf>),
     /// Someone asks; the answer goes back over the channel.
     Ask(Question, oneshot::Sender<Reply>),
+    /// Read every file's content again, whatever its size and time say, and answer with the plan.
+    Verify(oneshot::Sender<Reply>),
     /// The service told something; the sender hears once it is durable.
     Notice(Notice, oneshot::Sender<()>),
     /// An applicant clicks on the link of this application; the sender hears where to go.
@@ -212,6 +214,10 @@ impl Engine {
                 self.reload(&[]);
                 self.waiters.push(reply);
             }
+            Event::Verify(reply) => {
+                self.take_in(Standing::verify);
+                drop(reply.send(Reply::Plan(Box::new(self.plan_view()))));
+            }
             Event::Ask(question, reply) => {
                 let answer = self.answer(question)?;
                 // Whoever asked may have gone away: then nobody wants the answer.
@@ -228,11 +234,16 @@ impl Engine {
         Ok(())
     }
 
-    /// Looks at files again. When absence becomes believable or stops being so, everything without
-    /// a document is looked at too.
+    /// Looks at files again.
     fn reload(&mut self, paths: &[PathBuf]) {
+        self.take_in(|world| world.reload(paths));
+    }
+
+    /// Takes in what a look at files changed. When absence becomes believable or stops being so,
+    /// everything without a document is looked at too.
+    fn take_in(&mut self, look: impl FnOnce(&mut Standing) -> BTreeSet<Key>) {
         let before = self.world.desired().coverage;
-        let mut touched = self.world.reload(paths);
+        let mut touched = look(&mut self.world);
         if self.world.desired().coverage != before {
             let absent = self.planner.steps().filter(|step| step.place.is_none());
             touched.extend(absent.map(|step| step.key.clone()));

@@ -24,6 +24,8 @@ pub trait Specs: Send {
     /// Looks at these files again, at all of them if there are none; answers the resources whose
     /// wish may have changed.
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;
+    /// Reads every file again, whatever its size and time say; answers as `reload` does.
+    fn verify(&mut self) -> BTreeSet<Key>;
     /// What is wrong with the files.
     fn problems(&self) -> Vec<Problem>;
 }
@@ -35,6 +37,10 @@ impl Specs for Loader {
 
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
         if paths.is_empty() { self.load_all().touched } else { Self::reload(self, paths).touched }
+    }
+
+    fn verify(&mut self) -> BTreeSet<Key> {
+        Self::verify(self).touched
     }
 
     fn problems(&self) -> Vec<Problem> {
@@ -100,6 +106,11 @@ impl Standing {
     /// Looks at files again.
     pub(super) fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
         self.specs.reload(paths)
+    }
+
+    /// Reads every file again.
+    pub(super) fn verify(&mut self) -> BTreeSet<Key> {
+        self.specs.verify()
     }
 
     /// What is wrong with the files.

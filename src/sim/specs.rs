@@ -56,6 +56,10 @@ impl Specs for SimSpecs {
         keys(&before).union(&keys(&self.desired)).cloned().collect()
     }
 
+    fn verify(&mut self) -> BTreeSet<Key> {
+        self.reload(&[])
+    }
+
     fn problems(&self) -> Vec<Problem> {
         Vec::new()
     }

@@ -46,6 +46,15 @@ pub struct Change {
     pub touched: BTreeSet<Key>,
 }
 
+/// What tells that a file did not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Believe {
+    /// Its size, time and inode.
+    Stats,
+    /// Its content alone.
+    Contents,
+}
+
 /// One document of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Spot {
@@ -95,13 +104,19 @@ impl Loader {
     /// Looks at every file and reads those that changed.
     pub fn load_all(&mut self) -> Change {
         self.loaded = true;
-        self.look(&[String::new()])
+        self.look(&[String::new()], Believe::Stats)
+    }
+
+    /// Reads every file again, whatever its size and time say.
+    pub fn verify(&mut self) -> Change {
+        self.loaded = true;
+        self.look(&[String::new()], Believe::Contents)
     }
 
     /// Looks at these paths alone (absolute, or below the root), files or folders, there or gone.
     pub fn reload(&mut self, paths: &[PathBuf]) -> Change {
         let below: Vec<String> = paths.iter().filter_map(|path| self.below(path)).collect();
-        self.look(&below)
+        self.look(&below, Believe::Stats)
     }
 
     /// What the files want.
@@ -147,14 +162,14 @@ impl Loader {
         SpecIndex::pack(packed, read_at_ns)
     }
 
-    fn look(&mut self, below: &[String]) -> Change {
+    fn look(&mut self, below: &[String], believe: Believe) -> Change {
         let mut touched = BTreeSet::new();
         let mut before: Vec<Listing> =
             below.iter().map(|path| Listing::of(&self.root, path)).collect();
         let mut settled = false;
         for _ in 0..ROUNDS_MAX {
             for (path, listing) in below.iter().zip(&before) {
-                self.update(path, listing, &mut touched);
+                self.update(path, listing, believe, &mut touched);
             }
             let after: Vec<Listing> =
                 below.iter().map(|path| Listing::of(&self.root, path)).collect();
@@ -171,7 +186,13 @@ impl Loader {
     }
 
     /// Takes over what a listing of everything at or below `below` says.
-    fn update(&mut self, below: &str, listing: &Listing, touched: &mut BTreeSet<Key>) {
+    fn update(
+        &mut self,
+        below: &str,
+        listing: &Listing,
+        believe: Believe,
+        touched: &mut BTreeSet<Key>,
+    ) {
         self.troubles.retain(|path, _| !is_below(path, below));
         self.troubles.extend(listing.troubles.clone());
         let known: Vec<Arc<str>> = self.known(below);
@@ -179,7 +200,8 @@ impl Loader {
             self.replace(path, None, touched);
         }
         let changed = |(path, stat): &(&String, &Stat)| {
-            self.files.get(path.as_str()).is_none_or(|file| file.stat != **stat)
+            let known = self.files.get(path.as_str());
+            believe == Believe::Contents || known.is_none_or(|file| file.stat != **stat)
         };
         let changed: Vec<_> = listing.files.iter().filter(changed).collect();
         let wanted: Vec<_> = changed.iter().map(|(path, stat)| self.wanted(path, **stat)).collect();

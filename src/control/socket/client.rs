@@ -46,6 +46,11 @@ impl SocketClient {
         self.request(&Request::Ask(question.clone())).await
     }
 
+    /// The plan, once every file's content was read again. Errors: as of [`SocketClient::ask`].
+    pub async fn verify(&self) -> Response {
+        self.request(&Request::Verify).await
+    }
+
     /// Requests and waits for the answer, for as long as it takes. Errors: as of [`Self::ask`].
     pub async fn request(&self, request: &Request) -> Response {
         let mut place = self.stream.lock().await;

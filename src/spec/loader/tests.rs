@@ -279,6 +279,24 @@ fn the_index_of_a_loaded_tree_says_whether_it_changed() {
     assert!(!index.unchanged(tree.root()));
 }
 
+#[test]
+fn verify_sees_a_change_that_size_and_time_hide() {
+    let text = |name| document("Contact", name, "total: 1");
+    let tree = Tree::new(&[("a.yaml", &text("jane"))]);
+    let mut loader = tree.load();
+    let path = tree.root().join("a.yaml");
+    let before = std::fs::metadata(&path).unwrap().modified().unwrap();
+    tree.write("a.yaml", text("june"));
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(before).unwrap();
+    assert!(loader.load_all().touched.is_empty());
+    assert_eq!(good(&loader), ["Contact/jane"]);
+    assert_eq!(loader.verify().touched.len(), 2);
+    assert_eq!(good(&loader), ["Contact/june"]);
+    assert_eq!(loader.desired().coverage, Coverage::Whole);
+    assert!(loader.verify().touched.is_empty(), "nothing changed since");
+}
+
 /// A step of a random history of a tree.
 fn any_step() -> impl Strategy<Value = (u8, Option<String>)> {
     let spec = ("[a-d]", prop::option::of("[a-d]"), 0_i64..3).prop_map(|(name, contact, total)| {

@@ -7,7 +7,8 @@
 use std::path::Path;
 
 use crate::base::hash::Digest;
-use crate::spec::source::tree::{Found, Listing, Stat, walk};
+use crate::spec::source::share::in_order;
+use crate::spec::source::tree::{Found, Listing, Stat, hash, walk};
 
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
@@ -58,7 +59,7 @@ impl SpecIndex {
     pub fn pack<'a>(entries: impl Iterator<Item = IndexEntry<'a>>, read_at_ns: i64) -> Self {
         let mut body = Vec::new();
         let (mut count, mut sum) = (0_u64, 0_u128);
-        let mut content = blake3::Hasher::new();
+        let mut contents = Contents::default();
         let mut buffer = Vec::new();
         let racy = read_at_ns.saturating_sub(TICK_NS);
         for IndexEntry { path, mut stat, hash } in entries {
@@ -69,9 +70,9 @@ impl SpecIndex {
             count = count.saturating_add(1);
             body.extend_from_slice(&buffer);
             body.extend_from_slice(&hash);
-            content.update(&u32_of(path.len()).to_le_bytes()).update(path.as_bytes()).update(&hash);
+            contents.add(path, &hash);
         }
-        let digest = Digest::from_bytes(*content.finalize().as_bytes());
+        let digest = contents.digest();
         Self { bytes: with_header(count, sum, &digest, &body), count, sum, digest }
     }
 
@@ -121,6 +122,28 @@ impl SpecIndex {
         !trouble && count == self.count && sum == self.sum
     }
 
+    /// Whether the files below `root` hold what they held, whatever their sizes and times say: each
+    /// is read. A file that was just being written counts, too.
+    pub fn verified(&self, root: &Path) -> bool {
+        let mut paths = Vec::new();
+        let mut trouble = false;
+        walk(root, "", &mut |found| match found {
+            Found::File(path, _) => paths.push(path.to_owned()),
+            Found::Trouble(_) => trouble = true,
+        });
+        if trouble || u64::try_from(paths.len()) != Ok(self.count) {
+            return false;
+        }
+        paths.sort_unstable();
+        let hashes = in_order(&paths, |path| hash(root, path));
+        let mut contents = Contents::default();
+        for (path, hash) in paths.iter().zip(hashes) {
+            let Ok(hash) = hash else { return false };
+            contents.add(path, &hash);
+        }
+        contents.digest() == self.digest
+    }
+
     /// Which files of `root` look different from the index. Errors: the index is damaged.
     pub fn changes(&self, root: &Path) -> Result<Changes, IndexError> {
         let mut listing = Listing::of(root, "");
@@ -152,6 +175,20 @@ impl SpecIndex {
             }
             Some(entry.ok_or(IndexError))
         })
+    }
+}
+
+/// A digest of paths and contents, made file by file in the order of the paths.
+#[derive(Default)]
+struct Contents(blake3::Hasher);
+
+impl Contents {
+    fn add(&mut self, path: &str, hash: &[u8; 32]) {
+        self.0.update(&u32_of(path.len()).to_le_bytes()).update(path.as_bytes()).update(hash);
+    }
+
+    fn digest(&self) -> Digest {
+        Digest::from_bytes(*self.0.finalize().as_bytes())
     }
 }
 

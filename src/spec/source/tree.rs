@@ -229,11 +229,19 @@ fn is_yaml(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml"))
 }
 
+/// A new buffer holds as much, in bytes: most files are read at one go.
+const BUFFER_BYTES: usize = 4096;
+
 /// Reads a file of the tree; at most one byte more than is accepted, so that its length tells.
 pub fn read(root: &Path, path: &str) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(BUFFER_BYTES);
     File::open(root.join(path))?.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// BLAKE3 of what [`read`] gives.
+pub fn hash(root: &Path, path: &str) -> io::Result<[u8; 32]> {
+    Ok(*blake3::hash(&read(root, path)?).as_bytes())
 }
 
 #[cfg(test)]

@@ -40,6 +40,33 @@ fn an_untouched_tree_is_unchanged_and_any_touch_shows() {
     assert_eq!(changes.removed, ["b.yaml"]);
 }
 
+/// Puts another content of the same length into a file and its old time back.
+fn change_unseen(path: &Path, text: &str) {
+    let before = fs::metadata(path).unwrap();
+    assert_eq!(usize::try_from(before.len()).unwrap(), text.len());
+    fs::write(path, text).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(before.modified().unwrap()).unwrap();
+}
+
+#[test]
+fn contents_are_believed_and_not_sizes_and_times() {
+    let dir = tree();
+    let (root, file) = (dir.path(), dir.path().join("a.yaml"));
+    let before = index(root, LATER);
+    change_unseen(&file, "A.YAML");
+    assert!(before.unchanged(root), "a look at sizes and times does not see it");
+    assert!(!before.verified(root));
+    fs::write(&file, "a.yaml").unwrap();
+    assert!(before.verified(root) && !before.unchanged(root), "the other way round");
+    fs::write(root.join("z.yaml"), "").unwrap();
+    assert!(!before.verified(root), "a file came");
+    fs::rename(root.join("z.yaml"), root.join("a.yaml")).unwrap();
+    assert!(!before.verified(root));
+    std::os::unix::fs::symlink("/", root.join("out")).unwrap();
+    assert!(!before.verified(root), "not everything can be seen");
+}
+
 #[test]
 fn what_cannot_be_seen_whole_is_not_unchanged() {
     let dir = tree();
