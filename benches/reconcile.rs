@@ -1,10 +1,10 @@
 //! What reconciling costs, against limit programs that are measured in the same run.
 //!
-//! `cargo bench --bench reconcile -- [R1] [R4] [R5] [--documents 100000] [--rounds 5]`; without a name, all. Figures are
-//! medians; only the ratios mean anything on another machine. A goal that is missed is printed with its figure, and
-//! what cannot be measured with the reason.
+//! `cargo bench --bench reconcile -- [R1 … R7] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`; without
+//! a name, all. Figures are medians; only the ratios mean anything on another machine. A goal that is missed is printed
+//! with its figure, and what cannot be measured with the reason. One table at the end; progress on a terminal alone.
 
-#![expect(clippy::print_stdout, reason = "a program for people")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 #![expect(clippy::disallowed_methods, reason = "it measures real time")]
 
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 
 use crate::connection::Failed;
+use crate::report::{Progress, Report};
+use crate::settled::Settled;
 
 #[path = "limits/bare_loop.rs"]
 mod bare_loop;
@@ -24,24 +26,44 @@ mod control;
 mod daemon;
 #[path = "reconcile/figures.rs"]
 mod figures;
+#[path = "reconcile/first_apply.rs"]
+mod first_apply;
+#[path = "limits/group.rs"]
+mod group;
+#[path = "reconcile/m1_s1.rs"]
+mod m1_s1;
+#[path = "reconcile/meter.rs"]
+mod meter;
 #[path = "../examples/rig/proxy.rs"]
 #[expect(dead_code, reason = "not everything that a proxy can do is used here")]
 mod proxy;
-#[path = "reconcile/r1.rs"]
-mod r1;
+#[path = "reconcile/r1_r2.rs"]
+mod r1_r2;
+#[path = "reconcile/r3.rs"]
+mod r3;
 #[path = "reconcile/r4.rs"]
 mod r4;
 #[path = "reconcile/r5.rs"]
 mod r5;
+#[path = "reconcile/r6.rs"]
+mod r6;
+#[path = "reconcile/r7.rs"]
+mod r7;
 #[path = "../examples/rig/random.rs"]
 mod random;
+#[path = "reconcile/report.rs"]
+mod report;
 #[path = "../examples/rig/settings.rs"]
 mod settings;
+#[path = "reconcile/settled.rs"]
+mod settled;
 #[path = "../examples/rig/stand.rs"]
 mod stand;
 #[path = "../examples/rig/tree.rs"]
 #[expect(dead_code, reason = "what a checker asks of a tree is not asked here")]
 mod tree;
+#[path = "limits/typed.rs"]
+mod typed;
 #[path = "limits/walk.rs"]
 mod walk;
 
@@ -51,10 +73,22 @@ mod walk;
 enum Goal {
     /// A plan that changes nothing.
     R1,
+    /// The same with contents verified.
+    R2,
+    /// A first load.
+    R3,
     /// One edit in the running daemon.
     R4,
     /// A first apply to a service 20 ms away.
     R5,
+    /// A first apply without latency.
+    R6,
+    /// CPU per resource, few against many.
+    R7,
+    /// Memory of the idle daemon.
+    M1,
+    /// Start of the process and of the daemon.
+    S1,
 }
 
 /// Measures what reconciling costs.
@@ -63,10 +97,10 @@ struct Arguments {
     /// Which goals; all, if none is named.
     #[arg(value_enum, ignore_case = true)]
     goals: Vec<Goal>,
-    /// How many specs there are in R1 and R4.
-    #[arg(long, default_value_t = 100_000)]
-    documents: usize,
-    /// Rounds of R1 and R5.
+    /// How many documents there are, one run for each.
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
+    documents: Vec<usize>,
+    /// Rounds of each figure; first applies of many documents have fewer.
     #[arg(long, default_value_t = 5, value_parser = rounds)]
     rounds: usize,
     /// The seed of the trees.
@@ -75,6 +109,9 @@ struct Arguments {
     /// Another program than the one that cargo built for this.
     #[arg(long, default_value = env!("CARGO_BIN_EXE_reckon"))]
     binary: PathBuf,
+    /// Print one JSON object for each figure in place of the table.
+    #[arg(long)]
+    json: bool,
     /// `cargo bench` says this; without it (`cargo test --all-targets`) nothing is measured.
     #[arg(long, hide = true)]
     bench: bool,
@@ -89,21 +126,31 @@ fn rounds(text: &str) -> Result<usize, String> {
 #[derive(Debug)]
 struct Bench {
     binary: PathBuf,
-    documents: usize,
     rounds: usize,
     seed: u64,
     work: PathBuf,
+    progress: Progress,
 }
 
 impl Bench {
     fn folder(&self, name: &str) -> PathBuf {
         self.work.join(name)
     }
+
+    /// Rounds of a first apply: three of some thousands, one of a hundred thousand.
+    fn apply_rounds(&self, documents: usize) -> usize {
+        match documents {
+            0..5_000 => self.rounds,
+            5_000..50_000 => self.rounds.min(3),
+            _ => 1,
+        }
+    }
 }
 
 #[tokio::main]
 async fn main() -> Result<ExitCode, Failed> {
-    let Arguments { goals, documents, rounds, seed, binary, bench } = Arguments::parse();
+    let Arguments { mut goals, mut documents, rounds, seed, binary, json, bench } =
+        Arguments::parse();
     if !bench {
         println!("nothing measured: run it with `cargo bench --bench reconcile`");
         return Ok(ExitCode::SUCCESS);
@@ -111,28 +158,75 @@ async fn main() -> Result<ExitCode, Failed> {
     // Nothing here speaks TLS, but the HTTP client does not start without a provider.
     rustls::crypto::ring::default_provider().install_default().map_err(|_| "two providers")?;
     let work = std::env::temp_dir().join(format!("reckon-bench-{}", std::process::id()));
-    let goals = if goals.is_empty() { vec![Goal::R1, Goal::R4, Goal::R5] } else { goals };
-    let bench = Bench { binary, documents, rounds, seed, work };
-    let mut all = true;
-    for goal in goals {
-        let done = match goal {
-            Goal::R1 => r1::run(&bench).await,
-            Goal::R4 => r4::run(&bench).await,
-            Goal::R5 => r5::run(&bench).await,
-        };
-        if let Err(why) = &done {
-            println!("{goal:?}  not measured: {why}");
-            all = false;
+    if goals.is_empty() {
+        goals = Goal::value_variants().to_vec();
+    }
+    documents.sort_unstable();
+    let bench = Bench { binary, rounds, seed, work, progress: Progress::new() };
+    let mut report = Report::default();
+    let measured = everything(&bench, &goals, &documents, &mut report).await;
+    println!("{}", if json { report.json() } else { report.table() });
+    match measured {
+        Ok(()) => std::fs::remove_dir_all(&bench.work)?,
+        Err(why) => {
+            println!(
+                "not all was measured: {why}; what is there is kept in {}",
+                shown(&bench.work)
+            );
+            return Ok(ExitCode::FAILURE);
         }
     }
-    if all {
-        clean(&bench.work)?;
-    } else {
-        println!("everything is kept in {}", bench.work.display());
-    }
-    Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(ExitCode::SUCCESS)
 }
 
-fn clean(work: &Path) -> Result<(), Failed> {
-    Ok(std::fs::remove_dir_all(work)?)
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Every goal at every size. One settled state of each size serves all goals but R5 and R6.
+async fn everything(
+    bench: &Bench,
+    goals: &[Goal],
+    sizes: &[usize],
+    report: &mut Report,
+) -> Result<(), Failed> {
+    let wanted = |goal| goals.contains(&goal);
+    let shared = [Goal::R1, Goal::R2, Goal::R3, Goal::R4, Goal::R7, Goal::M1, Goal::S1];
+    let shared = goals.iter().any(|goal| shared.contains(goal));
+    if wanted(Goal::S1) {
+        m1_s1::version(bench, report)?;
+    }
+    let daemons = wanted(Goal::M1) || wanted(Goal::S1);
+    let idle = if daemons { Some(m1_s1::empty(bench, report).await?) } else { None };
+    let few = if wanted(Goal::R4) { Some(r4::few(bench).await?) } else { None };
+    let mut costs = Vec::new();
+    for documents in sizes.iter().copied() {
+        if shared {
+            let settled = Settled::make(bench, documents).await?;
+            r1_r2::run(bench, &settled, report, [wanted(Goal::R1), wanted(Goal::R2)])?;
+            if wanted(Goal::R3) {
+                r3::run(bench, &settled, report)?;
+            }
+            if wanted(Goal::R7) {
+                costs.push(r7::cost(bench, &settled)?);
+            }
+            if let Some(idle) = idle {
+                m1_s1::run(bench, &settled, report, idle).await?;
+            }
+            if let Some(few) = few {
+                r4::run(bench, &settled, report, few).await?;
+            }
+            settled.clear()?;
+        }
+        if wanted(Goal::R5) {
+            r5::run(bench, documents, report).await?;
+        }
+        if wanted(Goal::R6) {
+            r6::run(bench, documents, report).await?;
+        }
+    }
+    if wanted(Goal::R7) {
+        r7::run(&costs, report);
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
-//! The limit of a plan that changes nothing: find every file and look at its size and time.
+//! The limits of a plan that changes nothing: find every file and look at its size and time, or read and hash it.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
@@ -19,4 +20,18 @@ pub(crate) fn walk_and_stat(folder: &Path) -> io::Result<(usize, u64, SystemTime
         }
     }
     Ok((files, bytes, newest))
+}
+
+/// Walks a folder, reads its files and hashes them: how many, and a digest of all hashes in the order of the walk.
+pub(crate) fn walk_and_hash(folder: &Path) -> io::Result<(usize, blake3::Hash)> {
+    let mut files = 0_usize;
+    let mut all = blake3::Hasher::new();
+    for entry in WalkDir::new(folder) {
+        let entry = entry?;
+        if entry.file_type().is_file() {
+            all.update(blake3::hash(&fs::read(entry.path())?).as_bytes());
+            files = files.saturating_add(1);
+        }
+    }
+    Ok((files, all.finalize()))
 }

@@ -1,27 +1,31 @@
 //! A running daemon, and what it costs.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use http::Method;
 
 use crate::connection::Failed;
 use crate::control;
+use crate::meter::{Threads, resident_kib};
 use crate::stand::Stand;
 
 /// How long it may take to be ready.
-const READY_MAX: Duration = Duration::from_mins(2);
+const READY_MAX: Duration = Duration::from_mins(5);
 const GLANCE: Duration = Duration::from_millis(20);
+/// How often it is asked whether it listens.
+const KNOCK: Duration = Duration::from_micros(500);
+/// How long its memory must stay as it is.
+const SETTLING: Duration = Duration::from_secs(2);
+const SETTLINGS_MAX: usize = 8;
 
 /// The daemon; it ends with this value.
 #[derive(Debug)]
 pub(crate) struct Daemon {
     child: Child,
-    /// CPU of each thread when it was last seen, in nanoseconds: threads that are gone still count.
-    threads: BTreeMap<String, u64>,
+    listen: SocketAddr,
+    threads: Threads,
 }
 
 impl Drop for Daemon {
@@ -37,35 +41,72 @@ pub(crate) fn free_address() -> Result<SocketAddr, Failed> {
 }
 
 impl Daemon {
-    /// Starts `reckon run` and waits until it is ready. Errors: it ends, or takes too long.
-    pub(crate) async fn start(stand: &Stand, listen: SocketAddr) -> Result<Self, Failed> {
-        let child = stand.command(&["run"])?.spawn()?;
-        let mut daemon = Self { child, threads: BTreeMap::new() };
+    /// Starts `reckon run`, waits until it answers at all, and says how long that took. Errors: it ends, or takes too long.
+    pub(crate) async fn launch(
+        stand: &Stand,
+        listen: SocketAddr,
+    ) -> Result<(Self, Duration), Failed> {
+        let mut command = stand.command(&["run"])?;
         let started = Instant::now();
-        while control::ask(listen, Method::GET, "/readyz", None).await.is_err() {
-            if let Some(status) = daemon.child.try_wait()? {
-                return Err(format!("the daemon ended: {status}").into());
-            }
-            if started.elapsed() > READY_MAX {
-                return Err("the daemon does not become ready".into());
-            }
-            tokio::time::sleep(GLANCE).await;
-        }
+        let child = command.spawn()?;
+        let mut daemon = Self { child, listen, threads: Threads::default() };
+        daemon.until("/healthz", KNOCK).await?;
+        Ok((daemon, started.elapsed()))
+    }
+
+    /// Starts it and waits until it is ready.
+    pub(crate) async fn start(stand: &Stand, listen: SocketAddr) -> Result<Self, Failed> {
+        let (mut daemon, _) = Self::launch(stand, listen).await?;
+        daemon.ready().await?;
         Ok(daemon)
     }
 
-    /// CPU so far, from `/proc/PID/task/*/schedstat`, where it stands in nanoseconds.
-    pub(crate) fn cpu(&mut self) -> Result<Duration, Failed> {
-        for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            let task = task?;
-            // A thread may end between the listing and the reading.
-            let Ok(text) = fs::read_to_string(task.path().join("schedstat")) else {
-                continue;
-            };
-            let nanoseconds = text.split(' ').next().and_then(|word| word.parse().ok());
-            let name = task.file_name().to_string_lossy().into_owned();
-            self.threads.insert(name, nanoseconds.ok_or("schedstat holds no number")?);
+    /// Waits until it is ready.
+    pub(crate) async fn ready(&mut self) -> Result<(), Failed> {
+        self.until("/readyz", GLANCE).await
+    }
+
+    async fn until(&mut self, path: &str, every: Duration) -> Result<(), Failed> {
+        let started = Instant::now();
+        while control::ask(self.listen, Method::GET, path, None).await.is_err() {
+            if let Some(status) = self.child.try_wait()? {
+                return Err(format!("the daemon ended: {status}").into());
+            }
+            if started.elapsed() > READY_MAX {
+                return Err(format!("the daemon does not answer {path}").into());
+            }
+            tokio::time::sleep(every).await;
         }
-        Ok(Duration::from_nanos(self.threads.values().sum()))
+        Ok(())
+    }
+
+    /// Tells it to stop and waits until it has. Errors: it does not end well.
+    pub(crate) fn stop(mut self) -> Result<(), Failed> {
+        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
+        let status = self.child.wait()?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("the daemon ended with {status}").into())
+        }
+    }
+
+    /// CPU so far.
+    pub(crate) fn cpu(&mut self) -> Result<Duration, Failed> {
+        self.threads.cpu(&self.child.id().to_string())
+    }
+
+    /// Resident memory in KiB, once it has come to rest.
+    pub(crate) async fn memory_kib(&self) -> Result<u64, Failed> {
+        let mut before = 0;
+        for _ in 0..SETTLINGS_MAX {
+            tokio::time::sleep(SETTLING).await;
+            let now = resident_kib(self.child.id())?;
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+        Ok(before)
     }
 }

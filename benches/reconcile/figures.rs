@@ -11,7 +11,13 @@ pub(crate) fn median<T: Ord + Copy + Default>(figures: &[T]) -> T {
 
 /// Milliseconds with two decimals.
 pub(crate) fn ms(time: Duration) -> String {
-    hundredths(time.as_micros() / 10)
+    format!("{} ms", hundredths(time.as_micros() / 10))
+}
+
+/// Microseconds of each of so many, with two decimals.
+pub(crate) fn us_each(time: Duration, count: usize) -> String {
+    let count = u128::try_from(count).unwrap_or(1).max(1);
+    format!("{} us each", hundredths((time.as_nanos() / 10).checked_div(count).unwrap_or(0)))
 }
 
 /// How many times `other` goes into `one`, in hundredths.
@@ -19,12 +25,12 @@ pub(crate) fn ratio(one: u128, other: u128) -> u128 {
     one.saturating_mul(100).checked_div(other).unwrap_or(u128::MAX)
 }
 
+/// How many times one time is as long as another, in hundredths.
+pub(crate) fn times(one: Duration, other: Duration) -> u128 {
+    ratio(one.as_nanos(), other.as_nanos())
+}
+
 /// A number of hundredths as people write it.
 pub(crate) fn hundredths(number: u128) -> String {
     format!("{}.{:02}", number / 100, number % 100)
-}
-
-/// The last word of a line.
-pub(crate) fn met(good: bool) -> &'static str {
-    if good { "met" } else { "MISSED" }
 }

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::Bench;
 use crate::connection::Failed;
-use crate::daemon::{Daemon, free_address};
-use crate::figures::{hundredths, median, met, ms, ratio};
+use crate::daemon::Daemon;
+use crate::figures::{median, ms, times};
 use crate::proxy::{Odds, Proxy};
+use crate::report::{Report, Row};
+use crate::settled::Settled;
 use crate::stand::Stand;
-use crate::tree::{self, Document, Kinds};
+use crate::tree::{self, Document};
 
 const FEW: usize = 100;
 const EDITS: usize = 20;
@@ -27,55 +29,59 @@ const GLANCE: Duration = Duration::from_millis(2);
 
 /// What one edit cost.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cost {
+pub(crate) struct Cost {
     cpu: Duration,
     wall: Duration,
     calls: u64,
 }
 
-/// Measures with few and with many documents.
-pub(crate) async fn run(bench: &Bench) -> Result<(), Failed> {
-    let few = measure(bench, FEW).await?;
-    let many = measure(bench, bench.documents).await?;
-    for (documents, cost) in [(FEW, few), (bench.documents, many)] {
-        println!(
-            "R4  {documents} specs: {} ms CPU, {} calls, {} ms until the service has it (medians of {EDITS} edits)",
-            ms(cost.cpu),
-            cost.calls,
-            ms(cost.wall)
-        );
-    }
-    let ratio = ratio(many.cpu.as_micros(), few.cpu.as_micros());
-    let good = ratio <= GOAL_HUNDREDTHS && many.calls <= few.calls;
-    println!(
-        "R4  CPU {} x with the same calls; goal at most 1.20 x: {}",
-        hundredths(ratio),
-        met(good)
-    );
+/// What an edit costs with few documents, to compare with.
+pub(crate) async fn few(bench: &Bench) -> Result<Cost, Failed> {
+    let settled = Settled::make(bench, FEW).await?;
+    let cost = measure(bench, &settled).await?;
+    settled.clear()?;
+    Ok(cost)
+}
+
+/// What it costs with many.
+pub(crate) async fn run(
+    bench: &Bench,
+    settled: &Settled,
+    report: &mut Report,
+    few: Cost,
+) -> Result<(), Failed> {
+    let many = measure(bench, settled).await?;
+    let ratio = times(many.cpu, few.cpu);
+    let told =
+        |cost: Cost| format!("{} CPU, {} calls, {}", ms(cost.cpu), cost.calls, ms(cost.wall));
+    report.add(Row {
+        goal: "R4 one edit in the daemon, CPU".to_owned(),
+        documents: settled.documents(),
+        figure: told(many),
+        limit: told(few),
+        ratio,
+        wanted: "at most 1.20 x that of 100 documents, the same calls",
+        met: ratio <= GOAL_HUNDREDTHS && many.calls <= few.calls,
+    });
     Ok(())
 }
 
-async fn measure(bench: &Bench, documents: usize) -> Result<Cost, Failed> {
-    let tree = tree::documents(Kinds::Mixed, documents, bench.seed)?;
-    let merchants = tree.iter().filter(|document| document.kind == "Merchant").count();
-    let folder = bench.folder(&format!("r4-{documents}"));
-    let stand = Stand::start(&bench.binary, &folder, "public", merchants).await?;
+async fn measure(bench: &Bench, settled: &Settled) -> Result<Cost, Failed> {
+    let Settled { stand, tree, listen, first_apply: _ } = settled;
+    bench.progress.say(&format!("{} documents: edits", tree.len()));
     let odds = Odds { lose_per_mille: 0, error_per_mille: 0, delay_ms_max: 0 };
     let proxy = Proxy::start(stand.sandbox.address, odds, 0).await?;
-    let listen = free_address()?;
-    stand.settle_config(proxy.address, &listen.to_string(), ["30s", "30s"])?;
-    stand.write(&tree, |_, _| true)?;
-    let started = Instant::now();
-    stand.run(&["apply", "--yes"], &[0])?;
-    println!("R4  {documents} specs settled in {} ms", ms(started.elapsed()));
-    let mut daemon = Daemon::start(&stand, listen).await?;
+    settled.behind(Some(proxy.address))?;
+    let mut daemon = Daemon::start(stand, *listen).await?;
     quiet(&proxy).await;
     let changeable = tree.iter().enumerate().filter(|(_, document)| edited(document, 0).is_some());
     let mut costs = Vec::new();
     for (number, (place, document)) in changeable.cycle().take(EDITS).enumerate() {
         let text = edited(document, number.saturating_add(1)).unwrap_or_default();
-        costs.push(edit(&stand, &proxy, &mut daemon, place, &text).await?);
+        costs.push(edit(stand, &proxy, &mut daemon, place, &text).await?);
     }
+    daemon.stop()?;
+    settled.behind(None)?;
     Ok(Cost {
         cpu: median(&costs.iter().map(|cost| cost.cpu).collect::<Vec<_>>()),
         wall: median(&costs.iter().map(|cost| cost.wall).collect::<Vec<_>>()),

@@ -1,0 +1,178 @@
+//! The limit of a first load: read, hash and parse every file into a typed struct, check nothing and keep nothing.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use walkdir::WalkDir;
+
+use crate::connection::Failed;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Document<S> {
+    #[serde(rename = "apiVersion")]
+    api_version: String,
+    kind: String,
+    metadata: Metadata,
+    spec: S,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Metadata {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Merchant {
+    mode: String,
+    timezone: String,
+    credentials: Credentials,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Credentials {
+    authorization_code: Variable,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Variable {
+    env: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Contact {
+    merchant: String,
+    first_name: String,
+    last_name: String,
+    email_addresses: Vec<Address>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Address {
+    address: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Invoice {
+    merchant: String,
+    contact: String,
+    bank_account: String,
+    #[serde(rename = "invoice_date")]
+    date: String,
+    line_items: Vec<Item>,
+    #[serde(default, rename = "invoice_messages")]
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Item {
+    description: String,
+    rate_per_quantity: String,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Message {
+    email_addresses: Vec<String>,
+    subject: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct SavedMethod {
+    merchant: String,
+    #[serde(rename = "type")]
+    sort: String,
+    description: String,
+    source: Source,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Source {
+    card: Card,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Card {
+    number: String,
+    exp_month: u32,
+    exp_year: u32,
+    name: String,
+    address1: String,
+    city: String,
+    state: String,
+    postal_code: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct RecurringCharge {
+    merchant: String,
+    method: String,
+    amount: String,
+    description: String,
+    schedule: Schedule,
+    max_occurrences: Option<u32>,
+    max_amount: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is parsed is not looked at")]
+struct Schedule {
+    start: String,
+    interval_unit: String,
+    interval_delay: u32,
+    days: Option<Vec<String>>,
+    end: Option<String>,
+}
+
+/// Reads, hashes and parses every file of a folder, which holds one document; says how many there were.
+pub(crate) fn read_and_parse(folder: &Path) -> Result<usize, Failed> {
+    let mut files = 0_usize;
+    for entry in WalkDir::new(folder) {
+        let entry = entry?;
+        if entry.file_type().is_file() {
+            let bytes = fs::read(entry.path())?;
+            black_box(blake3::hash(&bytes));
+            parse(std::str::from_utf8(&bytes)?)?;
+            files = files.saturating_add(1);
+        }
+    }
+    Ok(files)
+}
+
+fn parse(text: &str) -> Result<(), Failed> {
+    let kind = text.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
+    match kind {
+        "Merchant" => one::<Merchant>(text),
+        "Contact" => one::<Contact>(text),
+        "Invoice" => one::<Invoice>(text),
+        "SavedMethod" => one::<SavedMethod>(text),
+        "RecurringCharge" => one::<RecurringCharge>(text),
+        other => Err(format!("no struct for {other:?}").into()),
+    }
+}
+
+fn one<S: DeserializeOwned>(text: &str) -> Result<(), Failed> {
+    black_box(serde_yaml::from_str::<Document<S>>(text)?);
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! A first apply, and what it is compared with: the same contacts, made by a bare loop.
+
+use std::time::{Duration, Instant};
+
+use http::Method;
+use serde_json::json;
+
+use crate::Bench;
+use crate::connection::Failed;
+use crate::control;
+use crate::meter;
+use crate::stand::{Stand, text};
+use crate::tree::{self, Kinds};
+
+/// What a run of something cost.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cost {
+    /// Of all its threads.
+    pub(crate) cpu: Duration,
+    /// From start to end.
+    pub(crate) wall: Duration,
+}
+
+/// Applies the tree as it stands.
+pub(crate) fn apply(stand: &Stand) -> Result<Cost, Failed> {
+    let (cpu, started) = (meter::children()?, Instant::now());
+    stand.run(&["apply", "--yes"], &[0])?;
+    Ok(Cost { wall: started.elapsed(), cpu: meter::children()?.saturating_sub(cpu) })
+}
+
+/// A new sandbox and a new state with one connected merchant; its contacts are written and not applied.
+pub(crate) async fn contacts(bench: &Bench, name: &str, count: usize) -> Result<Stand, Failed> {
+    let tree = tree::documents(Kinds::Contacts, count.saturating_add(1), bench.seed)?;
+    let stand = Stand::start(&bench.binary, &bench.folder(name), "public", 1).await?;
+    stand.settle_config(stand.sandbox.address, "127.0.0.1:0", ["30s", "30s"])?;
+    stand.write(&tree, |_, document| document.kind == "Merchant")?;
+    stand.run(&["apply", "--yes"], &[0])?;
+    stand.write(&tree, |_, _| true)?;
+    Ok(stand)
+}
+
+/// Ends the sandbox of a stand and takes its files away.
+pub(crate) fn clear(stand: Stand) -> Result<(), Failed> {
+    let folder = stand.folder.clone();
+    drop(stand);
+    Ok(std::fs::remove_dir_all(folder)?)
+}
+
+/// A token of another merchant for the bare loop.
+pub(crate) async fn token(stand: &Stand) -> Result<String, Failed> {
+    let sandbox = stand.sandbox.address;
+    let asked = json!({"merchant": "bare-loop"});
+    let path = "/_sandbox/credentials";
+    let code = control::json(sandbox, Method::POST, path, Some(&asked)).await?;
+    let asked = json!({
+        "client_id": text(&stand.partner, "client_id")?,
+        "client_secret": text(&stand.partner, "client_secret")?,
+        "redirect_uri": text(&stand.partner, "redirect_uri")?,
+        "grant_type": "authorization_code",
+        "scope": "payments",
+        "code": text(&code, "authorization_code")?,
+    });
+    text(&control::json(sandbox, Method::POST, "/oauth/token", Some(&asked)).await?, "access_token")
+}

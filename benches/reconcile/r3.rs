@@ -1,0 +1,47 @@
+//! R3: a first load, with nothing kept from before, against read + BLAKE3 + a typed parse of the same files. CPU, since
+//! the load has several threads and the limit has one.
+
+use crate::Bench;
+use crate::connection::Failed;
+use crate::figures::{median, times, us_each};
+use crate::meter;
+use crate::report::{Report, Row};
+use crate::settled::Settled;
+use crate::typed::read_and_parse;
+
+const GOAL_HUNDREDTHS: u128 = 130;
+/// Loads are measured together until there are so many documents: the kernel tells CPU in hundredths of a second.
+const TOGETHER: usize = 20_000;
+
+/// Takes turns: limit, `validate`.
+pub(crate) fn run(bench: &Bench, settled: &Settled, report: &mut Report) -> Result<(), Failed> {
+    let specs = settled.stand.folder.join("specs");
+    let documents = settled.documents();
+    let times_each = TOGETHER.div_ceil(documents);
+    let (mut limits, mut loads) = (Vec::new(), Vec::new());
+    for _ in 0..bench.rounds {
+        let (parse, load) = (meter::this_thread()?, meter::children()?);
+        for _ in 0..times_each {
+            let parsed = read_and_parse(&specs)?;
+            if parsed != documents {
+                return Err(format!("{parsed} parsed, {documents} documents").into());
+            }
+            settled.stand.run(&["validate"], &[0])?;
+        }
+        limits.push(meter::this_thread()?.saturating_sub(parse));
+        loads.push(meter::children()?.saturating_sub(load));
+    }
+    let (limit, load) = (median(&limits), median(&loads));
+    let ratio = times(load, limit);
+    let each = documents.saturating_mul(times_each);
+    report.add(Row {
+        goal: "R3 first load, CPU".to_owned(),
+        documents,
+        figure: us_each(load, each),
+        limit: us_each(limit, each),
+        ratio,
+        wanted: "at most 1.30 x read + BLAKE3 + typed serde_yaml",
+        met: ratio <= GOAL_HUNDREDTHS,
+    });
+    Ok(())
+}

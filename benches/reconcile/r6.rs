@@ -1,0 +1,74 @@
+//! R6: a first apply to a service without latency, 16 at once, every operation in the journal. Its rate against a loop
+//! that does nothing but append and sync in groups; its CPU against a bare loop of the same requests.
+
+use std::time::Duration;
+
+use crate::Bench;
+use crate::bare_loop::make_contacts;
+use crate::connection::Failed;
+use crate::figures::{median, ratio, times, us_each};
+use crate::first_apply::{Cost, apply, clear, contacts, token};
+use crate::group::append_in_groups;
+use crate::meter::Threads;
+use crate::r5::AT_ONCE;
+use crate::report::{Report, Row};
+
+const RATE_HUNDREDTHS: u128 = 50;
+const CPU_HUNDREDTHS: u128 = 600;
+/// What the group loop appends at least, so that its rate is one.
+const APPENDS_MIN: usize = 10_000;
+
+/// Takes turns, each round with a new sandbox and a new state.
+pub(crate) async fn run(
+    bench: &Bench,
+    documents: usize,
+    report: &mut Report,
+) -> Result<(), Failed> {
+    let (mut groups, mut bare, mut applies) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..bench.apply_rounds(documents) {
+        bench.progress.say(&format!("R6  {documents} contacts, round {}", round.saturating_add(1)));
+        let stand = contacts(bench, &format!("r6-{documents}-{round}"), documents).await?;
+        let appends = documents.max(APPENDS_MIN);
+        let grouped = append_in_groups(&stand.folder.join("group"), appends, AT_ONCE).await?;
+        groups.push(per_second(appends, grouped));
+        let (url, token) = (format!("http://{}", stand.sandbox.address), token(&stand).await?);
+        let mut threads = Threads::default();
+        let cpu = threads.cpu("self")?;
+        make_contacts(&url, &token, documents, AT_ONCE).await?;
+        bare.push(threads.cpu("self")?.saturating_sub(cpu));
+        applies.push(apply(&stand)?);
+        clear(stand)?;
+    }
+    let group = median(&groups);
+    let apply = Cost {
+        cpu: median(&applies.iter().map(|cost| cost.cpu).collect::<Vec<_>>()),
+        wall: median(&applies.iter().map(|cost| cost.wall).collect::<Vec<_>>()),
+    };
+    let rate = per_second(documents, apply.wall);
+    report.add(Row {
+        goal: "R6 first apply, no latency, rate".to_owned(),
+        documents,
+        figure: format!("{rate}/s"),
+        limit: format!("{group}/s"),
+        ratio: ratio(rate, group),
+        wanted: "at least 0.50 of append + fdatasync in groups",
+        met: ratio(rate, group) >= RATE_HUNDREDTHS,
+    });
+    let bare = median(&bare);
+    let cpu = times(apply.cpu, bare);
+    report.add(Row {
+        goal: "R6 first apply, no latency, CPU".to_owned(),
+        documents,
+        figure: us_each(apply.cpu, documents),
+        limit: us_each(bare, documents),
+        ratio: cpu,
+        wanted: "at most 6.00 x the bare loop",
+        met: cpu <= CPU_HUNDREDTHS,
+    });
+    Ok(())
+}
+
+fn per_second(count: usize, time: Duration) -> u128 {
+    let count = u128::try_from(count).unwrap_or(u128::MAX);
+    count.saturating_mul(1_000_000).checked_div(time.as_micros()).unwrap_or(0)
+}

@@ -1,0 +1,76 @@
+//! A tree of documents that is settled on a sandbox: made once for each size, measured by many goals.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::Bench;
+use crate::connection::Failed;
+use crate::daemon::free_address;
+use crate::figures::ms;
+use crate::first_apply::{Cost, apply};
+use crate::stand::Stand;
+use crate::tree::{self, Document, Kinds};
+
+/// The settings of a call that never fails.
+const PATIENT: [&str; 2] = ["30s", "30s"];
+
+/// A settled tree of documents of all kinds.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    /// Where it stands.
+    pub(crate) stand: Stand,
+    /// The documents.
+    pub(crate) tree: Vec<Document>,
+    /// Where a daemon over it listens.
+    pub(crate) listen: SocketAddr,
+    /// What its first apply cost.
+    pub(crate) first_apply: Cost,
+}
+
+impl Settled {
+    /// Makes the tree and applies it.
+    pub(crate) async fn make(bench: &Bench, documents: usize) -> Result<Self, Failed> {
+        let tree = tree::documents(Kinds::Mixed, documents, bench.seed)?;
+        let merchants = tree.iter().filter(|document| document.kind == "Merchant").count();
+        let folder = bench.folder(&format!("settled-{documents}"));
+        let stand = Stand::start(&bench.binary, &folder, "public", merchants).await?;
+        let listen = free_address()?;
+        stand.settle_config(stand.sandbox.address, &listen.to_string(), PATIENT)?;
+        stand.write(&tree, |_, _| true)?;
+        bench.progress.say(&format!("{documents} documents: first apply"));
+        let first_apply = apply(&stand)?;
+        bench.progress.say(&format!("{documents} documents: settled in {}", ms(first_apply.wall)));
+        Ok(Self { stand, tree, listen, first_apply })
+    }
+
+    /// How many documents there are.
+    pub(crate) fn documents(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// Puts the service behind another address, or back: `None` is the sandbox itself.
+    pub(crate) fn behind(&self, service: Option<SocketAddr>) -> Result<(), Failed> {
+        let service = service.unwrap_or(self.stand.sandbox.address);
+        self.stand.settle_config(service, &self.listen.to_string(), PATIENT)
+    }
+
+    /// Runs a plan and says how long it took. Errors: anything would change.
+    pub(crate) fn plan(&self, more: &[&str]) -> Result<Duration, Failed> {
+        let mut command = self.stand.command(&["plan", "--detailed-exitcode"])?;
+        let started = std::time::Instant::now();
+        let status = command.args(more).status()?;
+        let time = started.elapsed();
+        match status.code() {
+            Some(0) => Ok(time),
+            code => Err(format!("a plan over a settled tree ended with {code:?}").into()),
+        }
+    }
+
+    /// Ends the sandbox and takes the files away.
+    pub(crate) fn clear(self) -> Result<(), Failed> {
+        let folder = self.stand.folder.clone();
+        drop(self);
+        Ok(fs::remove_dir_all(folder)?)
+    }
+}
