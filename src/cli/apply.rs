@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 use super::args::ApplyArgs;
 use super::exit::{Exit, Failure};
 use super::out::Out;
-use super::session::{Own, Session};
+use super::session::{Loaded, Own, Session};
 use super::setup::Setup;
 use super::specs::chosen;
 use super::{plan, signals, validate};
@@ -22,15 +22,14 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exit, Failure> {
-    let mut loader = setup.loader();
-    loader.load_all();
-    let problems = loader.problems();
+    let loaded = Loaded::now(setup);
+    let problems = loaded.loader.problems();
     if validate::verdict(&problems) == Exit::Input && !args.isolate {
-        out.note(&validate::text(&loader, &problems, out));
+        out.note(&validate::text(&loaded.loader, &problems, out));
         let failure = Failure::input("reckon::apply::broken", "some documents are broken");
         return Err(failure.help("mend them, or go on with the good ones: apply --isolate"));
     }
-    match Session::open(setup).await? {
+    match Session::over(setup, loaded).await? {
         Session::Daemon(client) => beside(&client, args, out).await,
         Session::Own(own) => alone(setup, args, out, *own).await,
     }
@@ -57,22 +56,40 @@ async fn beside(client: &SocketClient, args: &ApplyArgs, out: Out) -> Result<Exi
 async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, mut own: Own) -> Result<Exit, Failure> {
     setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
-    let before = plan::only(setup, engine.plan_view(), &args.paths.paths, &args.target);
-    let nothing = before.steps.iter().all(|step| !step.verdict.changes());
-    let exit = if nothing && engine.overview().open_intents == 0 {
-        plan::show(&before, out)?;
-        plan::stuck(&before)
-    } else if agreed(&before, args, out)? {
-        choose(setup, args, engine);
-        let ended = work(engine).await;
-        let told = tell(setup, args, out, engine);
-        ended?.or(told?)
-    } else {
-        out.note("nothing was done");
-        Exit::Done
+    let exit = match before(setup, args, engine) {
+        Some(before) if is_nothing(&before, engine) => {
+            plan::show(&before, out)?;
+            plan::stuck(&before)
+        }
+        Some(before) if !agreed(&before, args, out)? => {
+            out.note("nothing was done");
+            Exit::Done
+        }
+        Some(_) | None => {
+            choose(setup, args, engine);
+            let ended = work(engine).await;
+            let told = tell(setup, args, out, engine);
+            ended?.or(told?)
+        }
     };
     own.close(setup).await?;
     Ok(exit)
+}
+
+/// The plan that is to be done; none where nobody looks at it and there is something in it.
+fn before(setup: &Setup, args: &ApplyArgs, engine: &Engine) -> Option<PlanView> {
+    let (paths, targets) = (&args.paths.paths, &args.target);
+    let unseen = args.yes && paths.is_empty() && targets.is_empty();
+    if unseen && engine.overview().changes > 0 {
+        return None;
+    }
+    Some(plan::only(setup, engine.plan_view(), paths, targets))
+}
+
+/// Whether a plan has nothing to do.
+fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
+    let changes = plan.steps.iter().any(|step| step.verdict.changes());
+    !changes && engine.overview().open_intents == 0
 }
 
 /// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.

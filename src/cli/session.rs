@@ -8,6 +8,7 @@ use crate::control::Request;
 use crate::control::socket::SocketClient;
 use crate::engine::{Approving, Engine, Question, Reply};
 use crate::model::bound::LiveBinding;
+use crate::spec::loader::Loader;
 
 /// Who answers.
 #[derive(Debug)]
@@ -39,15 +40,43 @@ impl Own {
     }
 }
 
-impl Session {
-    /// Finds whoever holds the state, or takes it.
-    pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
-        if let Some(client) = daemon(setup).await? {
-            return Ok(Self::Daemon(client));
-        }
+/// A tree of specs, as it was read once.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// The tree.
+    pub loader: Loader,
+    before: i64,
+}
+
+impl Loaded {
+    /// Reads the tree.
+    pub(super) fn now(setup: &Setup) -> Self {
         let before = cache::moment();
         let mut loader = setup.loader();
         loader.load_all();
+        Self { loader, before }
+    }
+}
+
+impl Session {
+    /// Finds whoever holds the state, or takes it.
+    pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
+        match daemon(setup).await? {
+            Some(client) => Ok(Self::Daemon(client)),
+            None => Self::own(setup, Loaded::now(setup)).await,
+        }
+    }
+
+    /// The same, with a tree that was read already.
+    pub(super) async fn over(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
+        match daemon(setup).await? {
+            Some(client) => Ok(Self::Daemon(client)),
+            None => Self::own(setup, loaded).await,
+        }
+    }
+
+    async fn own(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
+        let Loaded { loader, before } = loaded;
         let files = cache::seal(&loader, before);
         let open = setup.open_state(false).await?;
         let shared = setup.shared(&open, How::default())?;
