@@ -44,24 +44,13 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
     ended
 }
 
-/// The engine and every door, until a signal.
+/// The engine and every door, until a signal. The doors are there before the tree is read.
 async fn serve(
     setup: &Setup,
     open: &Open,
     embedded: Option<&EmbeddedSandbox>,
     out: Out,
 ) -> Result<Exit, Failure> {
-    let mut loader = setup.loader();
-    loader.load_all();
-    let how = How {
-        embedded: embedded.map(|one| one.access.clone()),
-        secrets: embedded.map(|one| one.secrets(setup)).transpose()?,
-        keep_trying: true,
-    };
-    let shared = setup.shared(open, how)?;
-    let mut engine = Engine::new(shared, Box::new(loader))?;
-    let mut overviews = engine.overviews();
-    overviews.mark_changed();
     let (sender, events) = mpsc::channel(EVENTS_MAX);
     let control = Control::new(sender.clone());
     let (ending, ended) = watch::channel(false);
@@ -86,8 +75,13 @@ async fn serve(
     }
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
+    // Whoever knocks while the tree is read waits for the answer.
+    let door = tokio::spawn(door.serve(control, over(&ended)));
+    let mut engine = engine(setup, open, embedded)?;
+    let mut overviews = engine.overviews();
+    overviews.mark_changed();
     let doors = [
-        tokio::spawn(door.serve(control, over(&ended))),
+        door,
         tokio::spawn({
             let (root, sender, over) = (setup.specs.clone(), sender.clone(), over(&ended));
             async move {
@@ -113,6 +107,23 @@ async fn serve(
     }
     result?;
     Ok(*signalled.borrow())
+}
+
+/// The engine over the tree and the state.
+fn engine(
+    setup: &Setup,
+    open: &Open,
+    embedded: Option<&EmbeddedSandbox>,
+) -> Result<Engine, Failure> {
+    let mut loader = setup.loader();
+    loader.load_all();
+    let how = How {
+        embedded: embedded.map(|one| one.access.clone()),
+        secrets: embedded.map(|one| one.secrets(setup)).transpose()?,
+        keep_trying: true,
+    };
+    let shared = setup.shared(open, how)?;
+    Ok(Engine::new(shared, Box::new(loader))?)
 }
 
 /// Listens, or says which setting to change.
