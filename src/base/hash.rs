@@ -227,44 +227,60 @@ pub fn keyed(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
 /// Canonical JSON: keys in the order of their bytes, no white space, numbers as they were read. Equal values
 /// give equal bytes whatever the order of their keys was.
 pub fn canonical(value: &Value) -> Vec<u8> {
-    let mut text = String::new();
-    write_canonical(value, &mut text);
-    text.into_bytes()
+    let mut bytes = Vec::new();
+    write_canonical(value, &mut bytes);
+    bytes
 }
 
-fn write_canonical(value: &Value, out: &mut String) {
+/// The same for an object of these fields.
+pub fn canonical_object<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_canonical_map(fields.into_iter().collect(), &mut bytes);
+    bytes
+}
+
+fn write_canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            out.push_str(&value.to_string());
+            write_leaf(value, out);
         }
         Value::Array(items) => {
-            out.push('[');
+            out.push(b'[');
             for (index, item) in items.iter().enumerate() {
                 separate(index, out);
                 write_canonical(item, out);
             }
-            out.push(']');
+            out.push(b']');
         }
-        Value::Object(map) => write_canonical_map(map, out),
+        Value::Object(map) => {
+            write_canonical_map(
+                map.iter().map(|(key, value)| (key.as_str(), value)).collect(),
+                out,
+            );
+        }
     }
 }
 
-fn write_canonical_map(map: &serde_json::Map<String, Value>, out: &mut String) {
-    let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+fn write_canonical_map(mut entries: Vec<(&str, &Value)>, out: &mut Vec<u8>) {
     entries.sort_by_key(|(key, _)| key.as_bytes());
-    out.push('{');
+    out.push(b'{');
     for (index, (key, value)) in entries.into_iter().enumerate() {
         separate(index, out);
-        out.push_str(&Value::from(key.as_str()).to_string());
-        out.push(':');
+        write_leaf(key, out);
+        out.push(b':');
         write_canonical(value, out);
     }
-    out.push('}');
+    out.push(b'}');
 }
 
-fn separate(index: usize, out: &mut String) {
+fn write_leaf(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
+    // A text, a number or a word can always be written into memory.
+    serde_json::to_writer(out, value).unwrap_or_default();
+}
+
+fn separate(index: usize, out: &mut Vec<u8>) {
     if index > 0 {
-        out.push(',');
+        out.push(b',');
     }
 }
 

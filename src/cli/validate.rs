@@ -28,7 +28,10 @@ pub(super) fn run(setup: &Setup, args: &Paths, out: Out) -> Result<Exit, Failure
     let problems = within(setup, loader.problems(), &args.paths);
     let report = Report { version: 1, documents: loader.documents(), problems: &problems };
     out.result(&report, || text(&loader, &problems, out))?;
-    Ok(verdict(&problems))
+    let verdict = verdict(&problems);
+    // The process ends now, and its memory with it: to take a large tree apart first takes time.
+    std::mem::forget(loader);
+    Ok(verdict)
 }
 
 /// The exit code that problems deserve.

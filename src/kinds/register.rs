@@ -87,10 +87,7 @@ struct Document<S> {
 }
 
 fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit> {
-    let parser = serde_yaml::Deserializer::from_str(yaml);
-    let document: Document<K::Spec> =
-        serde_path_to_error::deserialize(parser).map_err(|error| misfit_of::<K>(yaml, &error))?;
-    let spec = document.spec;
+    let spec = parse::<K>(yaml)?;
     let mut canonical = serde_json::to_value(&spec)
         .map_err(|error| misfit::clean(K::FIELDS, "spec", None, &error.to_string()))?;
     let mut issues = K::check(&spec, cx);
@@ -100,6 +97,16 @@ fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Mi
         references: K::references(&spec, namespace),
         issues: issues.into_iter().map(masked).collect(),
     })
+}
+
+/// Places cost time, so a document that does not fit is read a second time, with them.
+fn parse<K: Shape>(yaml: &str) -> Result<K::Spec, Misfit> {
+    if let Ok(document) = serde_yaml::from_str::<Document<K::Spec>>(yaml) {
+        return Ok(document.spec);
+    }
+    let parser = serde_yaml::Deserializer::from_str(yaml);
+    let document: Result<Document<K::Spec>, _> = serde_path_to_error::deserialize(parser);
+    document.map(|document| document.spec).map_err(|error| misfit_of::<K>(yaml, &error))
 }
 
 /// The parser reads as far as it must, so broken YAML may first look like a wrong field: it is told as broken.

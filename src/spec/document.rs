@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::base::hash::{Digest, canonical, sha256};
+use crate::base::hash::{Digest, canonical_object, sha256};
 use crate::base::id::{Key, Name};
 use crate::kinds::register::KindRow;
 use crate::kinds::{CheckCx, Misfit, Read, Sole};
@@ -134,7 +134,8 @@ fn read_clean(
 }
 
 fn digest(spec: &serde_json::Value, annotations: &Annotations) -> Digest {
-    sha256(&canonical(&json!({ "spec": spec, "annotations": annotations })))
+    let annotations = json!(annotations);
+    sha256(&canonical_object([("spec", spec), ("annotations", &annotations)]))
 }
 
 /// A document with an issue: its tree, and what must not be told of it.
