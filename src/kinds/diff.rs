@@ -15,6 +15,9 @@ const HIDDEN: &str = "•••";
 /// Every field that differs, in the order of paths; fields that steer `reckon` alone never differ.
 /// Both sides are redacted: private values are digests, shown as dots.
 pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<FieldChange> {
+    if before == Some(after) {
+        return Vec::new();
+    }
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     flatten("", before.unwrap_or(&Value::Null), &mut old);
     flatten("", after, &mut new);

@@ -17,8 +17,12 @@ const MASK: &str = "•••";
 
 /// The field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above it.
 pub fn field_of<'a>(fields: &'a [Field], path: &str) -> Option<&'a Field> {
-    let path = pattern(path)?;
-    let covers = fields.iter().filter(|field| path == field.path || is_beneath(&path, field.path));
+    covering(fields, &pattern(path)?)
+}
+
+/// The same for a place as the table writes it.
+fn covering<'a>(fields: &'a [Field], place: &str) -> Option<&'a Field> {
+    let covers = fields.iter().filter(|field| place == field.path || is_beneath(place, field.path));
     covers.max_by_key(|field| field.path.len())
 }
 
@@ -60,17 +64,17 @@ fn is_beneath(path: &str, above: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && (above.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// How one private value is replaced: (how private, its path, the value).
+/// How one private value is replaced: (how private, its place as the table writes it, the value).
 type Replace<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Value;
 
 /// The canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of personal values and of
 /// secrets that stand in the open.
 pub fn redact(fields: &[Field], spec: &Value, key: &[u8; 32]) -> Value {
-    let digest = |_: Privacy, path: &str, value: &Value| {
-        let data = canonical(&json!([pattern(path), value]));
+    let digest = |_: Privacy, place: &str, value: &Value| {
+        let data = canonical(&json!([place, value]));
         json!({ "digest": keyed(key, LABEL, &data).short() })
     };
-    walk(fields, "spec", spec, &digest)
+    walk(fields, &mut String::new(), spec, &digest)
 }
 
 /// The canonical spec for people: `J•••` for a personal text, `•••` for a secret that stands in the open.
@@ -80,32 +84,46 @@ pub fn mask(fields: &[Field], spec: &Value) -> Value {
         (Privacy::Plain, Value::String(text)) => json!(mask_digits(text)),
         _ => json!(MASK),
     };
-    walk(fields, "spec", spec, &masked)
+    walk(fields, &mut String::new(), spec, &masked)
 }
 
-fn walk(fields: &[Field], path: &str, value: &Value, replace: Replace<'_>) -> Value {
-    let privacy = field_of(fields, path).map_or(Privacy::Plain, |field| field.privacy);
+/// `place` is where the value stands; it is the same again at the end.
+fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_>) -> Value {
+    let privacy = covering(fields, place).map_or(Privacy::Plain, |field| field.privacy);
     match (privacy, value) {
         (Privacy::Secret, value) if is_source(value) => value.clone(),
-        (Privacy::Secret, value) => replace(privacy, path, value),
+        (Privacy::Secret, value) => replace(privacy, place, value),
         (Privacy::Plain | Privacy::Personal, Value::Object(map)) => {
-            let entries = map.iter().map(|(name, value)| {
-                let path = format!("{path}.{name}");
-                (name.clone(), walk(fields, &path, value, replace))
-            });
-            Value::Object(entries.collect::<Map<_, _>>())
+            let mut entries = Map::with_capacity(map.len());
+            for (name, value) in map {
+                let dot = if place.is_empty() { "" } else { "." };
+                let value =
+                    beneath(place, [dot, name], |place| walk(fields, place, value, replace));
+                entries.insert(name.clone(), value);
+            }
+            Value::Object(entries)
         }
         (Privacy::Plain | Privacy::Personal, Value::Array(items)) => {
-            let items = items.iter().enumerate();
-            items.map(|(at, item)| walk(fields, &format!("{path}[{at}]"), item, replace)).collect()
+            beneath(place, ["[]", ""], |place| {
+                items.iter().map(|item| walk(fields, place, item, replace)).collect()
+            })
         }
         (_, Value::Null) => Value::Null,
-        (Privacy::Personal, value) => replace(privacy, path, value),
+        (Privacy::Personal, value) => replace(privacy, place, value),
         (Privacy::Plain, Value::String(text)) if mask_digits(text) != *text => {
-            replace(privacy, path, value)
+            replace(privacy, place, value)
         }
         (Privacy::Plain, value) => value.clone(),
     }
+}
+
+/// Does something a step further down.
+fn beneath(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String) -> Value) -> Value {
+    let length = place.len();
+    place.extend(step);
+    let value = work(place);
+    place.truncate(length);
+    value
 }
 
 /// `{"env": …}`, `{"file": …}` or `{"exec": …}` and nothing else. A sealed text is kept as a digest: it is
