@@ -219,6 +219,26 @@ async fn a_raised_generation_reads_with_the_token_that_the_document_names_now() 
     assert_eq!(bound.generation, 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn keys_that_take_the_place_of_a_code_leave_nothing_of_its_token() {
+    let mut world = world(&by_code("acme", "test", 0));
+    world.files.insert("acme".to_owned(), world.code("Alpha"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world.code("Beta");
+    let (public, secret) =
+        (public_key(&world, "Beta", "test"), of_service(&world, "Beta", "test", "secret_key"));
+    world.files.insert("acme".to_owned(), secret.as_str().unwrap().to_owned());
+    let keys = format!("keys: {{public_key: {public}, secret_key: {{file: acme}}}}");
+    let code = "authorization_code: {file: acme}";
+    world.write(&by_code("acme", "test", 1).replace(code, &keys));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let known = known(&world, "acme");
+    assert_eq!(json!(known.bound().unwrap().public_keys), json!([public]));
+    for older in ["token", "secret_key", "bank_accounts", "merchant_name"] {
+        assert!(known.fact(older).is_null(), "{older}");
+    }
+}
+
 /// A token of a merchant, exchanged elsewhere.
 fn token(world: &World, merchant: &str) -> String {
     let partner = world.control("GET", "credentials", &Value::Null)["partner"].clone();

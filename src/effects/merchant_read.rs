@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::code_exchange::APPLICATION;
 use super::merchant_bind::bind;
 use super::put;
 use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
@@ -83,6 +84,10 @@ fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     list(Some(banks)).iter().filter(serves).map(bank_account).collect()
 }
 
+/// What a token gave, and what it opened: with keys alone none of it is known or used any more.
+const OPENED_BY_TOKEN: [&str; 7] =
+    ["token", APPLICATION, "secret_key", "accounts", "bank_accounts", "merchant_name", "surveyed"];
+
 fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let read = answers.first().and_then(|answer| match answer {
         Answer::Body(merchant) => Some(merchant),
@@ -92,7 +97,10 @@ fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let keys = [own, read.map_or(own, |merchant| text(merchant, "public_key"))];
     let name = read.and_then(|merchant| merchant.get("name")).and_then(Value::as_str);
     let bound = bind(cx, keys, name)?;
-    let mut facts = json!({BOUND: bound, "connected": true, "surveyed": null, "mode": cx.mode});
+    let mut facts = json!({BOUND: bound, "connected": true, "mode": cx.mode, "public_key": own});
+    for older in OPENED_BY_TOKEN {
+        put(&mut facts, older, Value::Null);
+    }
     if let Some(merchant) = read {
         let cards = list(merchant.get("merchant_accounts")).iter();
         let accounts = cards.chain(list(merchant.get("ach_accounts"))).map(account);
