@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::desk::Desk;
 use super::world::{Body, Doc, Tree};
-use crate::engine::{Event, Notice};
+use crate::engine::{Approving, Event, Notice, Question, Reply};
 use crate::sandbox;
 
 /// Where the sandbox sends its notifications: the reference follows.
@@ -77,9 +77,32 @@ pub(super) async fn click(tree: &Tree, engine: &mpsc::Sender<Event>) {
     }
 }
 
-/// Brings the service's notifications to the engine, for ever.
+/// A person looks every so often, in seconds, whether a live merchant waits for an approval.
+const LOOKS_EVERY_S: u64 = 20;
+
+/// A person approves every live merchant that waits for it.
+async fn approve(engine: &mpsc::Sender<Event>) -> Option<()> {
+    let (reply, answer) = oneshot::channel();
+    engine.send(Event::Ask(Question::Approvals, reply)).await.ok()?;
+    let Ok(Reply::Approvals(waiting)) = answer.await else { return None };
+    for binding in waiting {
+        let (reply, answer) = oneshot::channel();
+        let approving = Approving { binding, actor: "the simulator".to_owned() };
+        engine.send(Event::Approve(approving, reply)).await.ok()?;
+        answer.await.ok()?;
+    }
+    Some(())
+}
+
+/// Brings the service's notifications to the engine, and people's approvals, for ever.
 pub(super) async fn postman(desk: &Desk, engine: &mpsc::Sender<Event>) {
+    let mut second = 0_u64;
     loop {
+        second = second.wrapping_add(1);
+        if second.is_multiple_of(LOOKS_EVERY_S) {
+            // An engine that ended is asked again in its next life.
+            approve(engine).await.unwrap_or_default();
+        }
         desk.deliver(|letter: sandbox::Notice| async move {
             let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
             let notice = Notice { reference, body: letter.body };

@@ -4,6 +4,7 @@
 //! nothing of the engine's insides: they read the sandbox's own objects, ledger and mail, what
 //! arrived there and when, the journal's durable records, and the documents.
 
+mod approved;
 mod damage;
 mod expected;
 mod money;
@@ -24,6 +25,7 @@ use super::script::Script;
 use super::world::{Doc, Tree};
 use crate::engine::ResourceView;
 
+pub(super) use approved::approved;
 pub(super) use damage::damage;
 
 /// Something that must not be.
@@ -107,6 +109,9 @@ impl Evidence<'_> {
         let ever = self.ever();
         let mut names = vec![doc.name.as_str()];
         names.extend(doc.needs());
+        let further: Vec<_> =
+            names.iter().filter_map(|name| ever.get(name)).flat_map(|need| need.needs()).collect();
+        names.extend(further);
         names.iter().any(|name| {
             let merchant = ever.get(name).map(|doc| doc.merchant());
             let own = self.intents(name).any(|story| story.held().is_some());

@@ -29,6 +29,20 @@ pub(super) fn files(dice: &mut Dice) -> Tree {
     tree
 }
 
+/// In some worlds, an application that brings a live merchant with a contact. Nobody changes these.
+pub(super) fn onboarding(dice: &mut Dice) -> Tree {
+    let mut tree = Tree::new();
+    if dice.percent(30) {
+        add(&mut tree, Doc::new("live-a", Body::Application { sign_up: false, text: 0 }));
+        add(&mut tree, Doc::new("live", Body::Opened { application: "live-a".to_owned() }));
+        add(
+            &mut tree,
+            Doc::new("live-c", Body::Contact { merchant: "live".to_owned(), hold: false }),
+        );
+    }
+    tree
+}
+
 fn add(tree: &mut Tree, doc: Doc) {
     tree.insert(doc.name.clone(), doc);
 }
@@ -68,7 +82,7 @@ fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
         _ => Body::Contact { merchant: merchant.to_owned(), hold: false },
     });
     let letter = match body {
-        Body::Merchant => "m",
+        Body::Merchant | Body::Opened { .. } => "m",
         Body::Application { .. } => "a",
         Body::Contact { .. } => "c",
         Body::Invoice { .. } => "i",
@@ -156,7 +170,7 @@ fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
 /// The document as its author changes it.
 fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
-        Body::Merchant | Body::Application { sign_up: false, .. } => {}
+        Body::Merchant | Body::Opened { .. } | Body::Application { sign_up: false, .. } => {}
         Body::Application { sign_up: true, text } => *text = text.saturating_add(1),
         Body::Contact { merchant: _, hold } => *hold = !*hold,
         Body::Invoice { merchant: _, contact: _, lines, mails: _ } => lines.push(amount(dice)),

@@ -57,6 +57,8 @@ pub struct Report {
     pub held: BTreeMap<String, u32>,
     /// Contacts that were made again without proof.
     pub remade: u32,
+    /// Live merchants that a person approved.
+    pub approved: usize,
     /// How many payments the service collected when time went on.
     pub collected: usize,
 }
@@ -334,6 +336,7 @@ impl<'a> Stage<'a> {
     async fn judge(mut self) -> Report {
         let entries = durable::all(&self.machine.journal);
         check::damage(&mut self.machine, &entries, &mut self.violations);
+        let approved = check::approved(&entries, &mut self.violations);
         let before = self.desk.objects().await;
         let after: Objects = self.desk.two_months_later().await;
         let evidence = Evidence {
@@ -358,6 +361,7 @@ impl<'a> Stage<'a> {
             died: self.died,
             held: check::held(&evidence),
             remade: check::remade(&evidence),
+            approved,
             collected: after.ledger.len(),
             violations: self.violations,
         }

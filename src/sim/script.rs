@@ -69,8 +69,9 @@ impl Script {
         let mut dice = Dice::new(seed, 1);
         let surface = if dice.percent(50) { Surface::Public } else { Surface::Documented };
         let refuses_duplicates = dice.percent(30);
-        let files = plot::files(&mut dice);
+        let mut files = plot::files(&mut dice);
         let steps = plot::steps(&files, &mut dice);
+        files.extend(plot::onboarding(&mut Dice::new(seed, 4)));
         let strikes = strikes(&mut Dice::new(seed, 2));
         let crashes = crashes(&mut Dice::new(seed, 3));
         Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes }

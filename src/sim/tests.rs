@@ -33,6 +33,15 @@ fn one_seed_gives_one_journal_and_the_world_is_not_idle() {
     assert!(collected > 5, "the service collects what is due");
 }
 
+#[test]
+fn a_live_merchant_is_approved_in_the_worlds_that_have_one() {
+    let scripts = (1..).map(Script::new);
+    let mut scripts = scripts.filter(|script| script.files.contains_key("live"));
+    let script = scripts.next().unwrap().without_strikes().without_crashes();
+    let report = run(&script);
+    assert_eq!((report.violations, report.approved), (Vec::new(), 1));
+}
+
 /// Each planted fault, and within how many seeds from 1 on it is found, by which law.
 const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("send-before-sync", 3, "law 1"),

@@ -39,6 +39,11 @@ pub enum Body {
         /// The version of what the business sells.
         text: u32,
     },
+    /// A live merchant that an application brings; nobody changes its document.
+    Opened {
+        /// The application.
+        application: String,
+    },
     /// A contact.
     Contact {
         /// Its merchant.
@@ -106,7 +111,7 @@ impl Doc {
     /// What the YAML calls its kind.
     pub fn kind(&self) -> &'static str {
         match self.body {
-            Body::Merchant => "Merchant",
+            Body::Merchant | Body::Opened { .. } => "Merchant",
             Body::Application { .. } => "MerchantApplication",
             Body::Contact { .. } => "Contact",
             Body::Invoice { .. } => "Invoice",
@@ -118,7 +123,7 @@ impl Doc {
     /// Its merchant; a merchant is its own.
     pub fn merchant(&self) -> &str {
         match &self.body {
-            Body::Merchant | Body::Application { .. } => &self.name,
+            Body::Merchant | Body::Opened { .. } | Body::Application { .. } => &self.name,
             Body::Contact { merchant, .. }
             | Body::Invoice { merchant, .. }
             | Body::Card { merchant, .. }
@@ -130,6 +135,7 @@ impl Doc {
     pub fn needs(&self) -> Vec<&str> {
         match &self.body {
             Body::Merchant | Body::Application { .. } => Vec::new(),
+            Body::Opened { application } => vec![application],
             Body::Contact { merchant, .. } | Body::Card { merchant, .. } => vec![merchant],
             Body::Invoice { merchant, contact, .. } => vec![merchant, contact],
             Body::Recurring { merchant, card, .. } => vec![merchant, card],
@@ -164,6 +170,7 @@ impl Doc {
                 Some(format!("{} version {text}", self.name))
             }
             Body::Merchant
+            | Body::Opened { .. }
             | Body::Application { .. }
             | Body::Contact { .. }
             | Body::Invoice { .. } => None,
@@ -175,6 +182,7 @@ impl Doc {
         match self.body {
             Body::Card { holder, .. } => Some(format!("{} holder {holder}", self.name)),
             Body::Merchant
+            | Body::Opened { .. }
             | Body::Application { .. }
             | Body::Contact { .. }
             | Body::Invoice { .. }
@@ -190,6 +198,7 @@ impl Doc {
             }
             Body::Recurring { amount, .. } => Some(*amount),
             Body::Merchant
+            | Body::Opened { .. }
             | Body::Application { .. }
             | Body::Contact { .. }
             | Body::Card { .. } => None,
@@ -234,6 +243,9 @@ impl Doc {
                 "  mode: test\n  credentials: {{authorization_code: {{env: {}}}}}",
                 variable(name)
             ),
+            Body::Opened { application } => {
+                writeln!(out, "  mode: live\n  credentials: {{application: {application}}}")
+            }
             Body::Application { sign_up, text } => applicant::write(self, *sign_up, *text, out),
             Body::Contact { merchant, hold: _ } => writeln!(
                 out,

@@ -80,7 +80,7 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
     let mark = doc.mark(doc.generation)?;
     let same = |object: &Value, field: &str, value: &str| text(object, field) == value;
     match &doc.body {
-        Body::Merchant | Body::Application { sign_up: true, .. } => None,
+        Body::Merchant | Body::Opened { .. } | Body::Application { sign_up: true, .. } => None,
         Body::Application { sign_up: false, .. } => {
             let mut all = objects.applications.iter();
             let there = all.any(|one| same(one, "reference", mark.as_str()));

@@ -1,0 +1,30 @@
+//! A live merchant that an application brought is approved by a person before anything is done on it.
+
+use std::collections::BTreeSet;
+
+use super::Violation;
+use crate::base::id::Mode;
+use crate::kinds::step::MERCHANT;
+use crate::model::record::Record;
+use crate::sim::durable::Entry;
+
+/// The one effect that comes before: without it nobody knows what to approve.
+const BEFORE: &str = "code.exchange";
+
+/// No promise of an effect on a live merchant stands in the journal before a person's approval of it. Answers
+/// how many merchants were approved.
+pub(in crate::sim) fn approved(entries: &[Entry], found: &mut Vec<Violation>) -> usize {
+    let mut approved = BTreeSet::new();
+    for entry in entries {
+        if let Record::Approval(approval) = &entry.record {
+            approved.insert(&approval.binding.merchant);
+        }
+        let Record::Intent(intent) = &entry.record else { continue };
+        let live = intent.mode == Mode::Live && intent.merchant.kind.as_str() == MERCHANT;
+        if live && intent.effect != BEFORE && !approved.contains(&intent.merchant) {
+            let text = format!("{} of {} before any approval", intent.effect, intent.key);
+            found.push(Violation::new("approval", text));
+        }
+    }
+    approved.len()
+}
