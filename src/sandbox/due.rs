@@ -11,7 +11,7 @@ use crate::sandbox::events::millis;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 use crate::sandbox::transactions::{self, Change};
-use crate::sandbox::{expiry, occurrences, tokens};
+use crate::sandbox::{expiry, files, occurrences, tokens};
 
 /// One thing that falls due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub(crate) enum Due {
     Decision { id: String },
     /// The outcome of a test application is told.
     TestOutcome { id: u64, reference: String, provisioned: bool },
+    /// The processing of an uploaded file ends.
+    FileProcessed { id: String },
     /// The card of a recurring charge expires in this month, or did in the last.
     Expiry { id: String, expired: bool },
 }
@@ -59,6 +61,7 @@ pub(crate) fn happen(cx: &mut Cx<'_>, key: &str, due: &Due) -> Result<(), Refusa
         Due::TestOutcome { id, reference, provisioned } => {
             decide::tested(cx, *id, reference, *provisioned)
         }
+        Due::FileProcessed { id } => files::processed(cx, id),
         Due::Expiry { id, expired } => expiry::fall_due(cx, id, *expired),
     }
 }

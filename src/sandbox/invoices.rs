@@ -2,11 +2,15 @@
 
 use crate::api::audit::Audit;
 use crate::api::contact::Contact;
-use crate::api::invoice::{self, Invoice, InvoiceMessage, LineItem, NewInvoice, NewInvoiceMessage};
+use crate::api::invoice::{
+    self, FileReference, Invoice, InvoiceMessage, LineItem, NewInvoice, NewInvoiceMessage,
+};
 use crate::api::wire::Timestamp;
 use crate::sandbox::accounts::{Deposit, deposits};
 use crate::sandbox::asked::Asked;
-use crate::sandbox::contacts::{self, audit};
+use crate::sandbox::contact_hashes;
+use crate::sandbox::contacts::audit;
+use crate::sandbox::files::{self, contact_of};
 use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
 use crate::sandbox::mail::{self, Mail, escape};
 use crate::sandbox::merchants::MerchantRecord;
@@ -15,8 +19,6 @@ use crate::sandbox::state::{Cx, Duplicate};
 
 pub(crate) const KIND: KindOf = KindOf { word: "invoice", name: "Invoice" };
 
-/// The product brand in default subjects.
-const BRAND: &str = "Sandbox Payments";
 const NUMBER_FIRST: u64 = 1001;
 
 /// POST /invoices.
@@ -33,7 +35,10 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked, new: NewInvoice) -> Result<
     let (contact, deposit) = parties(cx, &merchant, &new)?;
     let owner = Owner { merchant: merchant.id.clone(), mode: deposit.mode };
     let sequence = cx.next();
-    let invoice = build(cx, &merchant, contact, new)?;
+    let ids: Vec<String> = new.attachments.iter().map(|file| file.id.clone()).collect();
+    let attached = files::attached(cx, &contact.id, ids.into_iter())?;
+    contact_hashes::invoiced(cx, &contact.id)?;
+    let invoice = build(cx, &merchant, (contact, attached), new)?;
     let kept = Kept { owner: owner.clone(), sequence, object: invoice.clone(), inside: () };
     cx.create(KIND, &owner.key(), &invoice.id, &kept)?;
     if let Some(key) = source {
@@ -65,17 +70,11 @@ fn parties(
     merchant: &MerchantRecord,
     new: &NewInvoice,
 ) -> Result<(Contact, Deposit), Refusal> {
-    let contact: Option<Kept<Contact, ()>> = cx.any(contacts::KIND, &new.contact_id)?;
-    let contact = contact
-        .filter(|kept| kept.owner.merchant == merchant.id)
-        .ok_or_else(|| Refusal::missing("Contact", &new.contact_id))?;
+    let contact = contact_of(cx, merchant, &new.contact_id)?;
     let deposit = deposits(merchant)
         .into_iter()
         .find(|deposit| deposit.id == new.bank_account_id)
         .ok_or_else(|| Refusal::missing("BankAccount", &new.bank_account_id))?;
-    if let Some(file) = new.attachments.first() {
-        return Err(Refusal::missing("File", &file.id));
-    }
     let mode = Mode::of_test(new.test_mode == Some(true));
     if deposit.mode != mode || contact.owner.mode != mode {
         let text = "Invoice, contact and bank account must be of one mode";
@@ -91,7 +90,7 @@ fn parties(
 fn build(
     cx: &mut Cx<'_>,
     merchant: &MerchantRecord,
-    contact: Contact,
+    (contact, attachments): (Contact, Vec<FileReference>),
     new: NewInvoice,
 ) -> Result<Invoice, Refusal> {
     let audit = audit(cx, merchant);
@@ -123,7 +122,7 @@ fn build(
         scheduled_payment_requests: Vec::new(),
         reference: new.reference,
         source_id: new.source_id,
-        attachments: Vec::new(),
+        attachments,
         kind: "invoice".to_owned(),
     })
 }
@@ -164,11 +163,13 @@ fn send(
     messages: &[NewInvoiceMessage],
     audit: &Audit,
 ) -> Result<Vec<InvoiceMessage>, Refusal> {
+    let brand = cx.policy(&merchant.id)?.brand;
+    let brand = brand.unwrap_or_else(|| cx.world.options.brand.clone());
     let link = format!("{}/invoices/{invoice_id}", cx.world.options.portal_url);
     let mut sent = Vec::new();
     for message in messages {
         let subject =
-            message.subject.clone().unwrap_or_else(|| format!("{BRAND} Invoice {number}"));
+            message.subject.clone().unwrap_or_else(|| format!("{brand} Invoice {number}"));
         let default = || format!("{} has sent a payment request.", merchant.name);
         let text = message.message.clone().unwrap_or_else(default);
         let body = format!(

@@ -42,6 +42,8 @@ pub struct Options {
     pub decide: Decide,
     /// Where the links in invoice e-mails point: `{portal_url}`.
     pub portal_url: String,
+    /// The product brand in the default subjects of invoice e-mails (partner-api, POST /invoices).
+    pub brand: String,
     /// `{web_url}`: its scheme, and its host where a request names none, lead to the sign-up pages.
     pub web_url: String,
 }
@@ -55,6 +57,7 @@ impl Default for Options {
             start: None,
             decide: Decide::default(),
             portal_url: "https://127.0.0.1:8700".to_owned(),
+            brand: "Sandbox Payments".to_owned(),
             web_url: "https://127.0.0.1:8700".to_owned(),
         }
     }

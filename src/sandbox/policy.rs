@@ -1,5 +1,5 @@
 //! What the tenant set for a merchant: who may have recurring charges, whether a reference is required,
-//! and the surcharges. Set by `/_sandbox/policy` alone.
+//! the surcharges, and the product brand. Set by `/_sandbox/policy` alone.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +17,8 @@ pub(crate) struct Policy {
     pub(crate) reference_required: bool,
     /// Accounts that may not carry recurring charges (partner-api, `recurring_charges_enabled`).
     pub(crate) recurring_disabled: BTreeSet<String>,
+    /// The product brand that the merchant uses; none: the sandbox's own.
+    pub(crate) brand: Option<String>,
     /// Surcharges in order; of each type the first one counts.
     pub(crate) surcharges: Vec<Rate>,
 }

@@ -21,8 +21,8 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{FAULTS, Sandbox, auth, control};
 
-/// The longest body of a request to the service.
-const BODY_BYTES_MAX: usize = 4 << 20;
+/// The longest body of a request to the service: a file in base64 fits in.
+const BODY_BYTES_MAX: usize = 16 << 20;
 /// The longest body of a control request: a snapshot comes back through it.
 const CONTROL_BYTES_MAX: usize = 1 << 30;
 /// What a throttled caller is told to wait, in seconds.

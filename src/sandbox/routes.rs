@@ -10,8 +10,10 @@ use crate::api::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
 use crate::api::bank_account::ListBankAccounts;
 use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
 use crate::api::contact::CreateContact;
+use crate::api::contact_hash::CreateContactHash;
 use crate::api::credentials::GetCredentials;
 use crate::api::event::{GetEvent, ListEvents};
+use crate::api::file::{GetFile, UploadFile};
 use crate::api::invoice::CreateInvoice;
 use crate::api::merchant::GetMerchant;
 use crate::api::occurrence::{GetOccurrence, IgnoreOccurrence, ListOccurrences, PayOccurrence};
@@ -32,9 +34,9 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{
-    accounts, applications, banks, cards, charges, contacts, events, invoices, lenient, oauth,
-    occurrences, preview, recur, recurring, recurring_change, recurring_end, surcharges, tokens,
-    transactions,
+    accounts, applications, banks, cards, charges, contact_hashes, contacts, events, files,
+    invoices, lenient, oauth, occurrences, preview, recur, recurring, recurring_change,
+    recurring_end, surcharges, tokens, transactions,
 };
 
 type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
@@ -76,6 +78,9 @@ impl Routes {
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
         self.write::<CreateInvoice>(invoices::create);
+        self.write::<UploadFile>(files::upload);
+        self.read::<GetFile>(files::get);
+        self.read::<CreateContactHash>(contact_hashes::create);
     }
 
     fn applications(&mut self) {

@@ -21,6 +21,7 @@ fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
     let accounts = accounts(merchant).map(|id| (id.to_owned(), json!(policy.allows_recurring(id))));
     Ok(json!({
         "merchant": merchant.name,
+        "brand": policy.brand,
         "reference_required": policy.reference_required,
         "recurring_charges_enabled": accounts.collect::<serde_json::Map<_, _>>(),
         "surcharges": policy.surcharges,
@@ -35,7 +36,7 @@ fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
     of(Mode::Test).into_iter().chain(of(Mode::Live))
 }
 
-/// Changes what is named: `{merchant, reference_required, recurring_charges_enabled: true|false|{ACCOUNT:
+/// Changes what is named: `{merchant, brand, reference_required, recurring_charges_enabled: true|false|{ACCOUNT:
 /// true|false}, surcharges: [{type, surcharge_rate, surcharge_fee}]}`; the merchant is made if there is none.
 pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
@@ -44,6 +45,9 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let mut policy = cx.policy(&merchant.id)?;
     if let Some(required) = order.get("reference_required").and_then(Value::as_bool) {
         policy.reference_required = required;
+    }
+    if let Some(brand) = order.get("brand") {
+        policy.brand = brand.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
     }
     if let Some(enabled) = order.get("recurring_charges_enabled") {
         enable(&mut policy, &merchant, enabled)?;

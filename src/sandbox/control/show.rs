@@ -11,8 +11,10 @@ use crate::sandbox::state::Cx;
 use crate::sandbox::{lists::KindOf, log};
 
 /// The word of a path and that of the keys behind it.
-const KINDS: [(&str, &str); 10] = [
+const KINDS: [(&str, &str); 12] = [
     ("contacts", "contact"),
+    ("contact_hashes", "contact-hash"),
+    ("files", "file"),
     ("invoices", "invoice"),
     ("cards", "card"),
     ("banks", "bank"),

@@ -80,7 +80,7 @@ async fn a_body_that_is_no_json_object_is_400() {
     }
     let request = Request::post("/v1/cards")
         .header("authorization", &key)
-        .body(Body::from(vec![b' '; (4 << 20) + 1]))
+        .body(Body::from(vec![b' '; (16 << 20) + 1]))
         .unwrap();
     assert_eq!(house.send(request).await.refusal().0, 400);
 }

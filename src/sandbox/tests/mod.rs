@@ -6,6 +6,7 @@ mod cards;
 mod charges;
 mod control;
 mod errors;
+mod files;
 mod notifications;
 mod partner;
 mod previews;

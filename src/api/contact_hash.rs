@@ -1,0 +1,33 @@
+//! The portal link that the partner hands to a payer itself (partner-api, POST /invoices: the contact hash).
+//!
+//! The documents say that a contact hash gives a `url`, to be sent only after the invoice exists, and do not
+//! show the endpoint. Its path and form here are our own choice (docs/assumptions.md); the documents win.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::wire::exposed;
+use crate::api::{Auth, Endpoint, Host, Method};
+use crate::base::secret::Secret;
+
+/// A contact hash: whoever has its link sees what the contact is asked to pay.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContactHash {
+    /// Where the payer goes.
+    #[serde(serialize_with = "exposed")]
+    pub url: Option<Secret>,
+}
+
+/// Makes a contact hash. It sends nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateContactHash;
+
+impl Endpoint for CreateContactHash {
+    const NAME: &'static str = "contact.hash";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/contacts/{contact_id}/hash";
+    const AUTH: Auth = Auth::Payments;
+    type Request = ();
+    type Reply = ContactHash;
+}

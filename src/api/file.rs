@@ -1,0 +1,111 @@
+//! Files for invoices (partner-api, Invoice, attachments): uploaded under a contact, processed, then named by
+//! an invoice.
+//!
+//! The documents speak of the upload and of its processing, and show neither. Paths and forms here are our own
+//! choice (docs/assumptions.md); the documents win.
+
+use data_encoding::BASE64;
+use serde::{Deserialize, Serialize};
+
+use crate::api::invoice::FileReference;
+use crate::api::rules::{FieldProblem, Problems};
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// A file has at most so many bytes.
+pub const FILE_BYTES_MAX: u64 = 10 << 20;
+/// A file's name has at most so many characters.
+pub const FILE_NAME_LENGTH_MAX: usize = 255;
+/// The `processing_state` of a file that an invoice may name (partner-api, Invoice).
+pub const COMPLETED: &str = "completed";
+/// The `processing_state` of a file before that.
+pub const PROCESSING: &str = "processing";
+
+/// The request that uploads a file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewFile {
+    /// Its name, as the payer sees it.
+    pub file_name: String,
+    /// Its bytes in base64.
+    pub content: String,
+}
+
+/// The bytes of a new file. Errors: everything wrong with it, all at once.
+pub fn bytes(new: &NewFile) -> Result<Vec<u8>, Vec<FieldProblem>> {
+    let mut problems = Problems::default();
+    problems.required("file_name", "File name", &new.file_name);
+    problems.length_max("file_name", "File name", Some(&new.file_name), FILE_NAME_LENGTH_MAX);
+    if new.file_name.contains(['/', '\\']) || new.file_name.chars().any(char::is_control) {
+        problems.add("file_name", "invalid", "File name is invalid");
+    }
+    let bytes = BASE64.decode(new.content.as_bytes());
+    match &bytes {
+        Err(_) => problems.add("content", "invalid", "Content is invalid"),
+        Ok(bytes) if bytes.is_empty() => {
+            problems.add("content", "not_blank", "Content cannot be blank");
+        }
+        Ok(bytes) if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX => {
+            problems.add("content", "exceeds_maximum_value", "Content exceeds the maximum");
+        }
+        Ok(_) => {}
+    }
+    let problems = problems.into_list();
+    if problems.is_empty() { Ok(bytes.unwrap_or_default()) } else { Err(problems) }
+}
+
+/// Uploads a file under a contact; it is processed afterwards.
+#[derive(Debug, Clone, Copy)]
+pub struct UploadFile;
+
+impl Endpoint for UploadFile {
+    const NAME: &'static str = "file.upload";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/contacts/{contact_id}/files";
+    const AUTH: Auth = Auth::Payments;
+    type Request = NewFile;
+    type Reply = FileReference;
+}
+
+/// Reads how far the processing of a file is.
+#[derive(Debug, Clone, Copy)]
+pub struct GetFile;
+
+impl Endpoint for GetFile {
+    const NAME: &'static str = "file.get";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/contacts/{contact_id}/files/{id}";
+    const AUTH: Auth = Auth::Payments;
+    type Request = ();
+    type Reply = FileReference;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(file_name: &str, content: &str) -> Vec<(String, String)> {
+        let new = NewFile { file_name: file_name.to_owned(), content: content.to_owned() };
+        let problems = bytes(&new).err().unwrap_or_default();
+        problems.into_iter().map(|one| (one.context, one.sub_code)).collect()
+    }
+
+    #[test]
+    fn a_file_has_a_plain_name_and_bytes() {
+        let new = NewFile { file_name: "a.pdf".to_owned(), content: "JVBERg==".to_owned() };
+        assert_eq!(bytes(&new), Ok(b"%PDF".to_vec()));
+        let pair = |context: &str, code: &str| (context.to_owned(), code.to_owned());
+        assert_eq!(wrong(" ", "x"), [pair("file_name", "not_blank"), pair("content", "invalid")]);
+        assert_eq!(wrong("../a", ""), [pair("file_name", "invalid"), pair("content", "not_blank")]);
+        assert_eq!(wrong(&"a".repeat(256), "YQ=="), [pair("file_name", "invalid_length")]);
+    }
+
+    #[test]
+    fn a_file_is_not_larger_than_the_service_takes() {
+        let most = usize::try_from(FILE_BYTES_MAX).unwrap();
+        assert!(wrong("a", &BASE64.encode(&vec![7; most])).is_empty());
+        let more = wrong("a", &BASE64.encode(&vec![7; most + 1]));
+        assert_eq!(more, [("content".to_owned(), "exceeds_maximum_value".to_owned())]);
+    }
+}

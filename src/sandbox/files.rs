@@ -1,0 +1,124 @@
+//! Files of contacts: uploaded, processed a moment later, then attached to invoices (docs/assumptions.md).
+//!
+//! What a file holds is not kept, only how long it is and a digest: nobody ever reads it here.
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use crate::api::contact::Contact;
+use crate::api::file::{COMPLETED, NewFile, PROCESSING, bytes};
+use crate::api::invoice::FileReference;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::contacts::{self, audit};
+use crate::sandbox::due::{self, Due};
+use crate::sandbox::lists::{Kept, KindOf};
+use crate::sandbox::merchants::MerchantRecord;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+pub(crate) const KIND: KindOf = KindOf { word: "file", name: "File" };
+
+/// How long the processing of a file takes.
+const PROCESSING_TIME: TimeDelta = TimeDelta::seconds(2);
+
+/// A file as it is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct KeptFile {
+    #[serde(flatten)]
+    file: FileReference,
+    contact_id: String,
+    /// Bytes.
+    size: usize,
+    digest: String,
+}
+
+type Found = Kept<KeptFile, ()>;
+
+/// POST /contacts/{contact_id}/files.
+pub(crate) fn upload(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    new: NewFile,
+) -> Result<FileReference, Refusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let bytes = match bytes(&new) {
+        Ok(bytes) => bytes,
+        Err(problems) => {
+            Refusal::fields("", &problems)?;
+            Vec::new()
+        }
+    };
+    let audit = audit(cx, &merchant);
+    let file = FileReference {
+        id: cx.prefixed("fref_"),
+        created: Some(audit.clone()),
+        modified: Some(audit),
+        file_name: Some(new.file_name),
+        processing_state: Some(PROCESSING.to_owned()),
+        kind: "invoice_file_reference".to_owned(),
+    };
+    let digest = cx.digest("file", &bytes).short();
+    let (id, contact_id) = (file.id.clone(), contact.object.id);
+    let object = KeptFile { file: file.clone(), contact_id, size: bytes.len(), digest };
+    let sequence = cx.next();
+    let kept = Kept { owner: contact.owner, sequence, object, inside: () };
+    cx.create(KIND, &kept.owner.key(), &id, &kept)?;
+    let ready = cx.now.checked_add_signed(PROCESSING_TIME).unwrap_or(cx.now);
+    due::schedule(cx, ready, &Due::FileProcessed { id })?;
+    Ok(file)
+}
+
+/// GET /contacts/{contact_id}/files/{id}.
+pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<FileReference, Refusal> {
+    let merchant = cx.merchant(asked.merchant()?)?;
+    let contact = contact_of(cx, &merchant, asked.parameter(0))?;
+    let id = asked.parameter(1);
+    let kept: Option<Found> = cx.any(KIND, id)?;
+    let kept = kept.filter(|kept| kept.object.contact_id == contact.object.id);
+    kept.map(|kept| kept.object.file).ok_or_else(|| Refusal::missing(KIND.name, id))
+}
+
+/// A contact of this merchant.
+pub(crate) fn contact_of(
+    cx: &Cx<'_>,
+    merchant: &MerchantRecord,
+    id: &str,
+) -> Result<Kept<Contact, ()>, Refusal> {
+    let contact: Option<Kept<Contact, ()>> = cx.any(contacts::KIND, id)?;
+    contact
+        .filter(|kept| kept.owner.merchant == merchant.id)
+        .ok_or_else(|| Refusal::missing(contacts::KIND.name, id))
+}
+
+/// The processing of a file has ended.
+pub(crate) fn processed(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
+    let kept: Option<Found> = cx.any(KIND, id)?;
+    let Some(mut kept) = kept else { return Ok(()) };
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    kept.object.file.processing_state = Some(COMPLETED.to_owned());
+    kept.object.file.modified = Some(audit(cx, &merchant));
+    cx.update(KIND, id, &kept)
+}
+
+/// The files that an invoice of a contact names. Errors: 422 for one that is not there, of another contact, or not
+/// processed.
+pub(crate) fn attached(
+    cx: &Cx<'_>,
+    contact: &str,
+    ids: impl Iterator<Item = String>,
+) -> Result<Vec<FileReference>, Refusal> {
+    let mut files = Vec::new();
+    for (index, id) in ids.enumerate() {
+        let wrong =
+            |message| Refusal::field(&format!("attachments.{index}.id"), "invalid", message);
+        let kept: Option<Found> = cx.any(KIND, &id)?;
+        let kept = kept.filter(|kept| kept.object.contact_id == contact);
+        let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object.file;
+        if file.processing_state.as_deref() != Some(COMPLETED) {
+            return Err(wrong("Attachment is not processed"));
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
