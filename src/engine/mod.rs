@@ -132,6 +132,7 @@ impl Engine {
 
     /// Acts on these resources alone, for `--target` and path arguments.
     pub fn choose(&mut self, keys: BTreeSet<Key>) {
+        self.queue.retain(|key| keys.contains(key));
         self.chosen = Some(keys);
     }
 
