@@ -25,7 +25,7 @@ struct KeptHash {
     digest: String,
 }
 
-/// POST /contacts/{contact_id}/hash: only once the contact has an invoice.
+/// A contact hash: only once the contact has an invoice.
 pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<ContactHash, Refusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;

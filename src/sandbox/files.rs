@@ -5,6 +5,7 @@
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+use crate::api::audit::Audit;
 use crate::api::contact::Contact;
 use crate::api::file::{COMPLETED, NewFile, PROCESSING, bytes};
 use crate::api::invoice::FileReference;
@@ -24,17 +25,34 @@ const PROCESSING_TIME: TimeDelta = TimeDelta::seconds(2);
 /// A file as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct KeptFile {
-    #[serde(flatten)]
-    file: FileReference,
+    id: String,
+    created: Audit,
+    modified: Audit,
+    file_name: String,
+    processing_state: String,
     contact_id: String,
     /// Bytes.
     size: usize,
     digest: String,
 }
 
+impl KeptFile {
+    /// The file as the service shows it.
+    fn shown(self) -> FileReference {
+        FileReference {
+            id: self.id,
+            created: Some(self.created),
+            modified: Some(self.modified),
+            file_name: Some(self.file_name),
+            processing_state: Some(self.processing_state),
+            kind: "invoice_file_reference".to_owned(),
+        }
+    }
+}
+
 type Found = Kept<KeptFile, ()>;
 
-/// POST /contacts/{contact_id}/files.
+/// An upload.
 pub(crate) fn upload(
     cx: &mut Cx<'_>,
     asked: &Asked,
@@ -50,33 +68,32 @@ pub(crate) fn upload(
         }
     };
     let audit = audit(cx, &merchant);
-    let file = FileReference {
+    let object = KeptFile {
         id: cx.prefixed("fref_"),
-        created: Some(audit.clone()),
-        modified: Some(audit),
-        file_name: Some(new.file_name),
-        processing_state: Some(PROCESSING.to_owned()),
-        kind: "invoice_file_reference".to_owned(),
+        created: audit.clone(),
+        modified: audit,
+        file_name: new.file_name,
+        processing_state: PROCESSING.to_owned(),
+        contact_id: contact.object.id,
+        size: bytes.len(),
+        digest: cx.digest("file", &bytes).short(),
     };
-    let digest = cx.digest("file", &bytes).short();
-    let (id, contact_id) = (file.id.clone(), contact.object.id);
-    let object = KeptFile { file: file.clone(), contact_id, size: bytes.len(), digest };
-    let sequence = cx.next();
+    let (id, sequence) = (object.id.clone(), cx.next());
     let kept = Kept { owner: contact.owner, sequence, object, inside: () };
     cx.create(KIND, &kept.owner.key(), &id, &kept)?;
     let ready = cx.now.checked_add_signed(PROCESSING_TIME).unwrap_or(cx.now);
     due::schedule(cx, ready, &Due::FileProcessed { id })?;
-    Ok(file)
+    Ok(kept.object.shown())
 }
 
-/// GET /contacts/{contact_id}/files/{id}.
+/// How far the processing of a file is.
 pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<FileReference, Refusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let id = asked.parameter(1);
     let kept: Option<Found> = cx.any(KIND, id)?;
     let kept = kept.filter(|kept| kept.object.contact_id == contact.object.id);
-    kept.map(|kept| kept.object.file).ok_or_else(|| Refusal::missing(KIND.name, id))
+    kept.map(|kept| kept.object.shown()).ok_or_else(|| Refusal::missing(KIND.name, id))
 }
 
 /// A contact of this merchant.
@@ -96,8 +113,8 @@ pub(crate) fn processed(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     let kept: Option<Found> = cx.any(KIND, id)?;
     let Some(mut kept) = kept else { return Ok(()) };
     let merchant = cx.merchant(&kept.owner.merchant)?;
-    kept.object.file.processing_state = Some(COMPLETED.to_owned());
-    kept.object.file.modified = Some(audit(cx, &merchant));
+    COMPLETED.clone_into(&mut kept.object.processing_state);
+    kept.object.modified = audit(cx, &merchant);
     cx.update(KIND, id, &kept)
 }
 
@@ -114,11 +131,11 @@ pub(crate) fn attached(
             |message| Refusal::field(&format!("attachments.{index}.id"), "invalid", message);
         let kept: Option<Found> = cx.any(KIND, &id)?;
         let kept = kept.filter(|kept| kept.object.contact_id == contact);
-        let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object.file;
-        if file.processing_state.as_deref() != Some(COMPLETED) {
+        let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object;
+        if file.processing_state != COMPLETED {
             return Err(wrong("Attachment is not processed"));
         }
-        files.push(file);
+        files.push(file.shown());
     }
     Ok(files)
 }
