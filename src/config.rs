@@ -15,9 +15,11 @@ use crate::base::id::Name;
 use crate::base::money::Currency;
 use crate::base::secret::Secret;
 use crate::kinds::CheckCx;
+use crate::kinds::files::Files;
 use crate::model::issue::Problem;
 use crate::model::manifest::OnDoubt;
 use crate::spec::mask::MaskedSource;
+use crate::spec::source::folder::AttachmentFolder;
 
 mod open;
 mod programs;
@@ -127,6 +129,8 @@ pub struct Secrets {
     pub env: Vec<Setting<EnvPattern>>,
     /// The folder of files that specs may name.
     pub files: Option<Setting<PathBuf>>,
+    /// The folder of files that specs may attach to invoices.
+    pub attachments: Option<Setting<PathBuf>>,
     /// The programs that specs may name.
     pub exec: Programs,
     /// The file of the identity that opens sealed texts: relative to this file, or else beneath `files`.
@@ -215,7 +219,9 @@ impl Config {
         let plans = plans.collect::<Result<_, _>>()?;
         let programs = Some(self.secrets.exec.keys().cloned().collect());
         let currency = Currency::USD;
-        Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs })
+        let folder = self.secrets.attachments.as_ref().map(|dir| dir.get(env)).transpose()?;
+        let files = folder.map(|dir| -> Arc<dyn Files> { Arc::new(AttachmentFolder::new(dir)) });
+        Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, files })
     }
 
     /// The variables that specs may read: those that `secrets.env` opens, less those that this

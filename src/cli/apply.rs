@@ -149,7 +149,7 @@ fn tell(setup: &Setup, args: &ApplyArgs, out: Out, engine: &Engine) -> Result<Ex
     }
     let environment = engine.unable().values().any(|unable| match unable {
         Unable::Secret(_) | Unable::Unreachable(_) | Unable::Mismatch(_) => true,
-        Unable::Blocked(_) => false,
+        Unable::Blocked(_) | Unable::Waiting(_) => false,
     });
     let blocked = engine.unable().values().any(|unable| matches!(unable, Unable::Blocked(_)));
     let partial = after.coverage == Coverage::Partial && !after.problems.is_empty();

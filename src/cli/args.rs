@@ -65,6 +65,8 @@ pub enum Command {
     Get(GetArgs),
     /// Everything known of one resource.
     Describe(OneArgs),
+    /// Print the portal link of an invoice: a secret, for a payer whom you write to yourself.
+    Link(OneArgs),
     /// What the service tells by itself.
     #[command(subcommand)]
     Events(EventsCommand),

@@ -11,6 +11,7 @@ use super::host;
 use super::setup::Setup;
 use crate::base::clock::{Clock, SystemClock};
 use crate::engine::PlanView;
+use crate::kinds::files::Stamp;
 use crate::spec::loader::Loader;
 use crate::spec::source::index::SpecIndex;
 use crate::store::index::{Batch, Index};
@@ -44,8 +45,17 @@ struct Kept {
     settled: bool,
     /// The quarter of an hour it was made in: what is due today depends on it.
     quarter: i64,
-    files: Vec<u8>,
+    seen: Seen,
     plan: String,
+}
+
+/// What the files looked like when they were loaded.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Seen {
+    /// The packed index of the specs.
+    specs: Vec<u8>,
+    /// The files that specs attach.
+    attached: Vec<(String, Option<Stamp>)>,
 }
 
 /// The last plan, if nothing that it was made from has changed.
@@ -65,10 +75,11 @@ pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Fail
         && kept.config == config(setup)
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
-        && SpecIndex::decode(kept.files).is_ok_and(|files| match look {
+        && SpecIndex::decode(kept.seen.specs).is_ok_and(|files| match look {
             Look::AtStats => files.unchanged(&setup.specs),
             Look::AtContents => files.verified(&setup.specs),
-        });
+        })
+        && setup.attached_are(&kept.seen.attached);
     Ok(if same { serde_json::from_str(&kept.plan).ok() } else { None })
 }
 
@@ -82,13 +93,13 @@ fn quarter() -> i64 {
     SystemClock.now().timestamp().div_euclid(QUARTER_S)
 }
 
-/// What the files looked like when they were loaded.
-pub(super) fn seal(loader: &Loader, read_at_ns: i64) -> Vec<u8> {
-    loader.index(read_at_ns).header().to_vec()
+/// What the files look like to this loader.
+pub(super) fn seal(loader: &Loader, read_at_ns: i64) -> Seen {
+    Seen { specs: loader.index(read_at_ns).header().to_vec(), attached: loader.looked() }
 }
 
 /// Keeps a plan for the next time.
-pub(super) fn keep(setup: &Setup, index: &dyn Index, files: Vec<u8>, plan: &PlanView) {
+pub(super) fn keep(setup: &Setup, index: &dyn Index, seen: Seen, plan: &PlanView) {
     let head = data_encoding::HEXLOWER.decode(plan.head.as_bytes());
     let head = head.ok().and_then(|head| <[u8; 32]>::try_from(head).ok());
     let (Some(head), Ok(text)) = (head, serde_json::to_string(plan)) else { return };
@@ -99,7 +110,7 @@ pub(super) fn keep(setup: &Setup, index: &dyn Index, files: Vec<u8>, plan: &Plan
     let position = plan.position;
     let (settled, quarter) = (plan.steps.is_empty(), quarter());
     let program = program();
-    let kept = Kept { program, config, position, head, settled, quarter, files, plan: text };
+    let kept = Kept { program, config, position, head, settled, quarter, seen, plan: text };
     let mut bytes = Vec::new();
     if ciborium::into_writer(&kept, &mut bytes).is_ok() {
         let mut batch = Batch::new();

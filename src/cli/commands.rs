@@ -5,7 +5,8 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use super::{
-    apply, approve, events, explain, get, init, intents, plan, run, sandbox, seal, store, validate,
+    apply, approve, events, explain, get, init, intents, link, plan, run, sandbox, seal, store,
+    validate,
 };
 
 /// Runs the command that was asked for.
@@ -21,6 +22,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,
         Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,
+        Command::Link(args) => link::run(&Setup::load(cli)?, args, out).await,
         Command::Events(EventsCommand::Urls) => events::urls(&Setup::load(cli)?, out),
         Command::Explain(args) => explain::run(args, out),
         Command::Schema(args) => explain::schema(args, out),

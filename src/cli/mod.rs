@@ -14,6 +14,7 @@ mod git;
 mod host;
 mod init;
 mod intents;
+mod link;
 mod out;
 mod plan;
 mod run;

@@ -19,6 +19,7 @@ use super::out::Out;
 use super::secrets::OpenedSecrets;
 use super::setup::{Embedded, Setup};
 use super::{sandbox_env, signals};
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
@@ -227,6 +228,10 @@ pub(super) struct SandboxSecrets {
 }
 
 impl Secrets for SandboxSecrets {
+    fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        self.others.attachment(path, sha256)
+    }
+
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         if key.kind.as_str() != "Merchant" {
             return self.others.resolve(source, key);

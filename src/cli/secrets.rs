@@ -9,11 +9,13 @@ use serde_json::Value;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use self::program::{GIVEN, Limits, Program};
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::sealed::Keyring;
 use crate::base::secret::Secret;
 use crate::config::{Programs, Setting, Variables};
 use crate::engine::{SecretError, Secrets};
+use crate::spec::source::folder::AttachmentFolder;
 
 mod file;
 mod program;
@@ -27,6 +29,8 @@ pub(super) struct OpenedSecrets {
     pub variables: Variables,
     /// The folder beneath which files may be read.
     pub files: Option<PathBuf>,
+    /// The folder beneath which specs may name files to attach.
+    pub attachments: Option<AttachmentFolder>,
     /// The programs that specs may name.
     pub programs: Programs,
     /// The file of the identity that opens sealed texts.
@@ -64,6 +68,14 @@ impl Secrets for OpenedSecrets {
             let message = format!("the secret of {} cannot be had: {why}", key.short());
             SecretError { message }
         })
+    }
+
+    fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        let folder = self.attachments.as_ref();
+        let folder =
+            folder.ok_or_else(|| "secrets.attachments in reckon.yaml names no folder".to_owned());
+        let read = folder.and_then(|folder| aside(|| folder.read(path, sha256)));
+        read.map_err(|message| SecretError { message })
     }
 }
 

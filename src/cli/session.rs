@@ -26,7 +26,7 @@ pub(super) struct Own {
     pub engine: Engine,
     /// The state.
     pub open: Open,
-    files: Vec<u8>,
+    seen: cache::Seen,
 }
 
 impl Own {
@@ -34,7 +34,7 @@ impl Own {
     pub(super) async fn close(self, setup: &Setup) -> Result<(), Failure> {
         let plan = self.engine.plan_view();
         drop(self.engine);
-        cache::keep(setup, &**self.open.state.index(), self.files, &plan);
+        cache::keep(setup, &**self.open.state.index(), self.seen, &plan);
         self.open.state.close().await?;
         Ok(())
     }
@@ -77,11 +77,11 @@ impl Session {
 
     async fn own(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
         let Loaded { loader, before } = loaded;
-        let files = cache::seal(&loader, before);
+        let seen = cache::seal(&loader, before);
         let open = setup.open_state(false).await?;
         let shared = setup.shared(&open, How::default())?;
         let engine = Engine::new(shared, Box::new(loader))?;
-        Ok(Self::Own(Box::new(Own { engine, open, files })))
+        Ok(Self::Own(Box::new(Own { engine, open, seen })))
     }
 
     /// Asks.

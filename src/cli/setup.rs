@@ -15,11 +15,13 @@ use crate::config::{Config, FILE_NAME, ProcessEnv};
 use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 use crate::http::Outside;
 use crate::kinds::CheckCx;
+use crate::kinds::files::Stamp;
 use crate::kinds::register::KINDS;
 use crate::model::record::Binding;
 use crate::plan;
 use crate::spec::document::ReadCx;
 use crate::spec::loader::Loader;
+use crate::spec::source::folder::AttachmentFolder;
 use crate::store::key::{KEY_FILE, MasterKey};
 use crate::store::open::{Opening, State};
 
@@ -241,11 +243,25 @@ impl Setup {
         Ok(OpenedSecrets {
             variables: self.config.open_variables(&ProcessEnv)?,
             files: files.map(|files| files.get(&ProcessEnv)).transpose()?,
+            attachments: self.attachments()?,
             programs: self.config.secrets.exec.clone(),
             identity: self.config.secrets.age.clone(),
             dir: self.root.clone(),
             env: Arc::new(|name| crate::config::Env::var(&ProcessEnv, name)),
         })
+    }
+
+    /// Whether the files that specs attach look as they did.
+    pub(super) fn attached_are(&self, seen: &[(String, Option<Stamp>)]) -> bool {
+        let files = self.check.files.as_deref();
+        seen.iter().all(|(path, stamp)| files.and_then(|files| files.stamp(path)) == *stamp)
+    }
+
+    /// The folder of files that specs may attach.
+    fn attachments(&self) -> Result<Option<AttachmentFolder>, Failure> {
+        let folder = self.config.secrets.attachments.as_ref();
+        let folder = folder.map(|folder| folder.get(&ProcessEnv)).transpose()?;
+        Ok(folder.map(AttachmentFolder::new))
     }
 
     /// The client towards the service.

@@ -28,7 +28,7 @@ const TOP: [&str; 14] = [
 const PARTNER: [&str; 5] = ["name", "client_id", "client_secret", "redirect_uri", "plans"];
 const PLAN: [&str; 2] = ["id", "trust"];
 const SERVICE: [&str; 6] = ["base_url", "web_url", "portal_url", "brands", "ca_file", "timeout"];
-const SECRETS: [&str; 5] = ["key", "env", "files", "exec", "age"];
+const SECRETS: [&str; 6] = ["key", "env", "files", "attachments", "exec", "age"];
 const POLICY: [&str; 1] = ["amounts"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
 
@@ -117,6 +117,7 @@ impl Reader<'_> {
             key: self.setting(node, "key"),
             env: env.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
             files: self.setting(node, "files"),
+            attachments: self.setting(node, "attachments"),
             exec: self.programs(node),
             age: self.identity(node),
         }

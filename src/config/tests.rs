@@ -30,6 +30,7 @@ fn an_almost_empty_file_has_every_default() {
     assert_eq!(config.doubt.grace.get(&NOTHING).unwrap(), Duration::from_secs(30));
     assert_eq!(config.doubt.contact.get(&NOTHING).unwrap(), OnDoubt::Recreate);
     assert!(!config.check_cx(&NOTHING).unwrap().decimal_amounts_only);
+    assert!(config.check_cx(&NOTHING).unwrap().files.is_none(), "no file may be named");
     assert!(config.partner.name.is_none() && config.secrets.key.is_none());
 }
 
@@ -40,7 +41,7 @@ fn every_key_of_the_design_is_read() {
          redirect_uri: https://partner.example/callback, plans: [{id: basic, trust: true}, {id: {env: PLAN}}]}\n\
          service: {base_url: 'https://127.0.0.1:8700/', web_url: 'http://[::1]:80', portal_url: https://p.example, \
          brands: [https://b.example], ca_file: .reckon/sandbox/ca.pem, timeout: 2h}\n\
-         secrets:\n  key: {env: KEY}\n  env: [CODE_*, ONE]\n  files: /abs\n  exec: {jane: [vault, {env: PLAN}, -x]}\n  age: {file: age.key}\n\
+         secrets:\n  key: {env: KEY}\n  env: [CODE_*, ONE]\n  files: /abs\n  attachments: letters\n  exec: {jane: [vault, {env: PLAN}, -x]}\n  age: {file: age.key}\n\
          specs: ./tree\nscripts: hooks\nstate: ../state\nlisten: '[::1]:0'\n\
          policy: {amounts: decimal}\nnotify: {}\ndoubt: {grace: 500ms, contact: hold}\n",
     )
@@ -64,6 +65,9 @@ fn every_key_of_the_design_is_read() {
     let cx = config.check_cx(&env).unwrap();
     assert_eq!(cx.web_urls, ["http://[::1]:80", "https://b.example"]);
     assert!(cx.decimal_amounts_only);
+    let folder = config.secrets.attachments.as_ref().unwrap().get(&env).unwrap();
+    assert_eq!(folder, Path::new("/work/letters"));
+    assert!(cx.files.is_some(), "specs may name what is in it");
     let base = config.service.base_url.as_ref().unwrap().get(&env).unwrap();
     assert_eq!(base.as_str(), "https://127.0.0.1:8700");
     assert_eq!(config.secrets.key.as_ref().unwrap().get(&env).unwrap().expose(), [0; 32]);

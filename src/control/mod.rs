@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::base::id::Key;
-use crate::engine::{Approving, Event, Notice, Page, Question, Reply};
+use crate::engine::{Approving, Event, Link, Notice, Page, Question, Reply};
 use crate::model::bound::LiveBinding;
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
@@ -23,6 +23,8 @@ pub enum Request {
     Approve(Box<LiveBinding>),
     /// The plan, once every file's content was read again: `"verify"`.
     Verify,
+    /// The portal link of this invoice: a secret.
+    Link(Key),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -106,10 +108,10 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Has the page made that an applicant may open. Errors: the engine ended.
-    pub async fn visit(&self, application: Key) -> Result<Page, ControlError> {
+    /// Has the page made that an applicant may open, or the portal link of an invoice. Errors: the engine ended.
+    pub async fn visit(&self, key: Key) -> Result<Page, ControlError> {
         let (page, answer) = oneshot::channel();
-        let event = Event::Visit(application, page);
+        let event = Event::Visit(key, page);
         self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }
@@ -128,6 +130,7 @@ impl Control {
             Request::Ask(question) => self.ask(question).await,
             Request::Approve(binding) => self.approve(*binding, actor).await,
             Request::Verify => self.verify().await,
+            Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::application_sign_up::PAGE;
 use super::expect;
 use super::put;
 use super::register::{Doubt, EffectRow, Learned, Proved};
@@ -17,20 +18,38 @@ use crate::model::intent::Intent;
 /// Sends in all before a person has to look: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
 
-/// Creates an invoice from its complete body; `total` is the sum of its lines in minor units.
-pub fn create_invoice(obligation: Obligation, mut body: Value, total: i64) -> Effect {
+/// What is answered has to be what was asked (law 4), beside the total.
+const COMPARED: [&str; 6] =
+    ["contact_id", "bank_account_id", "currency", "test_mode", "source_id", "attachments"];
+
+/// Creates an invoice from its body; `files` are its attachments, each with its id, and `total` is the sum of its
+/// lines in minor units.
+pub fn create_invoice(
+    obligation: Obligation,
+    mut body: Value,
+    files: &[Value],
+    total: i64,
+) -> Effect {
+    if !files.is_empty() {
+        put(&mut body, "attachments", files);
+    }
     put(&mut body, "source_id", json!(obligation.source_id.as_str()));
     let asked = body.clone();
     let mut effect = obligation.effect::<CreateInvoice>(ROW.name, &[], body).sealed();
-    for field in ["contact_id", "bank_account_id", "currency", "test_mode", "source_id"] {
+    for field in COMPARED {
         effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
     }
     effect.expecting("total_amount", total)
 }
 
+/// What is kept of an answer.
+const KEPT: [&str; 6] =
+    ["status", "presentment_status", "invoice_number", "total_amount", "currency", "contact_id"];
+
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let mut facts = json!({});
-    for field in ["status", "presentment_status", "invoice_number", "total_amount", "currency"] {
+    // A portal link that was made for an invoice before this one is forgotten.
+    let mut facts = json!({PAGE: null});
+    for field in KEPT {
         put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
     }
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })

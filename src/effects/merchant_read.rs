@@ -60,6 +60,7 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
         "public_key": text(first, "public_key"),
         "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
         "bank_accounts": deposits(banks, credentials, field),
+        "other_bank_accounts": others(banks, credentials, field),
         "timezone": credentials.pointer("/merchant/timezone"),
         "reference_required": credentials.pointer("/merchant/reference_required"),
         "merchant_name": name,
@@ -82,6 +83,14 @@ fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
         fed.iter().any(|id| own.contains(*id)) || !fed.iter().any(|id| other.contains(*id))
     };
     list(Some(banks)).iter().filter(serves).map(bank_account).collect()
+}
+
+/// Id and name of the bank accounts of the other mode: whoever names one of them is told so.
+fn others(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
+    let own = deposits(banks, credentials, field);
+    let is_own = |bank: &&Value| own.iter().any(|one| text(one, "id") == text(bank, "id"));
+    let others = list(Some(banks)).iter().filter(|bank| !is_own(bank));
+    others.map(|bank| pick(bank, &["id", "name"])).collect()
 }
 
 /// What a token gave, and what it opened: with keys alone none of it is known or used any more.

@@ -11,7 +11,9 @@ mod charge_recur;
 mod charge_schedule;
 mod code_exchange;
 mod contact_create;
+mod contact_hash;
 pub mod expect;
+mod file_upload;
 mod invoice_create;
 mod merchant_bind;
 mod merchant_read;
@@ -34,6 +36,8 @@ pub use charge_recur::charge_now;
 pub use charge_schedule::schedule_charge;
 pub use code_exchange::{APPLICATION, exchange_code};
 pub use contact_create::create_contact;
+pub use contact_hash::make_link;
+pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_file, uploaded};
 pub use invoice_create::create_invoice;
 pub use merchant_read::{CREDENTIALS, KEYS};
 pub use merchant_survey::SURVEY;
@@ -102,6 +106,7 @@ impl Obligation {
             expect: BTreeMap::new(),
             applied: self.applied,
             once: None,
+            about: Value::Null,
             on_doubt: self.on_doubt,
         }
     }
@@ -122,6 +127,8 @@ trait Shaped: Sized {
     fn sealed(self) -> Self;
     /// It uses something that works once.
     fn using(self, once: Once) -> Self;
+    /// What it is about besides its resource.
+    fn about(self, about: Value) -> Self;
     /// The answer has to say this at that path; null asks nothing.
     fn expecting(self, path: &str, value: impl Into<Value>) -> Self;
 }
@@ -139,6 +146,11 @@ impl Shaped for Effect {
 
     fn using(mut self, once: Once) -> Self {
         self.once = Some(Box::new(once));
+        self
+    }
+
+    fn about(mut self, about: Value) -> Self {
+        self.about = about;
         self
     }
 

@@ -174,6 +174,8 @@ pub enum Trouble {
     Later(String),
     /// The credentials are those of something else: the environment (exit code 4).
     Mismatch(String),
+    /// The service is still at work, as it should be.
+    Wait(String),
 }
 
 /// What a reading may look at besides its answers.
@@ -205,6 +207,8 @@ pub static EFFECTS: &[EffectRow] = &[
     super::application_sign_up::ROW,
     super::code_exchange::ROW,
     super::contact_create::ROW,
+    super::contact_hash::ROW,
+    super::file_upload::ROW,
     super::invoice_create::ROW,
     super::method_save::CARD,
     super::method_change::CARD,
@@ -225,6 +229,7 @@ pub static READINGS: &[ReadingRow] = &[
     super::merchant_read::KEYS_ROW,
     super::merchant_survey::ROW,
     super::surcharge_read::ROW,
+    super::file_upload::STATE_ROW,
 ];
 
 /// The row of an effect.

@@ -44,6 +44,7 @@ pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
             deletion: Deletion::Orphan,
         },
         baseline,
+        about: Value::Null,
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: chrono::DateTime::UNIX_EPOCH,

@@ -31,6 +31,9 @@ fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, Sec
             if let Some(reference) = fields.get("$sealed").and_then(Value::as_str) {
                 return unsealed(shared, reference);
             }
+            if let Some(path) = fields.get("$file").and_then(Value::as_str) {
+                return attached(shared, path, fields.get("sha256"));
+            }
             if let Some(name) = fields.get("$partner").and_then(Value::as_str) {
                 return partner(shared, name);
             }
@@ -54,6 +57,15 @@ fn unsealed(shared: &Shared, reference: &str) -> Result<Value, SecretError> {
     let blob = reference.parse().map_err(|_| failed("it is not named well".to_owned()))?;
     let bytes = shared.vault.open_blob(&blob).map_err(|error| failed(error.to_string()))?;
     Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A file that a spec names, in base64; it has to be the one that was looked at.
+fn attached(shared: &Shared, path: &str, sha256: Option<&Value>) -> Result<Value, SecretError> {
+    let digest = sha256.and_then(Value::as_str).and_then(|text| text.parse().ok());
+    let digest =
+        digest.ok_or_else(|| SecretError { message: "a file has no digest".to_owned() })?;
+    let bytes = shared.secrets.attachment(path, digest)?;
+    Ok(Value::from(data_encoding::BASE64.encode(&bytes)))
 }
 
 /// One of the partner application's own values.

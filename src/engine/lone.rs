@@ -1,5 +1,6 @@
 //! Effects that nothing marks: of each such effect a merchant has one open at a time, so that a lost
-//! answer can be told from the others.
+//! answer can be told from the others. And effects that do the same for two resources, such as the upload of
+//! one file: the second waits for the first, and then has nothing left to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,6 +26,15 @@ fn is_lone(effect: &str) -> bool {
     effect_row(effect).is_some_and(|row| matches!(row.doubt, Doubt::Alone(_)))
 }
 
+/// What has only one under way at a time; `None` for most effects.
+fn track(effect: &Effect) -> Option<String> {
+    let twin = || format!("{} {}", effect.name, effect.about);
+    if is_lone(effect.name) {
+        return Some(effect.name.to_owned());
+    }
+    (!effect.about.is_null()).then(twin)
+}
+
 impl Engine {
     /// Notes that an effect of this merchant is under way, if it has to be alone.
     pub(super) fn alone(&mut self, effect: &str, key: &Key, merchant: &Key) {
@@ -36,23 +46,22 @@ impl Engine {
     /// Whether an effect may start now. One that has to be alone waits for the other that is under
     /// way, and is put off behind one that a person has to settle.
     pub(super) fn may_start(&mut self, key: &Key, effect: &Effect) -> bool {
-        if !is_lone(effect.name) {
-            return true;
-        }
-        let same = |name: &str, merchant: &Key| name == effect.name && *merchant == effect.merchant;
+        let Some(track) = track(effect) else { return true };
+        let same = |name: &str, merchant: &Key| name == track && *merchant == effect.merchant;
         if self.lone.working.values().any(|(name, merchant)| same(name, merchant)) {
             self.busy.remove(key);
             self.backoff.clear(key);
             self.lone.waiting.insert(key.clone());
             return false;
         }
-        if let Some(held) = self.unsettled(key, effect) {
+        let held = is_lone(effect.name).then(|| self.unsettled(key, effect));
+        if let Some(held) = held.flatten() {
             let why = format!("{held} is not settled: nothing marks either of the two");
             self.busy.remove(key);
             self.put_off(key.clone(), Unable::Blocked(why), HELD_WAIT);
             return false;
         }
-        self.alone(effect.name, key, &effect.merchant);
+        self.lone.working.insert(key.clone(), (track, effect.merchant.clone()));
         true
     }
 

@@ -11,7 +11,6 @@
 mod access;
 mod approve;
 mod body;
-mod intents;
 mod lone;
 mod notice;
 mod once;
@@ -47,7 +46,7 @@ pub use question::{
 pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 pub use tasks::{Finished, Unable};
-pub use visit::Page;
+pub use visit::{Link, Page};
 pub use world::{Specs, Standing};
 
 /// What wakes the engine.

@@ -60,6 +60,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         expect: effect.expect,
         applied: effect.applied,
         baseline,
+        about: effect.about,
         on_doubt: effect.on_doubt,
         cause: job.cause,
         at: shared.now(),

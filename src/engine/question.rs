@@ -5,15 +5,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+mod intents;
+
 use super::shared::EngineError;
+use super::visit::Link;
 use super::{Engine, Unable};
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode};
 use crate::model::bound::{Approval, LiveBinding};
 use crate::model::desired::Coverage;
 use crate::model::issue::Problem;
-use crate::model::plan::{FieldChange, Step, Verdict};
+use crate::model::plan::{FieldChange, Replaced, Step, Verdict};
 use crate::plan::World;
+
+pub use intents::{IntentView, IntentsView, RemadeView};
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +60,8 @@ pub enum Reply {
     Approved(Option<Box<Approval>>),
     /// Only outside events remain.
     Settled,
+    /// The portal link that was asked for, if there is one.
+    Link(Option<Link>),
 }
 
 /// How things stand as a whole: `/api/v1/status`.
@@ -128,48 +135,6 @@ pub struct ResourceView {
     pub facts: BTreeMap<String, Value>,
 }
 
-/// One intent that is not closed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IntentView {
-    /// Its number.
-    pub id: String,
-    /// The resource.
-    pub key: Key,
-    /// The effect.
-    pub effect: String,
-    /// open, `in_doubt` or held.
-    pub state: String,
-    /// How often it was sent.
-    pub attempts: u32,
-    /// Why it is not settled.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub reason: Option<String>,
-    /// The name of the obligation.
-    pub source_id: String,
-    /// The same as it stands in fields of the service.
-    pub mark: String,
-    /// When it was written down.
-    pub at: String,
-}
-
-/// Open intents, and contacts that were made again.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IntentsView {
-    /// Intents that are not closed, oldest first.
-    pub items: Vec<IntentView>,
-    /// Resources that were made again although nothing proved that the first try failed.
-    pub remade: Vec<RemadeView>,
-}
-
-/// A resource that was made again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RemadeView {
-    /// The intent whose fate is not known.
-    pub intent: String,
-    /// The resource.
-    pub key: Key,
-}
-
 /// The plan and what it rests on: `plan -o json` and `/api/v1/plan` (design.md part 4).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanView {
@@ -218,6 +183,9 @@ pub struct StepView {
     pub changes: Vec<FieldChange>,
     /// Money set in motion.
     pub money: Vec<MoneyView>,
+    /// The invoice that this one replaces, which stays payable.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub replaces: Option<Box<Replaced>>,
 }
 
 /// An amount of money and what happens to it.
@@ -359,6 +327,7 @@ fn step_view(step: &Step) -> StepView {
         line: step.place.as_ref().map(|(_, line)| *line),
         changes: step.changes.clone(),
         money: money.collect(),
+        replaces: step.replaces.clone(),
     }
 }
 
@@ -369,5 +338,6 @@ fn word(unable: &Unable) -> &'static str {
         Unable::Unreachable(_) => "Unreachable",
         Unable::Blocked(_) => "NotPossible",
         Unable::Mismatch(_) => "Mismatch",
+        Unable::Waiting(_) => "Processing",
     }
 }

@@ -18,6 +18,9 @@ use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
 use crate::store::vault::Sealed;
 
+/// What the service is still at work at is asked about again after no less than this.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+
 /// Why a question has no answer.
 #[derive(Debug)]
 pub(super) enum Unread {
@@ -66,6 +69,9 @@ async fn tried(shared: &Shared, reading: &Reading, wallet: &Wallet) -> Result<Fi
         }
         Err(Trouble::Mismatch(reason)) => {
             Ok(Finished::Again(reading.key.clone(), Unable::Mismatch(reason), Duration::ZERO))
+        }
+        Err(Trouble::Wait(reason)) => {
+            Ok(Finished::Again(reading.key.clone(), Unable::Waiting(reason), WAIT_MIN))
         }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
 use crate::base::clock::SharedClock;
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::Client;
@@ -26,10 +27,15 @@ use crate::store::writer::{Commit, Writer};
 /// waits for the disk, and few enough that a crash leaves little doubt.
 const PROMISES_PER_CALL: usize = 2;
 
-/// Finds the secret that a spec names, as late as possible.
+/// Finds what a spec names and does not hold, as late as possible: secrets, and files.
 pub trait Secrets: Send + Sync {
     /// The secret of this source, for this resource.
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
+    /// The file that a spec attaches, which has to be the one of this digest.
+    fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        let message = format!("the file {path} cannot be had: no folder of attachments is open");
+        Err(SecretError { message })
+    }
 }
 
 /// A secret that cannot be had: the environment, not the user's files (exit code 4).

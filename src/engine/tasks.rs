@@ -24,6 +24,9 @@ use crate::plan::World;
 /// on their way to disk, and those whose answers are.
 const TASKS_PER_CALL: usize = 4;
 
+/// So many more tries, each after a longer wait, has what the service is still at work at: some minutes in all.
+const PATIENCE: u32 = 4;
+
 /// Why a resource could not be tried, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unable {
@@ -35,6 +38,8 @@ pub enum Unable {
     Blocked(String),
     /// The credentials are those of another account than the one it is bound to (exit code 4).
     Mismatch(String),
+    /// The service is still at work: an outside event (exit code 0).
+    Waiting(String),
 }
 
 impl Unable {
@@ -44,7 +49,8 @@ impl Unable {
             Self::Secret(why)
             | Self::Unreachable(why)
             | Self::Blocked(why)
-            | Self::Mismatch(why) => why,
+            | Self::Mismatch(why)
+            | Self::Waiting(why) => why,
         }
     }
 }
@@ -253,7 +259,9 @@ impl Engine {
     pub(super) fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
         let shared = self.shared.clone();
         let failures = shared.random(|rng| self.backoff.fail(&key, least, rng));
-        if self.shared.settings.failures_max.is_some_and(|most| failures >= most) {
+        let patience = if matches!(unable, Unable::Waiting(_)) { PATIENCE } else { 0 };
+        let most = shared.settings.failures_max.map(|most| most.saturating_add(patience));
+        if most.is_some_and(|most| failures >= most) {
             self.backoff.give_up(&key);
         }
         tracing::warn!(key = %key, failures, reason = unable.message(), "put off");

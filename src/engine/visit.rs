@@ -1,7 +1,10 @@
-//! An applicant clicks: the page of a sign-up is made, and its address handed back.
+//! Someone asks for an address that opens a page: an applicant who clicks, a person who wants the portal link of
+//! an invoice. It is made for them, and handed back; it is a secret.
 
+use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -13,8 +16,25 @@ use crate::base::secret::Secret;
 use crate::effects::PAGE;
 use crate::model::effect::Effect;
 
-/// Where the applicant is sent; `None`: there is nothing to be opened now.
+/// The address; `None`: there is nothing to be opened now.
 pub type Page = Option<Secret>;
+
+/// A link on its way to the person who asked for it: over the control socket, and nowhere else.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Link(pub Secret);
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Link(***)")
+    }
+}
+
+impl Serialize for Link {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.expose())
+    }
+}
 
 impl Engine {
     /// Makes what a visitor may ask for, and answers with the page.
@@ -32,7 +52,8 @@ impl Engine {
     fn offered(&self, key: &Key) -> Option<Effect> {
         let free = !self.busy.contains(key) && !self.stopping;
         let step = free.then(|| self.planner.whole(&self.world, key)).flatten()?;
-        step.offer.map(Arc::unwrap_or_clone)
+        let offer = step.offer.map(Arc::unwrap_or_clone);
+        offer.or_else(|| self.planner.offer(&self.world, key))
     }
 }
 

@@ -94,7 +94,8 @@ async fn status(State(door): State<Door>) -> Response {
         | Reply::Plan(_)
         | Reply::Approvals(_)
         | Reply::Approved(_)
-        | Reply::Settled => None,
+        | Reply::Settled
+        | Reply::Link(_) => None,
     })
     .await
 }
@@ -108,7 +109,8 @@ async fn resources(State(door): State<Door>) -> Response {
         | Reply::Plan(_)
         | Reply::Approvals(_)
         | Reply::Approved(_)
-        | Reply::Settled => None,
+        | Reply::Settled
+        | Reply::Link(_) => None,
     })
     .await
 }
@@ -133,7 +135,8 @@ async fn resource(State(door): State<Door>, path: Result<Path<Parts>, PathReject
         | Reply::Plan(_)
         | Reply::Approvals(_)
         | Reply::Approved(_)
-        | Reply::Settled => None,
+        | Reply::Settled
+        | Reply::Link(_) => None,
     })
     .await
 }
@@ -147,7 +150,8 @@ async fn plan(State(door): State<Door>) -> Response {
         | Reply::Intents(_)
         | Reply::Approvals(_)
         | Reply::Approved(_)
-        | Reply::Settled => None,
+        | Reply::Settled
+        | Reply::Link(_) => None,
     })
     .await
 }
@@ -161,7 +165,8 @@ async fn intents(State(door): State<Door>) -> Response {
         | Reply::Plan(_)
         | Reply::Approvals(_)
         | Reply::Approved(_)
-        | Reply::Settled => None,
+        | Reply::Settled
+        | Reply::Link(_) => None,
     })
     .await
 }

@@ -7,6 +7,7 @@
 pub mod amount;
 pub mod contact;
 pub mod diff;
+pub mod files;
 pub mod invoice;
 pub mod merchant;
 pub mod merchant_application;
@@ -29,6 +30,7 @@ pub mod whole;
 use std::collections::BTreeMap;
 
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +39,7 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
+use crate::model::effect::Effect;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 use crate::model::observed::Observed;
@@ -115,10 +118,12 @@ pub struct CheckCx {
     pub plans: BTreeMap<String, bool>,
     /// The programs that a secret may come from (`secrets.exec`); `None` where that is not known.
     pub programs: Option<Vec<String>>,
+    /// The files that specs may name (`secrets.attachments`); `None` where none was opened.
+    pub files: Option<Arc<dyn files::Files>>,
 }
 
 /// Finds another good manifest.
-pub type Find<'a> = &'a dyn Fn(&Key) -> Option<std::sync::Arc<Manifest>>;
+pub type Find<'a> = &'a dyn Fn(&Key) -> Option<Arc<Manifest>>;
 
 /// A kind of manifest: its YAML shape and the checks that need no service.
 pub trait Shape: 'static {
@@ -132,6 +137,10 @@ pub trait Shape: 'static {
     fn check(spec: &Self::Spec, cx: &CheckCx) -> Vec<Issue>;
     /// The resources it refers to.
     fn references(spec: &Self::Spec, namespace: &Name) -> Vec<Reference>;
+    /// The files that it names and does not hold.
+    fn files(_: &Self::Spec) -> Vec<files::FileRef> {
+        Vec::new()
+    }
     /// What is wrong between this document and the good ones it refers to.
     fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
     /// What the document has that only one document of a tree may have.
@@ -163,6 +172,8 @@ pub struct Read {
     pub references: Vec<Reference>,
     /// What is wrong with it.
     pub issues: Vec<Issue>,
+    /// What a look at the files that it names gave.
+    pub files: Vec<files::Looked>,
 }
 
 impl fmt::Debug for Read {
@@ -188,4 +199,8 @@ pub trait Kind: Shape {
     fn step(cx: &step::StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> step::Draft;
     /// What has to be done about a resource whose document is gone.
     fn gone(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::Draft;
+    /// What a person may ask for of a resource that is on the service.
+    fn offer(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
+        None
+    }
 }

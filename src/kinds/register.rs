@@ -18,8 +18,9 @@ use crate::kinds::recurring_charge::RecurringCharge;
 use crate::kinds::saved_method::SavedMethod;
 use crate::kinds::step::{Draft, StepCx};
 use crate::kinds::{
-    CheckCx, Field, Find, Kind, Misfit, Read, Shape, Sole, misfit, schema, secret_place,
+    CheckCx, Field, Find, Kind, Misfit, Read, Shape, Sole, files, misfit, schema, secret_place,
 };
+use crate::model::effect::Effect;
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -43,6 +44,8 @@ pub struct KindRow {
     pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> Draft,
     /// What has to be done about a resource whose document is gone.
     pub gone: fn(&StepCx<'_>, &Key, &Observed) -> Draft,
+    /// What a person may ask for of a resource that is on the service.
+    pub offer: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
 }
 
 /// Every kind there is, in the order in which one refers to another.
@@ -70,6 +73,7 @@ const fn row<K: Kind>() -> KindRow {
         sole: K::sole,
         step: K::step,
         gone: K::gone,
+        offer: K::offer,
     }
 }
 
@@ -92,8 +96,11 @@ fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Mi
         .map_err(|error| misfit::clean(K::FIELDS, "spec", None, &error.to_string()))?;
     let mut issues = K::check(&spec, cx);
     issues.extend(secret_place::settle(K::FIELDS, &mut canonical, cx.programs.as_deref()));
+    let (files, troubles) = files::look(&K::files(&spec), cx.files.as_deref());
+    issues.extend(troubles);
     Ok(Read {
         spec: canonical,
+        files,
         references: K::references(&spec, namespace),
         issues: issues.into_iter().map(masked).collect(),
     })

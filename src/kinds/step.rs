@@ -17,7 +17,7 @@ use crate::kinds::{Change, Field};
 use crate::model::effect::{Effect, Work};
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{FieldChange, MoneyMove, Reason, Verdict};
+use crate::model::plan::{FieldChange, MoneyMove, Reason, Replaced, Verdict};
 
 /// What a step may look at.
 pub trait View {
@@ -71,6 +71,8 @@ pub struct Draft {
     pub work: Option<Work>,
     /// What someone outside may ask for.
     pub offer: Option<Effect>,
+    /// What the new object would replace, where that goes on.
+    pub replaces: Option<Box<Replaced>>,
 }
 
 impl Draft {
@@ -84,6 +86,7 @@ impl Draft {
             ready: false,
             work: None,
             offer: None,
+            replaces: None,
         }
     }
 }
@@ -145,7 +148,7 @@ pub fn object(
 
 /// A waiting creation is still a creation; one that cannot be is blocked.
 fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
-    if matches!(reason, Reason::Unfit(_) | Reason::DueToday(_)) {
+    if matches!(reason, Reason::Unfit(_) | Reason::DueToday(_) | Reason::OtherMode(_)) {
         Verdict::Blocked
     } else {
         verdict

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::files::{FileTrouble, Files, Stamp};
 use super::{CheckCx, Misfit, Read, register};
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
 use crate::model::issue::{At, Issue};
-use crate::model::manifest::{Annotations, Manifest, Place};
+use crate::model::manifest::{Annotations, AttachedFile, Manifest, Place};
 
 pub(crate) fn cx() -> CheckCx {
     CheckCx {
@@ -19,6 +20,27 @@ pub(crate) fn cx() -> CheckCx {
         currency: Currency::USD,
         plans: BTreeMap::from([("basic".to_owned(), false), ("trust".to_owned(), true)]),
         programs: None,
+        files: Some(Arc::new(Letters)),
+    }
+}
+
+/// A folder with a few letters in it.
+#[derive(Debug)]
+struct Letters;
+
+impl Files for Letters {
+    fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble> {
+        let name = path.strip_prefix("letters/").ok_or_else(|| FileTrouble {
+            code: "reckon::file::unreadable",
+            message: format!("`{path}` is not there"),
+            help: "put it there".to_owned(),
+        })?;
+        let (path, sha256) = (path.to_owned(), sha256(name.as_bytes()));
+        Ok(AttachedFile { path, name: name.to_owned(), size: 9, sha256 })
+    }
+
+    fn stamp(&self, _: &str) -> Option<Stamp> {
+        None
     }
 }
 
@@ -77,6 +99,7 @@ pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
         digest: sha256(&canonical(&read.spec)),
         spec: read.spec,
         references: read.references,
+        files: read.files.into_iter().filter_map(|one| one.found).collect(),
         place: Place { file: Arc::from("it.yaml"), line: 1, offset: 0, length: 0 },
     })
 }

@@ -88,6 +88,9 @@ pub struct Effect {
     pub expect: BTreeMap<String, Value>,
     /// What will have been put on the service once it is done.
     pub applied: Applied,
+    /// What it is about besides its resource, as its row takes it; null for most. Two effects of one name that are
+    /// about the same do the same.
+    pub about: Value,
     /// Something in the body that works once, such as a one-time token.
     pub once: Option<Box<Once>>,
     /// What to do when nothing proves whether it happened.

@@ -41,6 +41,9 @@ pub struct Intent {
     pub applied: Applied,
     /// What was known just before it was sent.
     pub baseline: Value,
+    /// What it is about besides its resource, as its row takes it; null for most.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub about: Value,
     /// What to do when nothing proves whether it happened.
     pub on_doubt: OnDoubt,
     /// Why it was made.

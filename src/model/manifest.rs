@@ -74,7 +74,9 @@ pub struct Manifest<S = Value> {
     pub spec: S,
     /// The resources that the spec refers to, with the path of each reference.
     pub references: Vec<Reference>,
-    /// SHA-256 over the canonical spec and annotations: equal digests want the same.
+    /// The files that the spec names, as they were when it was read.
+    pub files: Vec<AttachedFile>,
+    /// SHA-256 over the canonical spec, annotations and files: equal digests want the same.
     pub digest: Digest,
     /// Where it stands.
     pub place: Place,
@@ -108,9 +110,22 @@ impl Kept {
 
 impl<S> Manifest<S> {
     fn with<T>(self, spec: T) -> Manifest<T> {
-        let Self { key, labels, annotations, spec: _, references, digest, place } = self;
-        Manifest { key, labels, annotations, spec, references, digest, place }
+        let Self { key, labels, annotations, spec: _, references, files, digest, place } = self;
+        Manifest { key, labels, annotations, spec, references, files, digest, place }
     }
+}
+
+/// A file that a document names and does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttachedFile {
+    /// Its path, as the document writes it.
+    pub path: String,
+    /// The last part of the path: its name for payers.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// SHA-256 of its content.
+    pub sha256: Digest,
 }
 
 /// One reference from a document to another.

@@ -101,6 +101,8 @@ pub enum Reason {
     InUse(Vec<Key>),
     /// Today is the one day on which it cannot be done.
     DueToday(String),
+    /// What it refers to is for tests and it is not, or the other way round.
+    OtherMode(String),
     /// What it refers to cannot serve it.
     Unfit(String),
 }
@@ -136,6 +138,7 @@ impl Reason {
             Self::Suspended => "Suspended",
             Self::InUse(_) => "InUse",
             Self::DueToday(_) => "DueToday",
+            Self::OtherMode(_) => "OtherMode",
             Self::Unfit(_) => "Unfit",
         }
     }
@@ -196,7 +199,7 @@ impl fmt::Display for Reason {
             Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
             Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
             Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
-            Self::DueToday(why) | Self::Unfit(why) => write!(f, "{why}"),
+            Self::DueToday(why) | Self::OtherMode(why) | Self::Unfit(why) => write!(f, "{why}"),
         }
     }
 }
@@ -232,6 +235,27 @@ pub struct MoneyMove {
     pub meaning: &'static str,
 }
 
+/// An invoice that a new one replaces. The service cannot end it: whoever has its link can pay it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// The name of the new one on the service.
+    pub source_id: String,
+    /// The old one's number, where it is known.
+    pub old_number: Option<String>,
+    /// The old one's id, where it is known.
+    pub old_id: Option<String>,
+    /// Always true.
+    pub old_stays_payable: bool,
+}
+
+impl fmt::Display for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let old = self.old_number.as_ref().or(self.old_id.as_ref());
+        let old = old.map_or("(its number is not known)", String::as_str);
+        write!(f, "old invoice {old} stays payable; the new one is {}", self.source_id)
+    }
+}
+
 /// What is to be done about one resource.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -255,6 +279,8 @@ pub struct Step {
     pub work: Option<Arc<Work>>,
     /// What someone outside may ask for, such as an applicant who clicks.
     pub offer: Option<Arc<Effect>>,
+    /// What the new object would replace, where that goes on.
+    pub replaces: Option<Box<Replaced>>,
 }
 
 impl Step {
@@ -271,6 +297,7 @@ impl Step {
             place: None,
             work: None,
             offer: None,
+            replaces: None,
         }
     }
 
@@ -286,6 +313,7 @@ impl Step {
             | Reason::Held(_)
             | Reason::InUse(_)
             | Reason::DueToday(_)
+            | Reason::OtherMode(_)
             | Reason::Unfit(_) => true,
             Reason::InSync
             | Reason::NotCreated

@@ -19,6 +19,7 @@ use chrono::{DateTime, Utc};
 use crate::base::id::Key;
 use crate::kinds::step::{StepCx, View};
 use crate::model::desired::Desired;
+use crate::model::effect::Effect;
 use crate::model::intent::OpenIntent;
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::Observed;
@@ -164,7 +165,8 @@ impl Planner {
         } else {
             self.dated.remove(key);
         }
-        let kept = after.map(|step| Arc::new(Step { changes: Vec::new(), work: None, ..step }));
+        let kept = after
+            .map(|step| Arc::new(Step { changes: Vec::new(), work: None, replaces: None, ..step }));
         match kept {
             Some(step) => self.steps.insert(key.clone(), step),
             None => self.steps.remove(key),
@@ -173,16 +175,24 @@ impl Planner {
 
     /// One step with everything in it: its field changes, and the work that can be done now.
     pub fn whole(&self, world: &dyn World, key: &Key) -> Option<Step> {
-        let seen = Seen { world, planner: self };
-        let cx = StepCx {
+        step::step(&self.cx(world, &Seen { world, planner: self }), world, key)
+    }
+
+    /// What a person may ask for of a resource, beside what its step offers.
+    pub fn offer(&self, world: &dyn World, key: &Key) -> Option<Effect> {
+        step::offer(&self.cx(world, &Seen { world, planner: self }), world, key)
+    }
+
+    /// What a step may look at.
+    fn cx<'a>(&'a self, world: &dyn World, view: &'a dyn View) -> StepCx<'a> {
+        StepCx {
             partner: &self.settings.partner,
             digest_key: &self.settings.digest_key,
-            view: &seen,
+            view,
             on_doubt: self.settings.on_doubt,
             live_refused: self.settings.live_refused.as_deref(),
             now: world.now(),
-        };
-        step::step(&cx, world, key)
+        }
     }
 
     /// Whether something can be done about a resource now.

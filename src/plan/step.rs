@@ -6,6 +6,7 @@ use crate::base::planted;
 use crate::kinds::register;
 use crate::kinds::step::{Draft, StepCx};
 use crate::model::desired::Coverage;
+use crate::model::effect::Effect;
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -45,7 +46,18 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
         place,
         work: draft.work.map(std::sync::Arc::new),
         offer: draft.offer.map(std::sync::Arc::new),
+        replaces: draft.replaces,
     })
+}
+
+/// What a person may ask for of a resource that nothing is on its way for.
+pub(super) fn offer(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Effect> {
+    let manifest = world.desired().manifest(key).filter(|one| !one.annotations.suspend)?;
+    let observed = world.observed(key).filter(|observed| observed.held.is_none())?;
+    if world.open(key).is_some() {
+        return None;
+    }
+    (register::find(key.kind.as_str())?.offer)(cx, &manifest, &observed)
 }
 
 /// Whether anything of a resource without a document is worth a step.

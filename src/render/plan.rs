@@ -70,6 +70,9 @@ fn block(out: &mut String, step: &StepView, paint: Paint) {
     if !about.is_empty() {
         line(out, &format!("    {}", paint.dim(&about.join(", "))));
     }
+    if let Some(replaced) = &step.replaces {
+        line(out, &format!("    {}", clean(&replaced.to_string())));
+    }
     let fixed = fixed(step);
     for change in &step.changes {
         let mut text =

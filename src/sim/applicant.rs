@@ -67,11 +67,16 @@ fn tax_number(name: &str, generation: u32) -> u32 {
     mixed.saturating_add(own.saturating_mul(1_000_000))
 }
 
-/// Every applicant clicks on the link; nobody waits for the page.
+/// Every applicant clicks on the link, and someone asks for the portal link of each invoice with a letter; nobody
+/// waits for the page.
 pub(super) async fn click(tree: &Tree, engine: &mpsc::Sender<Event>) {
-    let waits =
-        tree.values().filter(|doc| matches!(doc.body, Body::Application { sign_up: true, .. }));
-    for key in waits.filter_map(|doc| doc.address().parse().ok()) {
+    let asked = tree.values().filter(|doc| {
+        matches!(
+            doc.body,
+            Body::Application { sign_up: true, .. } | Body::Invoice { letter: 1.., .. }
+        )
+    });
+    for key in asked.filter_map(|doc| doc.address().parse().ok()) {
         let (page, _nobody) = oneshot::channel();
         drop(engine.send(Event::Visit(key, page)).await);
     }

@@ -56,6 +56,8 @@ pub const CALLS: &[(&str, &str, &str)] = &[
     ("recurring.change", "PATCH", "/v1/recurring/charges/"),
     ("charge.recur", "POST", "/v1/charges"),
     ("charge.schedule", "POST", "/v1/charges/*/schedule"),
+    ("file.upload", "POST", "/contacts/*/files"),
+    ("contact.hash", "POST", "/contacts/*/hash"),
 ];
 
 /// The effects whose answers name an amount, and where.
@@ -163,6 +165,8 @@ mod tests {
         assert_eq!(effect_of("GET", "/v1/cards"), Some(READ));
         assert_eq!(effect_of("POST", "/v1/charges"), Some("charge.recur"));
         assert_eq!(effect_of("POST", "/v1/charges/abc/schedule"), Some("charge.schedule"));
+        assert_eq!(effect_of("POST", "/contacts"), Some("contact.create"));
+        assert_eq!(effect_of("POST", "/contacts/p_1/files"), Some("file.upload"));
         for (method, path) in [
             ("POST", "/v1/charges/"),
             ("POST", "/v1/charges/a/refund"),

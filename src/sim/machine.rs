@@ -10,9 +10,11 @@ use serde_json::Value;
 use super::dice::Dice;
 use super::disk::{Places, SimDisk};
 use super::front::Tap;
+use super::letters;
 use super::power::{Death, Power};
 use super::world::PARTNER;
 use crate::base::clock::SharedClock;
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::{Client, Partner, Service, Transport};
@@ -39,6 +41,10 @@ const KEY: [u8; 32] = [7; 32];
 pub(crate) struct Drawer(pub(crate) Mutex<BTreeMap<String, String>>);
 
 impl Secrets for Drawer {
+    fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        letters::read(path, sha256)
+    }
+
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         let text = |field: &str| source.get(field).and_then(Value::as_str);
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,7 +168,7 @@ impl Machine {
     }
 
     /// The digest of a state that is made from the disks alone, on copies of them.
-    pub(crate) fn rebuilt(&self) -> Result<crate::base::hash::Digest, OpenError> {
+    pub(crate) fn rebuilt(&self) -> Result<Digest, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let pieces = Pieces {
             journal: Arc::new(copy(&self.journal)),

@@ -22,6 +22,7 @@ pub mod disk;
 pub mod durable;
 pub mod faults;
 pub mod front;
+mod letters;
 mod machine;
 mod plot;
 pub mod power;

@@ -55,11 +55,11 @@ fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
     };
     let owner = merchant.to_owned();
     let body = match kind {
-        "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| Body::Invoice {
-            merchant: owner,
-            contact,
-            lines: (0..dice.between(1, 3)).map(|_| amount(dice)).collect(),
-            mails: u32::try_from(dice.below(3)).unwrap_or(0),
+        "Invoice" => dice.pick(&of("Contact")).cloned().map(|contact| {
+            let lines: Vec<i64> = (0..dice.between(1, 3)).map(|_| amount(dice)).collect();
+            let mails = u32::try_from(dice.below(3)).unwrap_or(0);
+            let letter = u32::try_from(lines.len()).unwrap_or(1).saturating_sub(1);
+            Body::Invoice { merchant: owner, contact, lines, mails, letter }
         }),
         "RecurringCharge" => dice.pick(&of("SavedMethod")).cloned().map(|card| {
             let (amount, now) = (amount(dice), dice.percent(40));
@@ -173,7 +173,9 @@ fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
         Body::Merchant | Body::Opened { .. } | Body::Application { sign_up: false, .. } => {}
         Body::Application { sign_up: true, text } => *text = text.saturating_add(1),
         Body::Contact { merchant: _, hold } => *hold = !*hold,
-        Body::Invoice { merchant: _, contact: _, lines, mails: _ } => lines.push(amount(dice)),
+        Body::Invoice { merchant: _, contact: _, lines, mails: _, letter: _ } => {
+            lines.push(amount(dice));
+        }
         Body::Card { merchant: _, bank: _, text, holder, delete } => {
             let what = dice.below(3);
             *text = text.saturating_add(u32::from(what != 0));

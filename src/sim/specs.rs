@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::letters::Letters;
 use super::world::Tree;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
@@ -117,6 +118,7 @@ fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
         currency: Currency::USD,
         plans: BTreeMap::new(),
         programs: None,
+        files: Some(Arc::new(Letters)),
     };
     let row = register::find(&header.kind)?;
     let read = (row.read)(text, &key.namespace, &cx).ok()?;
@@ -132,6 +134,7 @@ fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
         digest: sha256(&canonical(&both)),
         spec: read.spec,
         references: read.references,
+        files: read.files.into_iter().filter_map(|one| one.found).collect(),
         place: Place {
             file: format!("{}.yaml", key.name).into(),
             line: 1,

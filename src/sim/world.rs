@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write as _;
 
-use super::applicant;
+use super::{applicant, letters};
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
 
@@ -61,6 +61,8 @@ pub enum Body {
         lines: Vec<i64>,
         /// To how many addresses it is mailed.
         mails: u32,
+        /// The number of the letter that it attaches; 0 for none.
+        letter: u32,
     },
     /// A saved card or bank account.
     Card {
@@ -253,7 +255,7 @@ impl Doc {
                  email_addresses: [{{address: {}}}]",
                 self.email()
             ),
-            Body::Invoice { merchant, contact, lines, mails } => {
+            Body::Invoice { merchant, contact, lines, mails, letter } => {
                 writeln!(
                     out,
                     "  merchant: {merchant}\n  contact: {contact}\n  bank_account: Operating\n  \
@@ -266,6 +268,9 @@ impl Doc {
                 for mail in 0..*mails {
                     let head = if mail == 0 { "  invoice_messages:\n" } else { "" };
                     writeln!(out, "{head}  - {{email_addresses: [{name}-{mail}@payers.example]}}")?;
+                }
+                if *letter > 0 {
+                    writeln!(out, "  attachments: [{{file: {}}}]", letters::name(*letter))?;
                 }
                 Ok(())
             }

@@ -7,14 +7,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::base::hash::{Digest, canonical_object, sha256};
 use crate::base::id::{Key, Name};
+use crate::kinds::files::Looked;
 use crate::kinds::register::KindRow;
 use crate::kinds::{CheckCx, Misfit, Read, Sole};
 use crate::model::issue::{At, Issue, Problem, Severity};
-use crate::model::manifest::{Annotations, Kept, Manifest, Place};
+use crate::model::manifest::{Annotations, AttachedFile, Kept, Manifest, Place};
 use crate::spec::finding::Finding;
 use crate::spec::lines::Source;
 use crate::spec::lint::{Keep, Linted, lint};
@@ -52,6 +53,8 @@ pub struct Document {
     pub sole: Option<&'static Sole>,
     /// What is wrong with it by itself.
     pub problems: Vec<Problem>,
+    /// The files that it names, as a look at them found them.
+    pub looked: Vec<Looked>,
 }
 
 impl Document {
@@ -76,7 +79,8 @@ pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -
         return read_clean(cx, source, slice, header, place);
     }
     let problems = findings_with_places(cx, source, slice, &linted, &header);
-    Document { place, key: header.key, manifest: None, sole: None, problems }
+    let looked = Vec::new();
+    Document { place, key: header.key, manifest: None, sole: None, problems, looked }
 }
 
 /// A text whose lines are counted only when something is wrong.
@@ -108,18 +112,19 @@ fn read_clean(
     // The kind's reader stops at a foreign field, of which the header has told.
     let read = row.filter(|_| !foreign).map(|row| (row.read)(text, &namespace, &cx.check));
     let mut misfit = None;
-    let mut manifest = None;
-    let mut sole = None;
+    let (mut manifest, mut sole, mut looked) = (None, None, Vec::new());
     match read {
         None => {}
         Some(Err(error)) => misfit = Some(error),
-        Some(Ok(Read { spec, references, issues: own })) => {
+        Some(Ok(Read { spec, references, issues: own, files })) => {
             issues.extend(own);
-            let digest = digest(&spec, &annotations);
+            looked = files;
+            let files: Vec<_> = looked.iter().filter_map(|one| one.found.clone()).collect();
+            let digest = digest(&spec, &annotations, &files);
             manifest = key.clone().map(|key| {
                 let place = place.clone();
                 let manifest =
-                    Manifest { key, labels, annotations, spec, references, digest, place };
+                    Manifest { key, labels, annotations, spec, references, files, digest, place };
                 sole = row.and_then(|row| (row.sole)(&manifest));
                 Arc::new(manifest.pack())
             });
@@ -130,12 +135,15 @@ fn read_clean(
     } else {
         Placed::new(cx, &source.source(), slice).all(&issues, misfit.as_ref())
     };
-    Document { place, key, manifest, sole, problems }
+    Document { place, key, manifest, sole, problems, looked }
 }
 
-fn digest(spec: &serde_json::Value, annotations: &Annotations) -> Digest {
+fn digest(spec: &Value, annotations: &Annotations, files: &[AttachedFile]) -> Digest {
     let annotations = json!(annotations);
-    sha256(&canonical_object([("spec", spec), ("annotations", &annotations)]))
+    let attached: Value = files.iter().map(|file| json!([file.path, file.sha256])).collect();
+    let whole = [("spec", spec), ("annotations", &annotations)];
+    let files = (!files.is_empty()).then_some(("files", &attached));
+    sha256(&canonical_object(whole.into_iter().chain(files)))
 }
 
 /// A document with an issue: its tree, and what must not be told of it.

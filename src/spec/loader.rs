@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::id::Key;
+use crate::kinds::files::Stamp;
 use crate::model::desired::{Coverage, Desired};
 use crate::model::issue::Problem;
 use crate::spec::decode::decode;
@@ -162,6 +163,12 @@ impl Loader {
         SpecIndex::pack(packed, read_at_ns)
     }
 
+    /// The files that documents name, and how they stood when they were looked at.
+    pub fn looked(&self) -> Vec<(String, Option<Stamp>)> {
+        let looked = self.files.values().flat_map(SpecFile::looked);
+        looked.map(|one| (one.path.clone(), one.stamp)).collect()
+    }
+
     fn look(&mut self, below: &[String], believe: Believe) -> Change {
         let mut touched = BTreeSet::new();
         let mut before: Vec<Listing> =
@@ -201,7 +208,8 @@ impl Loader {
         }
         let changed = |(path, stat): &(&String, &Stat)| {
             let known = self.files.get(path.as_str());
-            believe == Believe::Contents || known.is_none_or(|file| file.stat != **stat)
+            let changed = |file: &SpecFile| file.stat != **stat || self.names_changed(file);
+            believe == Believe::Contents || known.is_none_or(changed)
         };
         let changed: Vec<_> = listing.files.iter().filter(changed).collect();
         let wanted: Vec<_> = changed.iter().map(|(path, stat)| self.wanted(path, **stat)).collect();
@@ -218,8 +226,15 @@ impl Loader {
     }
 
     fn wanted<'p>(&self, path: &'p str, stat: Stat) -> Wanted<'p> {
-        let known = self.files.get(path).map(|file| file.hash);
+        let known = self.files.get(path).filter(|file| !self.names_changed(file));
+        let known = known.map(|file| file.hash);
         Wanted { path, name: self.name_of(path), stat, known }
+    }
+
+    /// Whether a file that this one's documents name looks other than it did.
+    fn names_changed(&self, file: &SpecFile) -> bool {
+        let files = self.cx.check.files.as_deref();
+        file.looked().any(|one| files.and_then(|files| files.stamp(&one.path)) != one.stamp)
     }
 
     /// Takes over what a look at a file gave.

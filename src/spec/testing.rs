@@ -57,6 +57,7 @@ const fn row(name: &'static str) -> KindRow {
         sole,
         step: Contact::step,
         gone: Contact::gone,
+        offer: Contact::offer,
     }
 }
 
@@ -86,6 +87,7 @@ fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
         spec: serde_json::to_value(&spec).unwrap(),
         references: references.into_iter().flatten().collect(),
         issues: zero.into_iter().collect(),
+        files: Vec::new(),
     })
 }
 
@@ -118,7 +120,8 @@ pub(crate) fn cx() -> ReadCx {
     let currency = Currency::USD;
     let plans = std::collections::BTreeMap::new();
     let web_urls = Vec::new();
-    let check = CheckCx { decimal_amounts_only: false, web_urls, currency, plans, programs: None };
+    let (programs, files) = (None, None);
+    let check = CheckCx { decimal_amounts_only: false, web_urls, currency, plans, programs, files };
     ReadCx { kinds: KINDS, check }
 }
 

@@ -14,6 +14,7 @@ use chrono::{DateTime, Utc};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use reckon::base::clock::VirtualClock;
+use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
@@ -28,6 +29,7 @@ use reckon::plan;
 use reckon::sandbox::{Options, Sandbox, Surface};
 use reckon::spec::document::ReadCx;
 use reckon::spec::loader::Loader;
+use reckon::spec::source::folder::AttachmentFolder;
 use reckon::store::disk::MemoryDisk;
 use reckon::store::facts::Facts;
 use reckon::store::fold::IndexFold;
@@ -40,8 +42,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-/// Texts in the open from the spec, files from the world, codes from the sandbox.
-struct FromSandbox(axum::Router, BTreeMap<String, String>);
+/// Texts in the open from the spec, files from the world, codes from the sandbox, attachments from their folder.
+struct FromSandbox(axum::Router, BTreeMap<String, String>, AttachmentFolder);
 
 impl Secrets for FromSandbox {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
@@ -54,6 +56,10 @@ impl Secrets for FromSandbox {
         let body = json!({"merchant": key.name});
         let answer = request(&self.0, "POST", "/_sandbox/credentials", None, Some(&body));
         Ok(Secret::from(answer["authorization_code"].as_str().unwrap_or_default().to_owned()))
+    }
+
+    fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        self.2.read(path, sha256).map_err(|message| SecretError { message })
     }
 }
 
@@ -123,7 +129,11 @@ impl World {
 
     /// Writes another file.
     pub(crate) fn write_beside(&self, name: &str, text: &str) {
-        std::fs::write(self.folder.path().join(name), text).unwrap();
+        self.write_bytes(name, text.as_bytes());
+    }
+
+    fn write_bytes(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.folder.path().join(name), bytes).unwrap();
     }
 
     /// Removes a file.
@@ -156,6 +166,17 @@ impl World {
         }
     }
 
+    /// The folder of attachments, beside the specs.
+    fn attachments(&self) -> AttachmentFolder {
+        AttachmentFolder::new(self.folder.path().join("attachments"))
+    }
+
+    /// Writes a file to attach.
+    pub(crate) fn attach(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::create_dir_all(self.folder.path().join("attachments")).unwrap();
+        self.write_bytes(&format!("attachments/{name}"), bytes.as_ref());
+    }
+
     fn loader(&self) -> Loader {
         let check = CheckCx {
             decimal_amounts_only: true,
@@ -163,6 +184,7 @@ impl World {
             currency: Currency::USD,
             plans: BTreeMap::new(),
             programs: None,
+            files: Some(Arc::new(self.attachments())),
         };
         let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
         loader.load_all();
@@ -197,7 +219,11 @@ impl World {
             facts: Facts::new(index),
             vault,
             clock: self.clock.clone(),
-            secrets: Arc::new(FromSandbox(self.sandbox.router(), self.files.clone())),
+            secrets: Arc::new(FromSandbox(
+                self.sandbox.router(),
+                self.files.clone(),
+                self.attachments(),
+            )),
             partner: Ok(PartnerAccess {
                 client_id: Secret::from(text("client_id")),
                 client_secret: Secret::from(text("client_secret")),

@@ -115,5 +115,6 @@ fn cx() -> CheckCx {
         currency: Currency::USD,
         plans: BTreeMap::from([("basic".to_owned(), false), ("trust".to_owned(), true)]),
         programs: Some(Vec::new()),
+        files: None,
     }
 }

@@ -13,6 +13,7 @@ fn opened(files: Option<PathBuf>) -> OpenedSecrets {
             BTreeSet::from(["CODE_MINE".to_owned()]),
         ),
         files,
+        attachments: None,
         programs: Programs::new(),
         identity: None,
         dir: PathBuf::from("/"),

@@ -9,6 +9,7 @@ use crate::base::id::Name;
 use crate::base::secret::Personal;
 use crate::kinds::amount::Amount;
 use crate::kinds::contact::Contact;
+use crate::kinds::files::FileRef;
 use crate::kinds::merchant::Merchant;
 use crate::kinds::refused::Refused;
 use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference, text};
@@ -51,7 +52,7 @@ pub struct Spec {
     /// E-mails with the portal link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invoice_messages: Vec<Message>,
-    /// Files that were uploaded under the contact.
+    /// Files for the payer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// Made of partner, kind, namespace and name.
@@ -99,12 +100,16 @@ pub struct Message {
     pub message: Option<String>,
 }
 
-/// One file.
+/// One file: one that is on the service, or one of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
     /// The service's `fref_` id of the file.
-    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// A path below the folder of `secrets.attachments`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 fn quantity() -> String {
@@ -174,11 +179,15 @@ impl Shape for Invoice {
         ),
         plain(
             "attachments",
-            "Files that were uploaded under the contact (partner-api, POST /invoices).",
+            "Files for the payer, each as `id` or as `file` (partner-api, POST /invoices).",
         ),
         plain(
             "attachments[].id",
-            "The `fref_` id of a processed file (partner-api, POST /invoices).",
+            "The `fref_` id of a file that was uploaded under the contact and processed (partner-api, POST /invoices).",
+        ),
+        plain(
+            "attachments[].file",
+            "A path below the folder of `secrets.attachments`: uploaded under the contact before the invoice is made; a later change of the file is not seen (design, part 5).",
         ),
     ];
     type Spec = Spec;
@@ -200,6 +209,15 @@ impl Shape for Invoice {
         let merchant = reference::read("spec.merchant", Merchant::NAME, &spec.merchant, namespace);
         let contact = reference::read("spec.contact", Contact::NAME, &spec.contact, namespace);
         merchant.into_iter().chain(contact).collect()
+    }
+
+    fn files(spec: &Spec) -> Vec<FileRef> {
+        let files = spec.attachments.iter().enumerate();
+        let named = files.filter_map(|(index, one)| {
+            let field = format!("spec.attachments[{index}].file");
+            Some(FileRef { field, path: one.file.clone()? })
+        });
+        named.collect()
     }
 
     fn check_links(_spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
@@ -296,14 +314,32 @@ fn messages(messages: &[Message]) -> Vec<Issue> {
 }
 
 fn attachments(files: &[Attachment]) -> Vec<Issue> {
-    let wrong = files.iter().enumerate().filter(|(_, file)| {
-        file.id.strip_prefix(FILE_ID_PREFIX).is_none_or(|rest| rest.trim().is_empty())
-    });
-    let issues = wrong.map(|(index, file)| {
-        let message = format!("`{}` is no id of an uploaded file", file.id);
-        let help = "write the `fref_` id that the service gave to the file";
-        let path = format!("spec.attachments[{index}].id");
-        Issue::error("reckon::invoice::attachment_id", &path, message, help)
+    let issues = files.iter().enumerate().filter_map(|(index, file)| {
+        let path = format!("spec.attachments[{index}]");
+        let twice = files.iter().take(index).any(|earlier| earlier == file);
+        match (&file.id, &file.file) {
+            (Some(_), Some(_)) | (None, None) => {
+                let help =
+                    "write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`";
+                let message = "an attachment is named in one way";
+                Some(Issue::error("reckon::invoice::attachment_form", &path, message, help))
+            }
+            (Some(_), None) | (None, Some(_)) if twice => {
+                let (message, help) = ("this file is attached already", "name it once");
+                Some(Issue::error("reckon::invoice::attachment_twice", &path, message, help))
+            }
+            (Some(id), None) => id_issue(&path, id),
+            (None, Some(_)) => None,
+        }
     });
     issues.collect()
+}
+
+fn id_issue(path: &str, id: &str) -> Option<Issue> {
+    let rest = id.strip_prefix(FILE_ID_PREFIX);
+    rest.is_none_or(|rest| rest.trim().is_empty()).then(|| {
+        let message = format!("`{id}` is no id of an uploaded file");
+        let help = "write the `fref_` id that the service gave to the file, or `file: PATH`";
+        Issue::error("reckon::invoice::attachment_id", &format!("{path}.id"), message, help)
+    })
 }

@@ -4,21 +4,24 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::Invoice;
+use super::attachments::{self, Attached};
 use crate::base::clock::timestamp;
-use crate::base::id::{Key, Mode};
+use crate::base::hash::SourceId;
+use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::create_invoice;
-use crate::effects::put;
+use crate::effects::{Obligation, create_invoice, make_link, put};
+use crate::kinds::contact::Contact;
 use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, named, needed, needed_id, object, orphaned,
-    reference, text,
+    Draft, MERCHANT, Object, StepCx, mode_of, named, needed, needed_id, object, obligation,
+    orphaned, reference, text,
 };
 use crate::kinds::{Kind, Shape};
+use crate::model::effect::Effect;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{MoneyMove, Reason};
+use crate::model::plan::{MoneyMove, Reason, Replaced, Verdict};
 
 /// The step of an invoice.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
@@ -27,11 +30,22 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let mode = mode_of(cx.view, &merchant);
     let money =
         total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning: "invoiced" });
+    let attached = if is_made(manifest, have) {
+        Ok(Attached::Named(Vec::new()))
+    } else {
+        attachments::attached(cx, manifest, have)
+    };
     let kind = Object {
         create: &|new| {
             let total = total.ok_or_else(|| Reason::Unfit("its lines have no sum".to_owned()))?;
             let body = body(cx, manifest, &merchant, total, new.mode)?;
-            Ok(create_invoice(new, body, total.minor()))
+            match attached.as_ref().map_err(Clone::clone)? {
+                Attached::Missing(file, contact, about) => {
+                    Ok(attachments::upload(new, have, (file, contact, about)))
+                }
+                Attached::Named(files) => Ok(create_invoice(new, body, files, total.minor())),
+                Attached::Processing(_) => Ok(create_invoice(new, body, &[], total.minor())),
+            }
         },
         change: &|_, _, changes| {
             Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
@@ -39,7 +53,52 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         money: money.into_iter().collect(),
         unready: &unready,
     };
-    object(cx, Invoice::FIELDS, manifest, have, &kind)
+    let mut draft = object(cx, Invoice::FIELDS, manifest, have, &kind);
+    if draft.verdict == Verdict::Blocked {
+        draft.money.clear();
+    }
+    if let Ok(attached) = &attached {
+        draft = attachments::confirming(draft, attached, have);
+    }
+    let replaces = have.filter(|_| !is_made(manifest, have)).and_then(|have| {
+        let new = SourceId::new(cx.partner, &manifest.key, manifest.annotations.generation);
+        replaced(have, new.as_str())
+    });
+    attachments::shown(Draft { replaces, ..draft }, manifest)
+}
+
+/// Whether the invoice is there, in the generation that its document wants.
+fn is_made(manifest: &Manifest, have: Option<&Observed>) -> bool {
+    let applied = have.filter(|have| have.exists).map(|have| have.applied.as_ref());
+    applied.is_some_and(|applied| {
+        applied.map_or(0, |applied| applied.generation) >= manifest.annotations.generation
+    })
+}
+
+/// The invoice that a new one replaces: it stays payable, for nothing on the service can end it.
+fn replaced(have: &Observed, source_id: &str) -> Option<Box<Replaced>> {
+    let text = |fact: &str| have.text(fact).map(str::to_owned);
+    have.exists.then(|| {
+        Box::new(Replaced {
+            source_id: source_id.to_owned(),
+            old_number: text("invoice_number"),
+            old_id: have.remote_id.as_ref().map(ToString::to_string),
+            old_stays_payable: true,
+        })
+    })
+}
+
+/// The portal link of an invoice that exists: a person may ask for it.
+fn offer(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
+    let contact = have.text("contact_id").and_then(|id| RemoteId::new(id).ok());
+    let contact = contact.or_else(|| {
+        let contact = reference(manifest, Contact::NAME)?;
+        cx.view.observed(&contact)?.remote_id.clone()
+    })?;
+    let merchant = reference(manifest, MERCHANT)?;
+    let applied = have.applied.clone().filter(|_| have.exists)?;
+    let new = obligation(cx, manifest, &merchant, &Value::Null).ok()?;
+    Some(make_link(Obligation { applied, ..new }, &contact))
 }
 
 /// The step of an invoice whose document is gone.
@@ -78,18 +137,18 @@ fn body(
     mode: Mode,
 ) -> Result<Value, Reason> {
     let owner = needed(cx, merchant)?;
-    let contact = reference(manifest, "Contact");
+    let contact = reference(manifest, Contact::NAME);
     let contact = contact.ok_or_else(|| Reason::Unfit("it names no contact".to_owned()))?;
     let spec = &manifest.spec;
     let mut body = json!({
-        "contact_id": needed_id(cx, &contact)?,
-        "bank_account_id": bank_account(spec, &owner)?,
+        "contact_id": contact_id(cx, &contact, mode)?,
+        "bank_account_id": bank_account(spec, &owner, mode)?,
         "invoice_date": invoice_date(cx, spec, merchant, &owner)?,
         "currency": total.currency(),
         "line_items": spec.get("line_items").and_then(Value::as_array).map(|lines| lines.iter().map(line).collect::<Vec<_>>()),
         "test_mode": mode == Mode::Test,
     });
-    for field in ["reference", "invoice_messages", "attachments"] {
+    for field in ["reference", "invoice_messages"] {
         if let Some(value) = spec.get(field) {
             put(&mut body, field, value.clone());
         }
@@ -108,11 +167,42 @@ fn line(line: &Value) -> Value {
     })
 }
 
-/// The id of the deposit account that the spec names by name or id.
-fn bank_account(spec: &Value, merchant: &Observed) -> Result<String, Reason> {
-    let account =
-        named(merchant.fact("bank_accounts"), text(spec, "bank_account"), "bank account")?;
-    Ok(text(account, "id").to_owned())
+/// The id of the contact, which has to be of the invoice's mode (partner-api, test invoice rules).
+fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Reason> {
+    let id = needed_id(cx, contact)?;
+    let known = cx.view.observed(contact);
+    let test = known.and_then(|known| known.fact("test_mode").as_bool());
+    match test.map(mode_word).filter(|other| *other != mode) {
+        Some(other) => Err(other_mode(&format!("{} was made", contact.short()), other, mode)),
+        None => Ok(id),
+    }
+}
+
+/// The id of the deposit account that the spec names by name or id; it has to be of the invoice's mode
+/// (partner-api, test invoice rules).
+fn bank_account(spec: &Value, merchant: &Observed, mode: Mode) -> Result<String, Reason> {
+    let wanted = text(spec, "bank_account");
+    let what = format!("the bank account {wanted:?} is");
+    let account = named(merchant.fact("bank_accounts"), wanted, "bank account");
+    let account = account.map_err(|reason| {
+        let other = if mode == Mode::Test { Mode::Live } else { Mode::Test };
+        let others = merchant.fact("other_bank_accounts");
+        let found = named(others, wanted, "bank account").is_ok();
+        if found { other_mode(&what, other, mode) } else { reason }
+    })?;
+    match account.get("test_mode").and_then(Value::as_bool).map(mode_word) {
+        Some(other) if other != mode => Err(other_mode(&what, other, mode)),
+        Some(_) | None => Ok(text(account, "id").to_owned()),
+    }
+}
+
+fn mode_word(test: bool) -> Mode {
+    if test { Mode::Test } else { Mode::Live }
+}
+
+/// Something of another mode than the invoice's.
+fn other_mode(what: &str, other: Mode, mode: Mode) -> Reason {
+    Reason::OtherMode(format!("{what} for {other} mode, and the invoice is in {mode} mode"))
 }
 
 /// The moment of the invoice: as written, or noon of a bare date in the merchant's zone.
@@ -145,5 +235,9 @@ impl Kind for Invoice {
 
     fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         gone(cx, key, have)
+    }
+
+    fn offer(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
+        offer(cx, manifest, have)
     }
 }

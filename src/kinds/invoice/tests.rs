@@ -38,7 +38,7 @@ fn defaults_are_filled_in_and_empty_lists_left_out() {
 fn every_optional_field_is_kept() {
     let rest = "currency: EUR\nreference: R-7\nline_items: [{description: A, rate_per_quantity: 1.50 EUR}]\n\
                 invoice_messages: [{email_addresses: [jane@example.com], subject: Hello, message: Please pay}]\n\
-                attachments: [{id: fref_1}]";
+                attachments: [{id: fref_1}, {file: letters/a.pdf}]";
     let spec = good("Invoice", &format!("{HEAD}{rest}"));
     assert_eq!(spec["currency"], "EUR");
     assert_eq!(spec["reference"], "R-7");
@@ -46,7 +46,7 @@ fn every_optional_field_is_kept() {
         spec["invoice_messages"],
         json!([{"email_addresses": ["jane@example.com"], "subject": "Hello", "message": "Please pay"}])
     );
-    assert_eq!(spec["attachments"], json!([{"id": "fref_1"}]));
+    assert_eq!(spec["attachments"], json!([{"id": "fref_1"}, {"file": "letters/a.pdf"}]));
 }
 
 #[test]
@@ -143,13 +143,43 @@ fn quantity_and_rate_type_are_fixed() {
 }
 
 #[test]
+fn an_attachment_is_named_in_one_way_and_once() {
+    check(
+        "line_items: [{description: A, rate_per_quantity: 1}]\nattachments: [{}, {id: fref_1, file: letters/a}, {id: fref_2}, {id: fref_2}, {file: letters/b}, {file: letters/b}]",
+        "reckon::invoice::attachment_form @ spec.attachments[0]: an attachment is named in one way | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`\n\
+         reckon::invoice::attachment_form @ spec.attachments[1]: an attachment is named in one way | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`\n\
+         reckon::invoice::attachment_twice @ spec.attachments[3]: this file is attached already | name it once\n\
+         reckon::invoice::attachment_twice @ spec.attachments[5]: this file is attached already | name it once",
+    );
+}
+
+#[test]
+fn a_file_is_looked_at_when_its_document_is_read() {
+    let spec = format!(
+        "{HEAD}line_items: [{{description: A, rate_per_quantity: 1}}]\nattachments: [{{file: letters/a.pdf}}, {{file: b.pdf}}]"
+    );
+    let read = read_in("Invoice", &spec, &cx()).unwrap();
+    assert_eq!(
+        lines(&read.issues),
+        "reckon::file::unreadable @ spec.attachments[1].file: `b.pdf` is not there | put it there"
+    );
+    let found: Vec<_> =
+        read.files.iter().map(|one| one.found.as_ref().map(|file| file.size)).collect();
+    assert_eq!(found, [Some(9), None]);
+    let closed = CheckCx { files: None, ..cx() };
+    assert!(lines(&read_in("Invoice", &spec, &closed).unwrap().issues).starts_with(
+        "reckon::file::closed @ spec.attachments[0].file: no folder of attachments is open to specs | write `secrets: {attachments: DIR}`"
+    ));
+}
+
+#[test]
 fn messages_have_addresses_and_attachments_have_ids() {
     check(
         "line_items: [{description: A, rate_per_quantity: 1}]\ninvoice_messages: [{email_addresses: []}, {email_addresses: [a@b.c, canary]}]\nattachments: [{id: fref_}, {id: f1}]",
         "reckon::invoice::no_address @ spec.invoice_messages[0].email_addresses: a message to nobody is not sent | write at least one address, or leave the message out\n\
          reckon::text::email @ spec.invoice_messages[1].email_addresses[1]: this is no e-mail address | write one, such as `jane@example.com`\n\
-         reckon::invoice::attachment_id @ spec.attachments[0].id: `fref_` is no id of an uploaded file | write the `fref_` id that the service gave to the file\n\
-         reckon::invoice::attachment_id @ spec.attachments[1].id: `f1` is no id of an uploaded file | write the `fref_` id that the service gave to the file",
+         reckon::invoice::attachment_id @ spec.attachments[0].id: `fref_` is no id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`\n\
+         reckon::invoice::attachment_id @ spec.attachments[1].id: `f1` is no id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`",
     );
 }
 

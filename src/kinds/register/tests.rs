@@ -145,7 +145,7 @@ const FULL: [(&str, &[&str]); 5] = [
         "Invoice",
         &[
             "merchant: a\ncontact: b\nbank_account: c\ninvoice_date: 2026-11-30\ncurrency: USD\nreference: R\n\
-           line_items: [{description: A, rate_per_quantity: 1}]\nattachments: [{id: fref_1}]\n\
+           line_items: [{description: A, rate_per_quantity: 1}]\nattachments: [{id: fref_1}, {file: letters/a}]\n\
            invoice_messages: [{email_addresses: [a@b.example], subject: S, message: M}]",
         ],
     ),

@@ -19,6 +19,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
         currency: Currency::USD,
         plans: std::collections::BTreeMap::new(),
         programs: None,
+        files: None,
     };
     let cx = ReadCx { kinds: KINDS, check };
     let mut loader = Loader::new(tree.root(), "specs", cx);

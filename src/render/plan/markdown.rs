@@ -76,6 +76,9 @@ fn item(step: &StepView) -> String {
     for money in &step.money {
         line(&mut out, &format!("  - {}", prose(&words::money(money))));
     }
+    if let Some(replaced) = &step.replaces {
+        line(&mut out, &format!("  - {}", prose(&replaced.to_string())));
+    }
     let fixed = fixed(step);
     for change in &step.changes {
         let sides = before_after(step, change, |side| code(&value(side)));

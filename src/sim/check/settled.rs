@@ -10,6 +10,7 @@ use crate::sandbox::Surface;
 use crate::sim::desk::text;
 use crate::sim::durable::{Story, name_of};
 use crate::sim::faults::Fault;
+use crate::sim::letters;
 use crate::sim::world::{Body, Doc};
 
 /// Only what nothing can settle is held.
@@ -91,9 +92,15 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
             let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));
             (!there).then(|| "there is no such contact".to_owned())
         }
-        Body::Invoice { .. } => {
-            let there = objects.invoices.iter().any(|one| same(one, "source_id", &source));
-            (!there).then(|| format!("there is no invoice {source}"))
+        Body::Invoice { letter, .. } => {
+            let mut invoices = objects.invoices.iter();
+            let Some(invoice) = invoices.find(|one| same(one, "source_id", &source)) else {
+                return Some(format!("there is no invoice {source}"));
+            };
+            let attached = invoice.pointer("/attachments/0/file_name").and_then(Value::as_str);
+            let wanted = (*letter > 0).then(|| letters::name(*letter));
+            (attached != wanted.as_deref())
+                .then(|| format!("the invoice {source} attaches {attached:?}, not {wanted:?}"))
         }
         Body::Card { .. } => {
             let mut methods = objects.methods.iter();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::id::Key;
+use crate::kinds::files::Looked;
 use crate::model::issue::{Problem, Severity};
 use crate::spec::decode::{BOM, Decoded, decode};
 use crate::spec::document::{Document, LazySource, ReadCx, cleaned, read};
@@ -40,6 +41,11 @@ impl SpecFile {
         }
         let problems = with_places(&source, &findings);
         Self { stat, hash, documents: documents.into_boxed_slice(), problems }
+    }
+
+    /// The files that its documents name, as they were found.
+    pub(super) fn looked(&self) -> impl Iterator<Item = &Looked> {
+        self.documents.iter().flat_map(|document| &document.looked)
     }
 
     /// The keys of the documents that have one, with their places in the file.

@@ -1,0 +1,201 @@
+//! A file is uploaded under a contact, so that invoices can name it (docs/assumptions.md).
+//!
+//! Nothing is shown of a list of files, so nothing could prove what became of a lost upload: it is sent
+//! again. A second copy that nobody names harms nobody and sends nothing. What the file is (a keyed digest)
+//! and whose it is stand in the intent's `about`; its bytes are read when they are sent, and sealed.
+
+use serde_json::{Value, json};
+
+use super::register::{
+    Answer, Doubt, EffectRow, Learned, Query, ReadCx, ReadingRow, Trouble, nothing,
+};
+use super::{Obligation, Shaped, expect};
+use crate::api::Call;
+use crate::api::file::{COMPLETED, GetFile, PROCESSING, UploadFile};
+use crate::base::hash::keyed;
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+use crate::model::manifest::AttachedFile;
+use crate::model::observed::Observed;
+
+/// The reading of how far the processing of a file is, about `{contact, file, id}`.
+pub const FILE_STATE: &str = "file.state";
+
+/// Sends in all before a person has to look: far more than a bad hour needs.
+const SENDS_MAX: u32 = 50;
+/// Begins the name of the fact that tells of one uploaded file; its digest follows.
+const FACT: &str = "file.";
+/// What the digests of files are for.
+const LABEL: &str = "attachment";
+
+/// A file that was uploaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uploaded {
+    /// Its id.
+    pub id: String,
+    /// Whether its processing has ended, so that an invoice may name it.
+    pub processed: bool,
+}
+
+/// What a file under a contact is known by: `{contact, file}`, the file as a keyed digest.
+pub fn file_name(contact: &RemoteId, file: &AttachedFile, key: &[u8; 32]) -> Value {
+    let digest = keyed(key, LABEL, file.sha256.as_bytes()).short();
+    json!({"contact": contact, "file": digest})
+}
+
+/// What is known of a file under a contact.
+pub fn uploaded(known: &Observed, about: &Value) -> Option<Uploaded> {
+    let fact = known.fact(&fact_name(about));
+    let same = fact.get("contact").is_some_and(|contact| Some(contact) == about.get("contact"));
+    let text = |field| fact.get(field).and_then(Value::as_str);
+    let processed = text("state") == Some(COMPLETED);
+    Some(Uploaded { id: text("id")?.to_owned(), processed }).filter(|_| same)
+}
+
+/// Uploads a file under a contact. The obligation's `applied` is what is on the service by now; nothing of it
+/// (a null spec) while there is no invoice.
+pub fn upload_file(
+    obligation: Obligation,
+    contact: &RemoteId,
+    file: &AttachedFile,
+    about: Value,
+) -> Effect {
+    let content = json!({"$file": file.path, "sha256": file.sha256});
+    let body = json!({"file_name": file.name, "content": content});
+    obligation.effect::<UploadFile>(ROW.name, &[contact.as_str()], body).sealed().about(about)
+}
+
+fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
+    let facts = known(&intent.about, &expect::id(reply)?, reply);
+    let exists = !intent.applied.spec.is_null();
+    Ok(Learned { remote_id: None, exists, facts, secrets: Vec::new() })
+}
+
+/// The fact of a file, as an answer shows it.
+fn known(about: &Value, id: &RemoteId, reply: &Value) -> Value {
+    let state = if is_processed(reply) { COMPLETED } else { PROCESSING };
+    json!({fact_name(about): {"contact": about.get("contact"), "id": id, "state": state}})
+}
+
+fn is_processed(reply: &Value) -> bool {
+    let state = reply.get("processing_state").and_then(Value::as_str).unwrap_or_default();
+    state.eq_ignore_ascii_case(COMPLETED)
+}
+
+fn fact_name(about: &Value) -> String {
+    format!("{FACT}{}", text(about, "file"))
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "file.upload",
+    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    baseline: None,
+    learn,
+    proves: nothing,
+};
+
+fn queries(about: &Value) -> Vec<Query> {
+    vec![Query::one(Call::to::<GetFile>(&[text(about, "contact"), text(about, "id")]))]
+}
+
+/// An attachment is named only after its processing is confirmed (partner-api, Invoice).
+fn learn_state(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
+    let Some(Answer::Body(reply)) = answers.first() else {
+        let why = "the service does not know the file that was uploaded";
+        return Err(Trouble::Later(why.to_owned()));
+    };
+    if !is_processed(reply) {
+        let state = text(reply, "processing_state");
+        return Err(Trouble::Wait(format!("an attachment is not processed yet (it is {state:?})")));
+    }
+    let id = RemoteId::new(text(cx.about, "id"));
+    let id =
+        id.map_err(|error| Trouble::Later(format!("the file's id cannot be used: {error}")))?;
+    let exists = cx.observed.is_some_and(|observed| observed.exists);
+    Ok(Learned { exists, facts: known(cx.about, &id, reply), ..Learned::default() })
+}
+
+pub(super) const STATE_ROW: ReadingRow =
+    ReadingRow { name: FILE_STATE, queries, learn: learn_state };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::hash::sha256;
+    use crate::base::id::{Key, Mode};
+    use crate::effects::testing::intent;
+
+    const KEY: [u8; 32] = [9; 32];
+
+    fn letter() -> AttachedFile {
+        let (path, name) = ("letters/a.pdf".to_owned(), "a.pdf".to_owned());
+        AttachedFile { path, name, size: 9, sha256: sha256(b"Dear Jane") }
+    }
+
+    fn contact(id: &str) -> RemoteId {
+        RemoteId::new(id).unwrap()
+    }
+
+    fn observed(facts: Value) -> Observed {
+        let merchant: Key = "Merchant/default/acme".parse().unwrap();
+        let mut known = Observed::unknown(merchant, chrono::DateTime::UNIX_EPOCH);
+        known.facts = facts;
+        known
+    }
+
+    #[test]
+    fn a_file_is_known_again_for_the_same_contact_and_content_alone() {
+        let about = file_name(&contact("p_1"), &letter(), &KEY);
+        let mut intent = intent("file.upload", &json!({}), Value::Null);
+        intent.about = about.clone();
+        let reply = json!({"id": "fref_1", "processing_state": "processing"});
+        let learned = learn(&intent, &reply).unwrap();
+        assert!(learned.remote_id.is_none(), "the file is not the invoice");
+        let known = observed(learned.facts);
+        let found = Uploaded { id: "fref_1".to_owned(), processed: false };
+        assert_eq!(uploaded(&known, &about), Some(found));
+        let other = AttachedFile { sha256: sha256(b"Dear John"), ..letter() };
+        assert_eq!(uploaded(&known, &file_name(&contact("p_1"), &other, &KEY)), None);
+        assert_eq!(uploaded(&known, &file_name(&contact("p_2"), &letter(), &KEY)), None);
+        let shown = format!("{about}{}", known.facts);
+        assert!(!shown.contains(&letter().sha256.short()), "only a keyed digest is kept");
+    }
+
+    #[test]
+    fn an_invoice_that_is_not_there_is_not_made_by_an_upload() {
+        let mut intent = intent("file.upload", &json!({}), Value::Null);
+        let reply = json!({"id": "fref_1", "processing_state": "COMPLETED"});
+        assert!(learn(&intent, &reply).unwrap().exists, "the old one stays known");
+        intent.applied.spec = Value::Null;
+        assert!(!learn(&intent, &reply).unwrap().exists);
+        assert!(learn(&intent, &json!({"processing_state": "completed"})).is_err());
+    }
+
+    #[test]
+    fn processing_is_waited_for_and_nothing_else_ends_it() {
+        let key: Key = "Invoice/default/it".parse().unwrap();
+        let mut about = file_name(&contact("p_1"), &letter(), &KEY);
+        crate::effects::put(&mut about, "id", "fref_1");
+        let cx = ReadCx {
+            key: &key,
+            generation: 0,
+            mode: Mode::Test,
+            observed: None,
+            about: &about,
+            knows_mark: &|_| true,
+        };
+        assert_eq!(queries(&about)[0].call.path, "/contacts/p_1/files/fref_1");
+        let read = |reply| learn_state(&cx, &[Answer::Body(reply)]);
+        let learned = read(json!({"id": "fref_1", "processing_state": "completed"})).unwrap();
+        assert!(uploaded(&observed(learned.facts), &about).unwrap().processed);
+        for state in ["processing", "failed", ""] {
+            let waits = read(json!({"id": "fref_1", "processing_state": state}));
+            assert!(matches!(waits, Err(Trouble::Wait(_))), "{state}");
+        }
+    }
+}

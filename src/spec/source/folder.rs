@@ -1,0 +1,197 @@
+//! The one folder beneath which specs may name files (`secrets.attachments`): no links, no more than the
+//! service takes. Files are read in pieces to look at them, and as a whole only to be sent.
+
+use std::fs::{File, symlink_metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::api::file::{FILE_BYTES_MAX, FILE_NAME_LENGTH_MAX};
+use crate::base::hash::Digest;
+use crate::kinds::files::{FileTrouble, Files, Stamp};
+use crate::model::manifest::AttachedFile;
+
+/// Bytes that are read at once.
+const PIECE_BYTES: usize = 64 * 1024;
+const NANOS: i64 = 1_000_000_000;
+
+/// The folder.
+#[derive(Debug, Clone)]
+pub struct AttachmentFolder {
+    root: PathBuf,
+}
+
+impl AttachmentFolder {
+    /// The folder at this path; it need not be there before a file in it is named.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The whole of a file that was looked at before. Errors: it cannot be read, or is another one by now.
+    pub fn read(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, String> {
+        let trouble = |trouble: FileTrouble| format!("{}: {}", trouble.message, trouble.help);
+        let file = self.open(path).map_err(trouble)?;
+        let mut bytes = Vec::new();
+        let broken = |error: io::Error| format!("the file {path} cannot be read: {error}");
+        file.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes).map_err(broken)?;
+        if crate::base::hash::sha256(&bytes) == sha256 {
+            return Ok(bytes);
+        }
+        Err(format!(
+            "the file {path} changed after its document was read: it is looked at again soon"
+        ))
+    }
+
+    /// Opens a plain file beneath the folder; no link leads there.
+    fn open(&self, path: &str) -> Result<File, FileTrouble> {
+        let plain = Path::new(path);
+        let mut parts = plain.components().peekable();
+        if parts.peek().is_none() || !parts.all(|part| matches!(part, Component::Normal(_))) {
+            let message = format!("`{path}` is not a plain path");
+            let help = "write a path below the folder of `secrets.attachments`, without `..`";
+            return Err(trouble("reckon::file::path", message, help));
+        }
+        let unreadable = |error: io::Error| {
+            let (root, message) =
+                (self.root.display(), format!("`{path}` cannot be read: {error}"));
+            trouble("reckon::file::unreadable", message, &format!("put the file beneath {root}"))
+        };
+        if self.has_link(plain).map_err(unreadable)? {
+            let message = format!("`{path}` is, or stands behind, a symbolic link");
+            return Err(trouble("reckon::file::symlink", message, "put the file itself there"));
+        }
+        let file = File::open(self.root.join(plain)).map_err(unreadable)?;
+        if !file.metadata().map_err(unreadable)?.is_file() {
+            let message = format!("`{path}` is no plain file");
+            return Err(trouble("reckon::file::path", message, "name a file"));
+        }
+        Ok(file)
+    }
+
+    /// Whether any part of a path below the folder is a symbolic link.
+    fn has_link(&self, path: &Path) -> io::Result<bool> {
+        let mut place = self.root.clone();
+        for part in path.components() {
+            place.push(part);
+            if symlink_metadata(&place)?.file_type().is_symlink() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Files for AttachmentFolder {
+    fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble> {
+        let file = self.open(path)?;
+        let (size, sha256) = digest(file).map_err(|error| {
+            let message = format!("`{path}` cannot be read: {error}");
+            trouble("reckon::file::unreadable", message, "make it readable")
+        })?;
+        let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        if size == 0 || size > FILE_BYTES_MAX {
+            let message = format!("`{path}` has {size} bytes");
+            let help = format!("a file has at least 1 byte and at most {FILE_BYTES_MAX}");
+            return Err(trouble("reckon::file::size", message, &help));
+        }
+        if name.chars().count() > FILE_NAME_LENGTH_MAX || name.chars().any(char::is_control) {
+            let message = "the file's name is too long, or holds a control character".to_owned();
+            return Err(trouble("reckon::file::name", message, "give the file a plain name"));
+        }
+        Ok(AttachedFile { path: path.to_owned(), name, size, sha256 })
+    }
+
+    fn stamp(&self, path: &str) -> Option<Stamp> {
+        let found = symlink_metadata(self.root.join(path)).ok()?;
+        let mtime_ns = found.mtime().saturating_mul(NANOS).saturating_add(found.mtime_nsec());
+        Some(Stamp { size: found.size(), mtime_ns, inode: found.ino() })
+    }
+}
+
+/// Length and digest of a file, read in pieces; of one that is too long, only so far.
+fn digest(file: File) -> io::Result<(u64, Digest)> {
+    let mut rest = file.take(FILE_BYTES_MAX.saturating_add(1));
+    let (mut hash, mut size) = (Sha256::new(), 0_u64);
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let read = rest.read(&mut piece)?;
+        if read == 0 {
+            return Ok((size, Digest::from_bytes(hash.finalize().into())));
+        }
+        hash.update(piece.get(..read).unwrap_or_default());
+        size = size.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+    }
+}
+
+fn trouble(code: &'static str, message: String, help: &str) -> FileTrouble {
+    FileTrouble { code, message, help: help.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::base::hash::sha256;
+
+    fn folder() -> (tempfile::TempDir, AttachmentFolder) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("letters")).unwrap();
+        fs::write(dir.path().join("letters/a.txt"), "Dear Jane").unwrap();
+        let folder = AttachmentFolder::new(dir.path());
+        (dir, folder)
+    }
+
+    #[test]
+    fn a_file_is_known_by_name_size_and_digest_and_read_only_as_it_was() {
+        let (dir, folder) = folder();
+        let found = folder.look("letters/a.txt").unwrap();
+        let sha256 = sha256(b"Dear Jane");
+        let path = "letters/a.txt".to_owned();
+        assert_eq!(found, AttachedFile { path, name: "a.txt".to_owned(), size: 9, sha256 });
+        assert_eq!(folder.read("letters/a.txt", sha256).unwrap(), b"Dear Jane");
+        let before = folder.stamp("letters/a.txt");
+        fs::write(dir.path().join("letters/a.txt"), "Dear Jane!").unwrap();
+        assert_ne!(folder.stamp("letters/a.txt"), before);
+        assert!(folder.read("letters/a.txt", sha256).unwrap_err().contains("changed"));
+        assert_eq!(folder.stamp("gone"), None);
+    }
+
+    #[test]
+    fn nothing_outside_the_folder_and_nothing_behind_a_link_is_looked_at() {
+        let (dir, folder) = folder();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("secret"), "x").unwrap();
+        symlink(outside.path(), dir.path().join("out")).unwrap();
+        symlink("letters/a.txt", dir.path().join("b.txt")).unwrap();
+        fs::write(dir.path().join("empty"), "").unwrap();
+        let code = |path: &str| folder.look(path).unwrap_err().code;
+        let up = format!("../{}/secret", outside.path().file_name().unwrap().display());
+        for (path, expect) in [
+            (up.as_str(), "path"),
+            ("/etc/passwd", "path"),
+            ("", "path"),
+            ("letters", "path"),
+            ("out/secret", "symlink"),
+            ("b.txt", "symlink"),
+            ("gone.txt", "unreadable"),
+            ("empty", "size"),
+        ] {
+            assert_eq!(code(path), format!("reckon::file::{expect}"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_the_service_would_refuse_is_refused_here() {
+        let (dir, folder) = folder();
+        let large = File::create(dir.path().join("large")).unwrap();
+        large.set_len(FILE_BYTES_MAX).unwrap();
+        assert_eq!(folder.look("large").unwrap().size, FILE_BYTES_MAX);
+        large.set_len(FILE_BYTES_MAX + 1).unwrap();
+        assert_eq!(folder.look("large").unwrap_err().code, "reckon::file::size");
+    }
+}
