@@ -92,8 +92,13 @@ fn so_far(new: &Applied, have: Option<&Observed>) -> Applied {
 }
 
 /// An invoice whose attachments are still processed is not made: the service is asked first.
-pub(super) fn confirming(draft: Draft, attached: &Attached, have: Option<&Observed>) -> Draft {
-    let (Attached::Processing(about), Some(Work::Effect(effect))) = (attached, &draft.work) else {
+pub(super) fn confirming(
+    draft: Draft,
+    attached: &Result<Attached, Reason>,
+    have: Option<&Observed>,
+) -> Draft {
+    let (Ok(Attached::Processing(about)), Some(Work::Effect(effect))) = (attached, &draft.work)
+    else {
         return draft;
     };
     let reading = Reading {

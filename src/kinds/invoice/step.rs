@@ -30,23 +30,14 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let mode = mode_of(cx.view, &merchant);
     let money =
         total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning: "invoiced" });
-    let attached = if is_made(manifest, have) {
+    let is_there = is_made(manifest, have);
+    let attached = if is_there {
         Ok(Attached::Named(Vec::new()))
     } else {
         attachments::attached(cx, manifest, have)
     };
     let kind = Object {
-        create: &|new| {
-            let total = total.ok_or_else(|| Reason::Unfit("its lines have no sum".to_owned()))?;
-            let body = body(cx, manifest, &merchant, total, new.mode)?;
-            match attached.as_ref().map_err(Clone::clone)? {
-                Attached::Missing(file, contact, about) => {
-                    Ok(attachments::upload(new, have, (file, contact, about)))
-                }
-                Attached::Named(files) => Ok(create_invoice(new, body, files, total.minor())),
-                Attached::Processing(_) => Ok(create_invoice(new, body, &[], total.minor())),
-            }
-        },
+        create: &|new| create(cx, manifest, have, attached.as_ref().map_err(Clone::clone)?, new),
         change: &|_, _, changes| {
             Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
         },
@@ -57,14 +48,28 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     if draft.verdict == Verdict::Blocked {
         draft.money.clear();
     }
-    if let Ok(attached) = &attached {
-        draft = attachments::confirming(draft, attached, have);
-    }
-    let replaces = have.filter(|_| !is_made(manifest, have)).and_then(|have| {
-        let new = SourceId::new(cx.partner, &manifest.key, manifest.annotations.generation);
-        replaced(have, new.as_str())
-    });
-    attachments::shown(Draft { replaces, ..draft }, manifest)
+    draft.replaces = have.filter(|_| !is_there).and_then(|have| replaced(cx, manifest, have));
+    attachments::shown(attachments::confirming(draft, &attached, have), manifest)
+}
+
+/// The effect that makes the invoice, or the one that has to come before it; or what stands in the way.
+fn create(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    attached: &Attached,
+    new: Obligation,
+) -> Result<Effect, Reason> {
+    let total = total(&manifest.spec);
+    let total = total.ok_or_else(|| Reason::Unfit("its lines have no sum".to_owned()))?;
+    let body = body(cx, manifest, &new.merchant, total, new.mode)?;
+    Ok(match attached {
+        Attached::Missing(file, contact, about) => {
+            attachments::upload(new, have, (file, contact, about))
+        }
+        Attached::Named(files) => create_invoice(new, body, files, total.minor()),
+        Attached::Processing(_) => create_invoice(new, body, &[], total.minor()),
+    })
 }
 
 /// Whether the invoice is there, in the generation that its document wants.
@@ -76,12 +81,12 @@ fn is_made(manifest: &Manifest, have: Option<&Observed>) -> bool {
 }
 
 /// The invoice that a new one replaces: it stays payable, for nothing on the service can end it.
-fn replaced(have: &Observed, source_id: &str) -> Option<Box<Replaced>> {
-    let text = |fact: &str| have.text(fact).map(str::to_owned);
+fn replaced(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Box<Replaced>> {
+    let new = SourceId::new(cx.partner, &manifest.key, manifest.annotations.generation);
     have.exists.then(|| {
         Box::new(Replaced {
-            source_id: source_id.to_owned(),
-            old_number: text("invoice_number"),
+            source_id: new.to_string(),
+            old_number: have.text("invoice_number").map(str::to_owned),
             old_id: have.remote_id.as_ref().map(ToString::to_string),
             old_stays_payable: true,
         })
