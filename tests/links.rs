@@ -113,6 +113,7 @@ async fn a_link_is_printed_once_and_shows_nowhere_else() {
     let sandbox = set_up(&mut stand).await;
     let told = stand.ends(&["link", "Invoice/one"], 1);
     assert!(told.contains("reckon::link::none"), "there is no invoice yet: {told}");
+    assert!(stand.ends(&["link", "Contact/jane"], 1).contains("reckon::link::kind"));
     stand.ends(&["-vvv", "apply", "--yes"], 0);
 
     let alone = link(&mut stand, &[]);

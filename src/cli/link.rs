@@ -12,9 +12,15 @@ use crate::base::id::Key;
 use crate::control::Request;
 use crate::control::socket::SocketClient;
 use crate::engine::{Event, Page, Reply, Until};
+use crate::kinds::Shape;
+use crate::kinds::invoice::Invoice;
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &OneArgs, out: Out) -> Result<Exit, Failure> {
+    if args.key.kind.as_str() != Invoice::NAME {
+        let what = format!("{} has no portal link", args.key.short());
+        return Err(Failure::input("reckon::link::kind", what).help("write Invoice/NAME"));
+    }
     let link = match Session::open(setup).await? {
         Session::Daemon(client) => beside(&client, &args.key).await?,
         Session::Own(own) => alone(setup, &args.key, *own).await?,
