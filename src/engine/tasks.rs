@@ -264,7 +264,11 @@ impl Engine {
         if most.is_some_and(|most| failures >= most) {
             self.backoff.give_up(&key);
         }
-        tracing::warn!(key = %key, failures, reason = unable.message(), "put off");
+        if matches!(unable, Unable::Waiting(_)) {
+            tracing::info!(key = %key, reason = unable.message(), "waits");
+        } else {
+            tracing::warn!(key = %key, failures, reason = unable.message(), "put off");
+        }
         self.unable.insert(key.clone(), unable);
         let made = self.planner.touch(&self.world, [key]);
         self.enqueue(made);
