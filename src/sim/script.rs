@@ -58,6 +58,8 @@ const CHANGES: &[&str] = &[
     "token.create",
     "recurring.change",
     "charge.recur",
+    "file.upload",
+    "contact.hash",
 ];
 
 /// What the sending of a call is called among crash points.
