@@ -9,6 +9,7 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::lists::Mode;
 use crate::sandbox::merchants::{APPLICATION, MerchantRecord, ModeKeys};
 use crate::sandbox::policy::Policy;
+use crate::sandbox::processing::{AccountRecord, CURRENCY_DEFAULT};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
@@ -76,21 +77,17 @@ fn profile(merchant: &MerchantRecord, policy: &Policy) -> MerchantProfile {
 }
 
 fn accounts(merchant: &MerchantRecord, policy: &Policy, mode: Mode) -> Vec<Account> {
-    let keys = merchant.keys(mode);
-    let account = |name: &str, kind: AccountType, id: &str| Account {
-        name: name.to_owned(),
-        kind,
-        currency: "USD".to_owned(),
-        recurring_charges_enabled: Some(policy.allows_recurring(id)),
-        id: id.to_owned(),
-        public_key: keys.public_key.clone(),
-        secret_key: Some(Secret::from(keys.secret_key.clone())),
-        trust_account: false,
-    };
-    vec![
-        account("Card", AccountType::Card, &keys.card_account),
-        account("eCheck", AccountType::Check, &keys.ach_account),
-    ]
+    let shown = merchant.keys(mode).accounts.iter().map(|account| Account {
+        name: account.name.clone(),
+        kind: account.kind.clone(),
+        currency: account.currency.clone(),
+        recurring_charges_enabled: Some(policy.allows_recurring(&account.id)),
+        id: account.id.clone(),
+        public_key: account.public_key.clone(),
+        secret_key: Some(Secret::from(account.secret_key.clone())),
+        trust_account: account.trust,
+    });
+    shown.collect()
 }
 
 /// One deposit account: what design and credentials show of it.
@@ -119,8 +116,8 @@ pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAc
     let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
         account_id: Some(if deposit.trust { "*****6789" } else { "*****1234" }.to_owned()),
         bank_name: Some("FIRST BANK OF TESTING".to_owned()),
-        currency: Some("USD".to_owned()),
-        processing_accounts: vec![processing(merchant.keys(deposit.mode))],
+        currency: Some(CURRENCY_DEFAULT.to_owned()),
+        processing_accounts: feeds(merchant.keys(deposit.mode), deposit.trust),
         id: deposit.id,
         name: deposit.name.to_owned(),
         trust: deposit.trust,
@@ -128,11 +125,18 @@ pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAc
     Ok(shown.collect())
 }
 
-fn processing(keys: &ModeKeys) -> ProcessingAccount {
+/// The card accounts that pay into a bank account: those that hold money as it does, else the first.
+fn feeds(keys: &ModeKeys, trust: bool) -> Vec<ProcessingAccount> {
+    let cards = || keys.accounts.iter().filter(|account| account.kind == AccountType::Card);
+    let alike: Vec<_> = cards().filter(|account| account.trust == trust).map(processing).collect();
+    if alike.is_empty() { cards().take(1).map(processing).collect() } else { alike }
+}
+
+fn processing(account: &AccountRecord) -> ProcessingAccount {
     let text = |text: &str| Some(text.to_owned());
     ProcessingAccount {
-        id: keys.card_account.clone(),
-        name: "Card".to_owned(),
+        id: account.id.clone(),
+        name: account.name.clone(),
         required_payment_fields: text("cvv,postal_code"),
         accepted_card_types: text("VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB"),
         cvv_policy: text("OPTIONAL"),
@@ -149,22 +153,9 @@ pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refus
     let owner = asked.owner()?;
     let record = cx.merchant(&owner.merchant)?;
     let keys = record.keys(owner.mode);
-    let account = |id: &str, name: &str| MerchantAccount {
-        id: id.to_owned(),
-        created: Some(record.created),
-        modified: Some(record.created),
-        status: Some("ACTIVE".to_owned()),
-        name: name.to_owned(),
-        primary: Some(true),
-        currency: Some("USD".to_owned()),
-        trust_account: Some(false),
-        ..MerchantAccount::default()
-    };
-    let card = MerchantAccount {
-        cvv_policy: Some("OPTIONAL".to_owned()),
-        avs_policy: Some("SUBMIT_IGNORE_RESULT".to_owned()),
-        accepted_card_types: Some("*".to_owned()),
-        ..account(&keys.card_account, "Card")
+    let of = |kind: AccountType| {
+        let accounts = keys.accounts.iter().filter(move |account| account.kind == kind);
+        accounts.map(|account| shown(account, &record)).collect()
     };
     Ok(Merchant {
         id: record.id.clone(),
@@ -174,8 +165,27 @@ pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refus
         public_key: Some(keys.public_key.clone()),
         contact_email: Some(owner_email(&record)),
         timezone: Some(record.timezone.clone()),
-        merchant_accounts: vec![card],
-        ach_accounts: vec![account(&keys.ach_account, "eCheck")],
+        merchant_accounts: of(AccountType::Card),
+        ach_accounts: of(AccountType::Check),
         ..Merchant::default()
     })
+}
+
+/// An account as the merchant's own record lists it (service-facts, 69).
+fn shown(account: &AccountRecord, owner: &MerchantRecord) -> MerchantAccount {
+    let card = |word: &str| (account.kind == AccountType::Card).then(|| word.to_owned());
+    MerchantAccount {
+        id: account.id.clone(),
+        created: Some(owner.created),
+        modified: Some(owner.created),
+        status: Some("ACTIVE".to_owned()),
+        name: account.name.clone(),
+        primary: Some(account.primary),
+        currency: Some(account.currency.clone()),
+        trust_account: Some(account.trust),
+        cvv_policy: card("OPTIONAL"),
+        avs_policy: card("SUBMIT_IGNORE_RESULT"),
+        accepted_card_types: card("*"),
+        ..MerchantAccount::default()
+    }
 }

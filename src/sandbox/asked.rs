@@ -21,7 +21,12 @@ pub(crate) enum Caller {
         merchant: String,
     },
     /// A merchant's key of one mode.
-    Key(Owner),
+    Key {
+        /// Whose.
+        owner: Owner,
+        /// The account whose own key it is.
+        account: Option<String>,
+    },
 }
 
 /// A request to the emulated service.
@@ -49,10 +54,18 @@ impl Asked {
     /// The owner behind the caller's key.
     pub(crate) fn owner(&self) -> Result<Owner, Refusal> {
         match &self.caller {
-            Caller::Key(owner) => Ok(owner.clone()),
+            Caller::Key { owner, account: _ } => Ok(owner.clone()),
             Caller::Anyone | Caller::Partner | Caller::Authorized { .. } => {
                 Err(Refusal::not_authorized())
             }
+        }
+    }
+
+    /// The account whose own key the caller has.
+    pub(crate) fn account_of_key(&self) -> Option<&str> {
+        match &self.caller {
+            Caller::Key { owner: _, account } => account.as_deref(),
+            Caller::Anyone | Caller::Partner | Caller::Authorized { .. } => None,
         }
     }
 
@@ -60,7 +73,7 @@ impl Asked {
     pub(crate) fn merchant(&self) -> Result<&str, Refusal> {
         match &self.caller {
             Caller::Authorized { merchant } => Ok(merchant),
-            Caller::Anyone | Caller::Partner | Caller::Key(_) => Err(Refusal::not_authorized()),
+            Caller::Anyone | Caller::Partner | Caller::Key { .. } => Err(Refusal::not_authorized()),
         }
     }
 

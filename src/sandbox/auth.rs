@@ -40,12 +40,12 @@ pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Call
         },
         Auth::PublicKey => {
             let entry = by_key(cx, &basic(header)?)?;
-            Ok(Caller::Key(entry.owner))
+            Ok(Caller::Key { owner: entry.owner, account: entry.account })
         }
         Auth::SecretKey => {
             let entry = by_key(cx, &basic(header)?)?;
             match entry.kind {
-                KeyKind::Secret => Ok(Caller::Key(entry.owner)),
+                KeyKind::Secret => Ok(Caller::Key { owner: entry.owner, account: entry.account }),
                 KeyKind::Public => Err(Refusal::not_authorized()),
             }
         }

@@ -14,6 +14,7 @@ use crate::sandbox::due::{self, Due};
 use crate::sandbox::ledger::{self, Movement};
 use crate::sandbox::lists::{Kept, KindOf, Owner};
 use crate::sandbox::methods::{KeptMethod, resolve};
+use crate::sandbox::processing::need_currency;
 use crate::sandbox::recur::Start;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
@@ -70,7 +71,10 @@ pub(crate) fn create(
     resolved.method.check("method", cx.now)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
-    let account = merchant.account(owner.mode, kind, new.account_id.as_deref())?;
+    let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
+    let account = merchant.account(owner.mode, kind, named, of_key)?;
+    need_currency(account, new.currency.as_deref())?;
+    let account = account.id.clone();
     check_terms(&new, &resolved.method)?;
     cx.policy(&owner.merchant)?.need_reference(new.reference.as_deref())?;
     let start =
@@ -99,9 +103,6 @@ pub(crate) fn create(
 }
 
 fn check_terms(new: &NewCharge, method: &KeptMethod) -> Result<(), Refusal> {
-    if new.currency.as_deref().is_some_and(|code| code != "USD") {
-        return Err(Refusal::rule("unsupported_currency", "Currency is not supported"));
-    }
     if new.auto_capture == Some(false) && !method.is_card() {
         let text = "Only cards can be authorized without capture";
         return Err(Refusal::rule("unavailable_for_merchant_policy", text));
@@ -145,7 +146,7 @@ pub(crate) fn settle(
 ) -> Result<KeptTransaction, Refusal> {
     let sequence = cx.next();
     let id = cx.id();
-    let object = new_transaction(cx, id.clone(), &order);
+    let object = new_transaction(cx, id.clone(), &order)?;
     let mut kept = Kept { owner: order.owner, sequence, object, inside: order.method };
     let under = kept.owner.key();
     cx.create(KIND, &under, &id, &kept)?;
@@ -169,15 +170,16 @@ pub(crate) fn settle(
     Ok(kept)
 }
 
-fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Transaction {
+fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction, Refusal> {
+    let merchant = cx.merchant(&order.owner.merchant)?;
     let now = Some(Timestamp(cx.now));
-    Transaction {
+    Ok(Transaction {
         id,
         kind: TransactionType::Charge,
         account_id: order.account.clone(),
         status: TransactionStatus::Pending,
         amount: order.amount,
-        currency: "USD".to_owned(),
+        currency: merchant.currency(order.owner.mode, &order.account),
         auto_capture: Some(order.auto_capture),
         amount_refunded: Some(0),
         created: now,
@@ -189,7 +191,7 @@ fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Transaction {
         data: order.data.clone(),
         method: Some(order.method.shown.clone()),
         ..Transaction::default()
-    }
+    })
 }
 
 /// What time will do to an authorised charge: the daily capture, or the end of a hold.

@@ -23,6 +23,10 @@ impl Mode {
         if test { Self::Test } else { Self::Live }
     }
 
+    pub(crate) fn other(self) -> Self {
+        if self == Self::Test { Self::Live } else { Self::Test }
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Test => "test",

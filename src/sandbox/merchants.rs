@@ -6,11 +6,11 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use crate::api::credentials::MerchantProfile;
-use crate::api::method::MethodKind;
+use crate::api::credentials::{AccountType, MerchantProfile};
 use crate::api::wire::Timestamp;
 use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
 use crate::sandbox::lists::{Mode, Owner};
+use crate::sandbox::processing::AccountRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
@@ -40,10 +40,10 @@ pub(crate) struct MerchantRecord {
 pub(crate) struct ModeKeys {
     pub(crate) public_key: String,
     pub(crate) secret_key: String,
-    pub(crate) card_account: String,
-    pub(crate) ach_account: String,
     pub(crate) operating: String,
     pub(crate) trust: String,
+    /// The accounts that take payments: one of each type is there from the beginning.
+    pub(crate) accounts: Vec<AccountRecord>,
 }
 
 /// What a key opens.
@@ -59,6 +59,9 @@ pub(crate) enum KeyKind {
 pub(crate) struct KeyEntry {
     pub(crate) owner: Owner,
     pub(crate) kind: KeyKind,
+    /// The account whose own key it is; none for a key of the merchant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) account: Option<String>,
 }
 
 impl MerchantRecord {
@@ -98,48 +101,25 @@ impl MerchantRecord {
         let tomorrow = self.today(now).checked_add_days(Days::new(1));
         tomorrow.map_or(today, |date| self.at(date, hour))
     }
-
-    /// The account that pays by this kind: the one named, or the primary one.
-    /// Errors: of another mode, of another kind, unknown (gateway-api, POST /v1/charges, rule 1).
-    pub(crate) fn account(
-        &self,
-        mode: Mode,
-        kind: &MethodKind,
-        asked: Option<&str>,
-    ) -> Result<String, Refusal> {
-        let keys = self.keys(mode);
-        let fitting =
-            if *kind == MethodKind::Bank { &keys.ach_account } else { &keys.card_account };
-        let Some(asked) = asked else {
-            return Ok(fitting.clone());
-        };
-        if asked == fitting {
-            return Ok(fitting.clone());
-        }
-        if asked == keys.card_account || asked == keys.ach_account {
-            let text = "Payment method type does not fit the account";
-            return Err(Refusal::rule("incorrect_payment_type", text));
-        }
-        let other = self.keys(if mode == Mode::Test { Mode::Live } else { Mode::Test });
-        if asked == other.card_account || asked == other.ach_account {
-            let text = "Account is not available in this mode";
-            return Err(Refusal::rule("unavailable_for_merchant_mode", text));
-        }
-        let text = "No account for the payment method";
-        Err(Refusal::rule("no_account_for_payment_method", text))
-    }
 }
 
 fn derive_keys(seed: &[u8; 32], name: &str, mode: Mode) -> ModeKeys {
     let label = |what: &str| format!("merchant/{}/{what}", mode.as_str());
     let id = |what: &str| named(seed, &label(what), name);
+    let first = |what: &str, shown: &str, kind: AccountType| AccountRecord {
+        name: shown.to_owned(),
+        primary: true,
+        ..AccountRecord::derive(seed, name, mode, what, kind)
+    };
     ModeKeys {
         public_key: alphanumerics(seed, &label("public"), name, PUBLIC_KEY),
         secret_key: alphanumerics(seed, &label("secret"), name, LONG),
-        card_account: id("card"),
-        ach_account: id("ach"),
         operating: format!("bank_{}", id("operating")),
         trust: format!("bank_{}", id("trust")),
+        accounts: vec![
+            first("card", "Card", AccountType::Card),
+            first("ach", "eCheck", AccountType::Check),
+        ],
     }
 }
 
@@ -170,15 +150,51 @@ impl Cx<'_> {
         };
         self.put(&record(&merchant.id), &merchant)?;
         for mode in [Mode::Test, Mode::Live] {
-            let owner = Owner { merchant: merchant.id.clone(), mode };
             let keys = merchant.keys(mode);
-            for (key, kind) in
-                [(&keys.public_key, KeyKind::Public), (&keys.secret_key, KeyKind::Secret)]
-            {
-                self.put(&format!("x/key/{key}"), &KeyEntry { owner: owner.clone(), kind })?;
+            self.open_keys(&merchant, mode, None, [&keys.public_key, &keys.secret_key])?;
+            for account in &keys.accounts {
+                let own = [&account.public_key, &account.secret_key];
+                self.open_keys(&merchant, mode, Some(&account.id), own)?;
             }
         }
         Ok(merchant)
+    }
+
+    /// Lets a public and a secret key in, those of an account if one is named.
+    fn open_keys(
+        &mut self,
+        merchant: &MerchantRecord,
+        mode: Mode,
+        account: Option<&String>,
+        keys: [&String; 2],
+    ) -> Result<(), Refusal> {
+        let owner = Owner { merchant: merchant.id.clone(), mode };
+        for (key, kind) in keys.into_iter().zip([KeyKind::Public, KeyKind::Secret]) {
+            let entry = KeyEntry { owner: owner.clone(), kind, account: account.cloned() };
+            self.put(&format!("x/key/{key}"), &entry)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a merchant one more account; a primary one takes that place from the other of its type.
+    pub(crate) fn add_account(
+        &mut self,
+        mut merchant: MerchantRecord,
+        mode: Mode,
+        account: AccountRecord,
+    ) -> Result<(), Refusal> {
+        let accounts = match mode {
+            Mode::Test => &mut merchant.test.accounts,
+            Mode::Live => &mut merchant.live.accounts,
+        };
+        for other in accounts.iter_mut().filter(|other| other.kind == account.kind) {
+            other.primary &= !account.primary;
+        }
+        accounts.retain(|other| other.id != account.id);
+        accounts.push(account.clone());
+        self.put(&record(&merchant.id), &merchant)?;
+        let own = [&account.public_key, &account.secret_key];
+        self.open_keys(&merchant, mode, Some(&account.id), own)
     }
 
     /// The merchant of an approved application, made if there is none of its name.

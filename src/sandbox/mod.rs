@@ -42,6 +42,7 @@ mod outcomes;
 mod policy;
 mod post;
 mod preview;
+mod processing;
 mod recur;
 mod recurring;
 mod recurring_change;

@@ -12,6 +12,7 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
 use crate::sandbox::methods::{KeptMethod, resolve};
 use crate::sandbox::options::Surface;
+use crate::sandbox::processing::need_currency;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::compare;
@@ -72,10 +73,10 @@ pub(crate) fn create(
     refuse_today(&schedule, merchant.today(cx.now))?;
     let method = take_method(cx, &owner, new.method.clone())?;
     let kind = &method.shown.kind;
-    let account = merchant.account(owner.mode, kind, new.account_id.as_deref())?;
-    if new.currency.as_deref().is_some_and(|code| code != "USD") {
-        return Err(Refusal::rule("unsupported_currency", "Currency is not supported"));
-    }
+    let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
+    let account = merchant.account(owner.mode, kind, named, of_key)?;
+    need_currency(account, new.currency.as_deref())?;
+    let account = account.id.clone();
     cx.policy(&owner.merchant)?.need_reference(new.reference.as_deref())?;
     begin(cx, &owner, new, account, method)
 }
@@ -89,8 +90,9 @@ pub(crate) fn begin(
     method: KeptMethod,
 ) -> Result<RecurringCharge, Refusal> {
     cx.policy(&owner.merchant)?.need_recurring(&account)?;
-    let today = cx.merchant(&owner.merchant)?.today(cx.now);
-    let object = build(cx, new, account, &method);
+    let merchant = cx.merchant(&owner.merchant)?;
+    let (today, currency) = (merchant.today(cx.now), merchant.currency(owner.mode, &account));
+    let object = RecurringCharge { currency, ..build(cx, new, account, &method) };
     let sequence = cx.next();
     let inside = Inside { method, ..Inside::default() };
     let mut kept = Kept { owner: owner.clone(), sequence, object, inside };
@@ -124,7 +126,6 @@ fn build(
         description: new.description,
         reference: new.reference.filter(|_| public),
         amount: new.amount.unwrap_or(0),
-        currency: "USD".to_owned(),
         max_occurrences: new.max_occurrences,
         max_amount: new.max_amount,
         data: new.data.filter(|_| public),

@@ -11,6 +11,7 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::lenient;
 use crate::sandbox::lists::Owner;
 use crate::sandbox::options::Surface;
+use crate::sandbox::processing::need_currency;
 use crate::sandbox::recurring::{Change, KIND, KeptRecurring, calendar, find, refuse_today, step};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -80,7 +81,9 @@ fn update(
     }
     let kind = &kept.inside.method.shown.kind;
     let account = change.account_id.as_deref().unwrap_or(&kept.object.account_id);
-    kept.object.account_id = merchant.account(kept.owner.mode, kind, Some(account))?;
+    let account = merchant.account(kept.owner.mode, kind, Some(account), None)?;
+    need_currency(account, Some(&kept.object.currency))?;
+    kept.object.account_id.clone_from(&account.id);
     let public = cx.world.options.surface == Surface::Public;
     let object = &mut kept.object;
     object.amount = change.amount.unwrap_or(object.amount);
@@ -144,7 +147,9 @@ fn change_method(
             let kind = &kept.inside.method.shown.kind;
             if *kind != own_kind {
                 let merchant = cx.merchant(&owner.merchant)?;
-                kept.object.account_id = merchant.account(owner.mode, kind, None)?;
+                let account = merchant.account(owner.mode, kind, None, None)?;
+                need_currency(account, Some(&kept.object.currency))?;
+                kept.object.account_id.clone_from(&account.id);
             }
         }
         MethodRef::Card(new) => {

@@ -89,7 +89,7 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
 fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner, Refusal> {
     let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
-        (Ok(Caller::Key(owner)), _) => Ok(owner),
+        (Ok(Caller::Key { owner, account: _ }), _) => Ok(owner),
         (Ok(_) | Err(_), Some(key)) => Ok(auth::by_key(cx, key)?.owner),
         (Ok(_), None) => Err(Refusal::not_authorized()),
         (Err(refusal), None) => Err(refusal),

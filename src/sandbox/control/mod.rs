@@ -1,6 +1,7 @@
 //! The sandbox's own paths: for people, tests and checkers, from this machine alone. Never part of the
 //! emulated service, never counted as requests to it, never struck by faults.
 
+mod accounts;
 mod applications;
 mod clock;
 mod faults;
@@ -81,6 +82,10 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
         ("POST", ["settings"]) => {
             let order = object(body)?;
             change(sandbox, |_, cx| partner::set_settings(cx, &order))
+        }
+        ("POST", ["accounts"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| accounts::add(cx, &order))
         }
         ("GET", ["policy"]) => read(sandbox, policy::list),
         ("POST", ["policy"]) => {

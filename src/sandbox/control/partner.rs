@@ -3,11 +3,13 @@
 use chrono_tz::Tz;
 use serde_json::{Value, json};
 
+use crate::api::credentials::AccountType;
 use crate::sandbox::accounts::deposits;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::lists::Mode;
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::oauth::{client_id, client_secret, issue_code};
+use crate::sandbox::processing::AccountRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
@@ -45,23 +47,24 @@ fn merchant(record: &MerchantRecord) -> Value {
 
 fn keys(record: &MerchantRecord, mode: Mode) -> Value {
     let keys = record.keys(mode);
-    let account = |id: &str, kind: &str| {
-        json!({
-            "id": id,
-            "type": kind,
-            "public_key": keys.public_key,
-            "secret_key": keys.secret_key,
-        })
-    };
+    let first = |kind: &AccountType| keys.accounts.iter().find(|one| one.kind == *kind);
+    let id = |kind: &AccountType| first(kind).map(|account| account.id.as_str());
     json!({
         "public_key": keys.public_key,
         "secret_key": keys.secret_key,
-        "card_account_id": keys.card_account,
-        "ach_account_id": keys.ach_account,
-        "accounts": [
-            account(&keys.card_account, "MerchantAccount"),
-            account(&keys.ach_account, "AchAccount"),
-        ],
+        "card_account_id": id(&AccountType::Card),
+        "ach_account_id": id(&AccountType::Check),
+        "accounts": keys.accounts.iter().map(account).collect::<Vec<_>>(),
+    })
+}
+
+/// An account with its own keys.
+pub(super) fn account(account: &AccountRecord) -> Value {
+    json!({
+        "id": account.id,
+        "type": account.kind,
+        "public_key": account.public_key,
+        "secret_key": account.secret_key,
     })
 }
 

@@ -29,11 +29,8 @@ fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
 }
 
 fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
-    let of = |mode: Mode| {
-        let keys = merchant.keys(mode);
-        [&keys.card_account, &keys.ach_account]
-    };
-    of(Mode::Test).into_iter().chain(of(Mode::Live))
+    let of = |mode: Mode| merchant.keys(mode).accounts.iter().map(|account| &account.id);
+    of(Mode::Test).chain(of(Mode::Live))
 }
 
 /// Changes what is named: `{merchant, brand, reference_required, recurring_charges_enabled: true|false|{ACCOUNT:

@@ -1,5 +1,6 @@
 //! The rooms, asked in raw JSON as the reference documents write it, through the router and without sockets.
 
+mod accounts;
 mod applications;
 mod banks;
 mod cards;

@@ -105,7 +105,7 @@ async fn credentials_hold_keys_and_accounts_of_both_modes() {
         assert_eq!(accounts[0]["public_key"].as_str().unwrap().len(), 24);
         assert_eq!(accounts[0]["secret_key"].as_str().unwrap().len(), 64);
         let demo = house.demo().await;
-        assert_eq!(accounts[0]["secret_key"], demo[mode]["secret_key"]);
+        assert_eq!(accounts[0]["secret_key"], demo[mode]["accounts"][0]["secret_key"]);
         assert_eq!(accounts[1]["id"], demo[mode]["ach_account_id"]);
     }
     let banks = house.call("GET", "/bank-accounts", Some(&bearer), &Value::Null).await.ok();

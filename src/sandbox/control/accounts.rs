@@ -1,0 +1,48 @@
+//! `/_sandbox/accounts`: a merchant gets one more account.
+
+use serde_json::Value;
+
+use crate::api::credentials::AccountType;
+use crate::base::money::Currency;
+use crate::sandbox::answer::Answer;
+use crate::sandbox::control::partner::account;
+use crate::sandbox::lists::Mode;
+use crate::sandbox::processing::AccountRecord;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Makes an account, or replaces the one of this name: `{merchant, mode: test|live, type:
+/// MerchantAccount|AchAccount, name, currency, primary, trust_account}`; the merchant is made if there
+/// is none. Answers the account with its keys.
+pub(super) fn add(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+    let text = |field: &str| {
+        order.get(field).and_then(Value::as_str).filter(|text: &&str| !text.is_empty())
+    };
+    let merchant = text("merchant").ok_or_else(|| Refusal::invalid("Name a merchant"))?;
+    let name = text("name").ok_or_else(|| Refusal::invalid("Name the account"))?;
+    let kind = AccountType::from(text("type").unwrap_or(AccountType::Card.as_str()));
+    if matches!(kind, AccountType::Other(_)) {
+        return Err(Refusal::invalid("type is `MerchantAccount` or `AchAccount`"));
+    }
+    let mode = match text("mode") {
+        None | Some("test") => Mode::Test,
+        Some("live") => Mode::Live,
+        Some(_) => return Err(Refusal::invalid("mode is `test` or `live`")),
+    };
+    let currency = text("currency").map(str::parse::<Currency>).transpose();
+    let currency = currency.map_err(|_| Refusal::invalid("Unknown currency"))?;
+    let flag = |field: &str| order.get(field).and_then(Value::as_bool).unwrap_or(false);
+    let merchant = cx.merchant_named(merchant, None)?;
+    let what = format!("{}/{name}", kind.as_str());
+    let made = AccountRecord::derive(&cx.world.seed, &merchant.name, mode, &what, kind);
+    let made = AccountRecord {
+        name: name.to_owned(),
+        currency: currency.unwrap_or(Currency::USD).code().to_owned(),
+        primary: flag("primary"),
+        trust: flag("trust_account"),
+        ..made
+    };
+    let shown = account(&made);
+    cx.add_account(merchant, mode, made)?;
+    Answer::json(&shown)
+}

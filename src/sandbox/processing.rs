@@ -1,0 +1,116 @@
+//! The accounts that take a merchant's payments in one mode, each with keys of its own (partner-api,
+//! Account object).
+//!
+//! A key of an account opens the whole mode of its merchant, as the merchant's own key does. Where a
+//! request names no account, it selects its own; the merchant's key selects the primary one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::credentials::AccountType;
+use crate::api::method::MethodKind;
+use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
+use crate::sandbox::lists::Mode;
+use crate::sandbox::merchants::MerchantRecord;
+use crate::sandbox::refusal::Refusal;
+
+/// The currency of an account that says nothing else.
+pub(crate) const CURRENCY_DEFAULT: &str = "USD";
+
+/// One account as it is kept.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct AccountRecord {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: AccountType,
+    pub(crate) currency: String,
+    /// Taken where a request names none?
+    pub(crate) primary: bool,
+    /// Is its money held in trust?
+    pub(crate) trust: bool,
+    pub(crate) public_key: String,
+    pub(crate) secret_key: String,
+}
+
+impl AccountRecord {
+    /// An account whose keys come from the seed; `what` tells it from the merchant's others.
+    pub(crate) fn derive(
+        seed: &[u8; 32],
+        merchant: &str,
+        mode: Mode,
+        what: &str,
+        kind: AccountType,
+    ) -> Self {
+        let label = |part: &str| format!("merchant/{}/{part}{what}", mode.as_str());
+        Self {
+            id: named(seed, &label(""), merchant),
+            name: what.to_owned(),
+            kind,
+            currency: CURRENCY_DEFAULT.to_owned(),
+            primary: false,
+            trust: false,
+            public_key: alphanumerics(seed, &label("public/"), merchant, PUBLIC_KEY),
+            secret_key: alphanumerics(seed, &label("secret/"), merchant, LONG),
+        }
+    }
+
+    /// Does it take this kind of method?
+    pub(crate) fn takes(&self, kind: &MethodKind) -> bool {
+        let wanted = if *kind == MethodKind::Bank { AccountType::Check } else { AccountType::Card };
+        self.kind == wanted
+    }
+}
+
+impl MerchantRecord {
+    /// An account of one mode.
+    pub(crate) fn find_account(&self, mode: Mode, id: &str) -> Option<&AccountRecord> {
+        self.keys(mode).accounts.iter().find(|account| account.id == id)
+    }
+
+    /// The account that pays by this kind: the one named, else the one whose key asks, else the primary
+    /// one. Errors: of another mode, of another kind, unknown (gateway-api, POST /v1/charges, rule 1).
+    pub(crate) fn account(
+        &self,
+        mode: Mode,
+        kind: &MethodKind,
+        named: Option<&str>,
+        of_key: Option<&str>,
+    ) -> Result<&AccountRecord, Refusal> {
+        let none =
+            || Refusal::rule("no_account_for_payment_method", "No account for the payment method");
+        let Some(named) = named else {
+            let own = of_key.and_then(|id| self.find_account(mode, id));
+            let mut accounts = self.keys(mode).accounts.iter();
+            let primary = || accounts.find(|account| account.primary && account.takes(kind));
+            return own.filter(|own| own.takes(kind)).or_else(primary).ok_or_else(none);
+        };
+        match self.find_account(mode, named) {
+            Some(account) if account.takes(kind) => Ok(account),
+            Some(_) => {
+                let text = "Payment method type does not fit the account";
+                Err(Refusal::rule("incorrect_payment_type", text))
+            }
+            None if self.find_account(mode.other(), named).is_some() => {
+                let text = "Account is not available in this mode";
+                Err(Refusal::rule("unavailable_for_merchant_mode", text))
+            }
+            None => Err(none()),
+        }
+    }
+
+    /// The currency of an account.
+    pub(crate) fn currency(&self, mode: Mode, account: &str) -> String {
+        let found = self.find_account(mode, account);
+        found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
+    }
+}
+
+/// 422 where money is of another currency than its account's.
+pub(crate) fn need_currency(account: &AccountRecord, asked: Option<&str>) -> Result<(), Refusal> {
+    match asked {
+        Some(code) if code != account.currency => {
+            Err(Refusal::rule("unsupported_currency", "Currency is not supported"))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
