@@ -119,9 +119,17 @@ async fn every_field_of_a_contact() {
     assert_eq!(faults(&contact::TABLE, as_it_is).await, Vec::<String>::new());
 }
 
+/// Two files to attach.
+async fn with_letters(world: &mut World) -> Names {
+    for name in ["letter.txt", "other.txt"] {
+        world.attach(name, name);
+    }
+    Names::new()
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_field_of_an_invoice() {
-    assert_eq!(faults(&invoice::TABLE, as_it_is).await, Vec::<String>::new());
+    assert_eq!(faults(&invoice::TABLE, with_letters).await, Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]

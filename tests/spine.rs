@@ -185,13 +185,14 @@ async fn renamed() -> World {
     world
 }
 
+/// The last of the tokens is the one of the recurring charge that the card pays.
 #[tokio::test(start_paused = true)]
 async fn a_lost_token_or_change_is_settled_without_a_second_use_of_a_token() {
     for (method, path, fault, tokens, changes) in [
-        ("PATCH", "/v1/cards/", "drop_after", 1, 1),
-        ("PATCH", "/v1/cards/", "error_before", 2, 2),
-        ("POST", "/v1/tokens", "drop_after", 2, 1),
-        ("POST", "/v1/tokens", "error_before", 2, 1),
+        ("PATCH", "/v1/cards/", "drop_after", 2, 1),
+        ("PATCH", "/v1/cards/", "error_before", 3, 2),
+        ("POST", "/v1/tokens", "drop_after", 3, 1),
+        ("POST", "/v1/tokens", "error_before", 3, 1),
     ] {
         let world = renamed().await;
         strike(&world, method, path, fault, 1);
@@ -211,7 +212,11 @@ async fn a_token_that_grew_old_is_not_sent_but_another_one_made() {
     world.control("DELETE", "faults", &Value::Null);
     tokio::time::advance(Duration::from_mins(4)).await;
     assert_eq!(world.settle().await, Vec::<String>::new());
-    assert_eq!(served(&world, "POST", "/v1/tokens"), 2);
+    assert_eq!(
+        served(&world, "POST", "/v1/tokens"),
+        3,
+        "one more for the card, one for its charge"
+    );
     assert_eq!(served(&world, "PATCH", "/v1/cards/"), 1);
     assert_eq!(said(&world, "cards", &["name"]), [json!("Jane Roe")]);
 }
@@ -222,7 +227,8 @@ async fn a_refused_token_or_change_is_told_and_sent_once() {
     world.settle().await;
     world.write(&TREE.replace("exp_year: 2031", "exp_year: 2028"));
     let told = world.settle().await;
-    assert!(told.len() == 1 && told[0].contains("Refused"), "{told:?}");
+    assert!(told.len() == 2 && told[0].contains("Refused"), "{told:?}");
+    assert!(told[1].contains("waits for SavedMethod/jane-card"), "{told:?}");
     let before = requests(&world);
     assert_eq!(world.settle().await, told);
     assert_eq!(requests(&world), before);

@@ -56,6 +56,7 @@ async fn beside(client: &SocketClient, args: &ApplyArgs, out: Out) -> Result<Exi
 async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, mut own: Own) -> Result<Exit, Failure> {
     setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
+    engine.look_at_accounts().await?;
     let exit = match before(setup, args, engine) {
         Some(before) if is_nothing(&before, engine) => {
             plan::show(&before, out)?;

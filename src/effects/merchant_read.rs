@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::code_exchange::APPLICATION;
+use super::merchant_accounts::{ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, listed, primary};
 use super::merchant_bind::bind;
 use super::put;
 use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
@@ -16,6 +17,7 @@ use crate::api::merchant::GetMerchant;
 use crate::base::id::Mode;
 use crate::base::secret::Secret;
 use crate::model::bound::BOUND;
+use crate::model::observed::Observed;
 
 /// The reading of a merchant that has a `payments` token.
 pub const CREDENTIALS: &str = "merchant.credentials";
@@ -47,15 +49,13 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
         Mode::Live => ("live", "live_accounts"),
     };
     let accounts = list(credentials.get(field));
-    let first = accounts.iter().find(|account| text(account, "type") == "MerchantAccount");
-    let Some(first) = first.or(accounts.first()) else {
+    let Some(first) = bound_account(cx, accounts) else {
         return Err(Trouble::Later(format!("the merchant has no {mode} accounts")));
     };
     let name = credentials.pointer("/merchant/name").and_then(Value::as_str);
     let bound = bind(cx, accounts.iter().map(|account| text(account, "public_key")), name)?;
-    let facts = json!({
+    let mut facts = json!({
         BOUND: bound,
-        "surveyed": null,
         "mode": cx.mode,
         "public_key": text(first, "public_key"),
         "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
@@ -65,8 +65,21 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
         "reference_required": credentials.pointer("/merchant/reference_required"),
         "merchant_name": name,
     });
+    if is_bound_anew(cx) {
+        put(&mut facts, "surveyed", Value::Null);
+    }
     let key = Secret::from(text(first, "secret_key").to_owned());
-    Ok(Learned { exists: true, facts, secrets: vec![("secret_key", key)], remote_id: None })
+    let secrets = vec![("secret_key", key), (ACCOUNT_KEYS, account_keys(accounts))];
+    Ok(Learned { exists: true, facts, secrets, remote_id: None })
+}
+
+/// The account whose keys stand for the merchant: the one that was bound first, as long as it is there,
+/// else the first that takes cards.
+fn bound_account<'a>(cx: &ReadCx<'_>, accounts: &'a [Value]) -> Option<&'a Value> {
+    let before = cx.observed.and_then(|observed| observed.text("public_key"));
+    let same = |account: &&Value| Some(text(account, "public_key")) == before;
+    let cards = |account: &&Value| text(account, "type") == CARDS;
+    accounts.iter().find(same).or_else(|| accounts.iter().find(cards)).or(accounts.first())
 }
 
 /// The bank accounts of this mode. No field of a bank account names its mode, but it names the
@@ -94,8 +107,14 @@ fn others(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
 }
 
 /// What a token gave, and what it opened: with keys alone none of it is known or used any more.
-const OPENED_BY_TOKEN: [&str; 7] =
-    ["token", APPLICATION, "secret_key", "accounts", "bank_accounts", "merchant_name", "surveyed"];
+const OPENED_BY_TOKEN: [&str; 6] =
+    ["token", APPLICATION, "secret_key", "accounts", "bank_accounts", "merchant_name"];
+
+/// Whether another account than before may be opened: its objects have not been looked at.
+fn is_bound_anew(cx: &ReadCx<'_>) -> bool {
+    let before = cx.observed.and_then(Observed::bound);
+    before.is_none_or(|before| before.generation < cx.generation)
+}
 
 fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let read = answers.first().and_then(|answer| match answer {
@@ -110,19 +129,30 @@ fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     for older in OPENED_BY_TOKEN {
         put(&mut facts, older, Value::Null);
     }
+    if is_bound_anew(cx) {
+        put(&mut facts, "surveyed", Value::Null);
+    }
     if let Some(merchant) = read {
-        let cards = list(merchant.get("merchant_accounts")).iter();
-        let accounts = cards.chain(list(merchant.get("ach_accounts"))).map(account);
         put(&mut facts, "public_key", json!(text(merchant, "public_key")));
         put(&mut facts, "timezone", json!(merchant.get("timezone")));
-        put(&mut facts, "accounts", accounts.collect::<Vec<_>>());
+        put(&mut facts, "accounts", listed(merchant).iter().map(account).collect::<Vec<_>>());
+        put(&mut facts, PRIMARY, primary(merchant));
     }
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
 /// What is kept of an account: nothing secret.
 fn account(account: &Value) -> Value {
-    pick(account, &["id", "name", "type", "currency", "recurring_charges_enabled", "trust_account"])
+    const KEPT: &[&str] = &[
+        "id",
+        "name",
+        "type",
+        "currency",
+        "recurring_charges_enabled",
+        "trust_account",
+        "public_key",
+    ];
+    pick(account, KEPT)
 }
 
 /// What is kept of a bank account: nothing secret.
@@ -142,11 +172,11 @@ fn pick(object: &Value, fields: &[&str]) -> Value {
 }
 
 /// A sequence, empty where there is none.
-fn list(value: Option<&Value>) -> &[Value] {
+pub(super) fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// A text field, empty where there is none.
-fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+pub(super) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use super::{Obligation, Shaped, expect, put};
 use crate::api::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
 use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
 use crate::api::{Call, Endpoint};
-use crate::base::id::RemoteId;
+use crate::base::id::{Key, RemoteId};
 use crate::effects::register::{Learned, Query};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -123,11 +123,26 @@ impl MethodSource<'_> {
         body
     }
 
+    /// The same for another resource, which borrows the details: their secrets are found as those of
+    /// `owner`.
+    pub(super) fn borrowed(self, obligation: &Obligation, owner: &Key) -> Value {
+        let mut body = Self { description: None, ..self }.body(obligation);
+        let secret = self.sort.secret();
+        let source = self.details.get(secret);
+        put(&mut body, secret, json!({"$secret": source, "$of": owner.to_string()}));
+        body
+    }
+
     /// The effect with everything in this source that its answer has to show.
     pub(super) fn asked(self, effect: Effect) -> Effect {
+        self.asked_in("", effect)
+    }
+
+    /// The same, where the answer holds the method in a field of its own, such as `method.`.
+    pub(super) fn asked_in(self, place: &str, effect: Effect) -> Effect {
         let field = |name: &str| self.details.get(name).cloned().unwrap_or_default();
         let shown = self.sort.shown().iter();
-        shown.fold(effect, |effect, name| effect.expecting(name, field(name)))
+        shown.fold(effect, |effect, name| effect.expecting(&format!("{place}{name}"), field(name)))
     }
 }
 

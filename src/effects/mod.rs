@@ -15,6 +15,7 @@ mod contact_hash;
 pub mod expect;
 mod file_upload;
 mod invoice_create;
+mod merchant_accounts;
 mod merchant_bind;
 mod merchant_read;
 mod merchant_survey;
@@ -39,20 +40,21 @@ pub use contact_create::create_contact;
 pub use contact_hash::make_link;
 pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_file, uploaded};
 pub use invoice_create::create_invoice;
+pub use merchant_accounts::{ACCOUNT_KEYS, ACCOUNTS, account_key, has_several};
 pub use merchant_read::{CREDENTIALS, KEYS};
 pub use merchant_survey::SURVEY;
 pub use method::{MethodSort, MethodSource};
 pub use method_change::{change_method, renew_method};
 pub use method_delete::delete_method;
 pub use method_save::save_method;
-pub use recurring_change::change_recurring;
+pub use recurring_change::{change_recurring, renew_recurring};
 pub use recurring_create::create_recurring;
 pub use register::{
     Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Proved, Query, READINGS, ReadCx,
     ReadingRow, Search, Trouble, effect_row, reading_row,
 };
 pub use surcharge_read::SURCHARGE;
-pub use token_create::{FreshToken, create_token};
+pub use token_create::{FreshToken, create_token, create_token_for};
 
 use std::collections::BTreeMap;
 
@@ -80,6 +82,10 @@ pub struct Obligation {
     pub applied: Applied,
     /// What to do when nothing proves a creation.
     pub on_doubt: OnDoubt,
+    /// The merchant's account whose own key signs it; none for the merchant's key.
+    pub account: Option<String>,
+    /// The merchant-facing host of the merchant's brand, where that is not the configured one.
+    pub web_url: Option<String>,
 }
 
 impl Obligation {
@@ -92,6 +98,8 @@ impl Obligation {
             host: call.host,
             path: call.path,
             auth: call.auth,
+            account: self.account,
+            web_url: self.web_url,
             body,
         };
         Effect {

@@ -1,19 +1,23 @@
-//! A recurring charge's amount, schedule, limits or description change (gateway-api, PATCH
-//! /v1/recurring/charges/{id}).
+//! A recurring charge's amount, schedule, limits or description change, and its method by what a fresh
+//! token holds (gateway-api, PATCH /v1/recurring/charges/{id}).
 //!
 //! The change is absolute, so once nothing of the first try can be on its way any more, the same
-//! bytes sent again end in the same state, also on a service that cannot show the charge.
+//! bytes sent again end in the same state, also on a service that cannot show the charge. A token is never
+//! sent again: the next try has one of its own. What it replaced does not all show, so such a change
+//! happened only if the charge was modified since the look just before.
 
 use serde_json::{Value, json};
 
+use super::method::MethodSource;
 use super::put;
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
+use super::token_create::FreshToken;
 use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
-use crate::model::intent::Intent;
+use crate::model::intent::{Intent, StoredBody};
 
 /// Changes fields of a recurring charge. `text`, where given, is the new description.
 pub fn change_recurring(
@@ -31,16 +35,36 @@ pub fn change_recurring(
     asked.into_iter().fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
+/// The same change, with the method replaced by what a fresh token holds.
+pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &FreshToken) -> Effect {
+    put(&mut effect.request.body, "method", json!({"$sealed": token.sealed}));
+    let effect = effect.sealed().using(token.once());
+    source.asked_in("method.", effect.expecting("method.fingerprint", token.fingerprint.clone()))
+}
+
+/// When the charge was last modified, for a change that shows by nothing else.
+fn baseline(effect: &Effect) -> Option<Query> {
+    effect.sealed.then(|| read(effect.target.as_ref()))
+}
+
+fn read(target: Option<&RemoteId>) -> Query {
+    Query::one(Call::to::<GetRecurring>(&[target.map_or("", RemoteId::as_str)]))
+}
+
 fn queries(intent: &Intent) -> Vec<Query> {
-    let target = intent.target.as_ref().map_or("", RemoteId::as_str);
-    vec![Query::one(Call::to::<GetRecurring>(&[target]))]
+    vec![read(intent.target.as_ref())]
+}
+
+/// Whether the charge is as it was asked; for a token, also whether anything was done at all.
+fn happened(intent: &Intent, charge: &Value) -> bool {
+    let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
+    let untouched = charge.get("modified") == intent.baseline.get("modified");
+    expect::mismatches(&intent.expect, charge).is_empty() && !(by_token && untouched)
 }
 
 fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
-        Some(Answer::Body(charge)) if expect::mismatches(&intent.expect, charge).is_empty() => {
-            Finding::Happened(charge.clone())
-        }
+        Some(Answer::Body(charge)) if happened(intent, charge) => Finding::Happened(charge.clone()),
         Some(Answer::Body(_)) => Finding::Absent,
         Some(answer @ Answer::Missing(_)) if answer.unknown_path() => Finding::Absent,
         Some(Answer::Missing(_) | Answer::Items(_)) | None => {
@@ -52,7 +76,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.change",
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: None,
+    baseline: Some(baseline),
     learn: recurring_create::learn,
     proves: nothing,
 };

@@ -227,6 +227,7 @@ pub static EFFECTS: &[EffectRow] = &[
 pub static READINGS: &[ReadingRow] = &[
     super::merchant_read::CREDENTIALS_ROW,
     super::merchant_read::KEYS_ROW,
+    super::merchant_accounts::ROW,
     super::merchant_survey::ROW,
     super::surcharge_read::ROW,
     super::file_upload::STATE_ROW,

@@ -34,6 +34,8 @@ pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
             host: Host::Base,
             path: String::new(),
             auth: Auth::SecretKey,
+            account: None,
+            web_url: None,
             body: StoredBody::None,
         },
         expect,

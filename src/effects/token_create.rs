@@ -13,6 +13,7 @@ use super::{Obligation, Shaped, expect};
 use crate::api::one_time_token::{CreateToken, TOKEN_LIFE_MINUTES};
 use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
+use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::model::effect::{Effect, Once};
 use crate::model::intent::Intent;
@@ -66,6 +67,22 @@ pub(super) fn spent() -> Value {
 /// put on the service.
 pub fn create_token(obligation: Obligation, source: MethodSource<'_>, known: &Applied) -> Effect {
     let body = source.body(&obligation);
+    token_of(obligation, body, known)
+}
+
+/// The same of another document's details, for something that copied them: `owner` is the resource
+/// whose secrets they are.
+pub fn create_token_for(
+    obligation: Obligation,
+    source: MethodSource<'_>,
+    known: &Applied,
+    owner: &Key,
+) -> Effect {
+    let body = source.borrowed(&obligation, owner);
+    token_of(obligation, body, known)
+}
+
+fn token_of(obligation: Obligation, body: Value, known: &Applied) -> Effect {
     let applied = Applied { digest: obligation.applied.digest, ..known.clone() };
     let obligation = Obligation { applied, ..obligation };
     let sort = body.get("type").cloned().unwrap_or_default();

@@ -7,6 +7,7 @@ use crate::api::Auth;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::Access;
+use crate::effects::{ACCOUNT_KEYS, account_key};
 use crate::model::observed::Observed;
 
 /// Where a merchant's credentials may come from.
@@ -18,6 +19,8 @@ pub(super) struct Wallet {
     pub spec: Option<Value>,
     /// Whether those of its manifest come first: they are about to be read.
     pub is_read: bool,
+    /// The account whose own keys are used where it has any.
+    pub account: Option<String>,
 }
 
 impl Wallet {
@@ -52,8 +55,12 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
         Auth::PublicKey => ("public_key", "/keys/public_key"),
     };
     let known = shared.merchant(&wallet.merchant).map_err(EngineError::from)?;
-    let known = known.filter(|_| !(wallet.is_read && wallet.names(field)));
-    let secret = match sealed(shared, known.as_deref(), fact)? {
+    let known = known.as_deref().filter(|_| !(wallet.is_read && wallet.names(field)));
+    let secret = match own(shared, wallet, known, auth)? {
+        Some(secret) => Some(secret),
+        None => sealed(shared, known, fact)?,
+    };
+    let secret = match secret {
         Some(secret) => secret,
         None => from_spec(shared, wallet, field).map_err(NoAccess::Secret)?,
     };
@@ -61,6 +68,32 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
         Auth::Payments => Access::Bearer(secret),
         Auth::None | Auth::Tenant | Auth::SecretKey | Auth::PublicKey => Access::Basic(secret),
     })
+}
+
+/// The account's own key of this kind, where an account is meant and the credentials gave it one.
+fn own(
+    shared: &Shared,
+    wallet: &Wallet,
+    known: Option<&Observed>,
+    auth: Auth,
+) -> Result<Option<Secret>, EngineError> {
+    let Some(account) = wallet.account.as_deref() else { return Ok(None) };
+    match auth {
+        Auth::None | Auth::Tenant | Auth::Payments => Ok(None),
+        Auth::PublicKey => Ok(known.and_then(|known| public_key(known, account))),
+        Auth::SecretKey => {
+            let keys = sealed(shared, known, ACCOUNT_KEYS)?;
+            Ok(keys.and_then(|keys| account_key(&keys, account)))
+        }
+    }
+}
+
+/// The public key of an account.
+fn public_key(known: &Observed, account: &str) -> Option<Secret> {
+    let mut accounts = known.fact("accounts").as_array()?.iter();
+    let account = accounts.find(|one| one.get("id").is_some_and(|id| id == account))?;
+    let key = account.get("public_key")?.as_str().filter(|key| !key.is_empty())?;
+    Some(Secret::from(key.to_owned()))
 }
 
 /// A sealed credential, or an open one such as a public key.

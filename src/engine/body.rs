@@ -1,10 +1,11 @@
 //! A request's body: secrets are put in as late as possible, and private bytes are sealed.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::shared::{EngineError, SecretError, Shared};
 use crate::api::Call;
 use crate::base::hash::keyed;
+use crate::base::id::Key;
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody, StoredRequest};
 use crate::store::vault::Sealed;
@@ -25,7 +26,8 @@ fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, Sec
     match template {
         Value::Object(fields) => {
             if let Some(source) = fields.get("$secret") {
-                let secret = shared.secrets.resolve(source, &effect.key)?;
+                let owner = owner(fields).unwrap_or_else(|| effect.key.clone());
+                let secret = shared.secrets.resolve(source, &owner)?;
                 return Ok(Value::from(secret.expose()));
             }
             if let Some(reference) = fields.get("$sealed").and_then(Value::as_str) {
@@ -49,6 +51,27 @@ fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, Sec
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(template.clone()),
     }
+}
+
+/// The resource whose secret a placeholder stands for, where it is another than the effect's own.
+fn owner(placeholder: &Map<String, Value>) -> Option<Key> {
+    placeholder.get("$of").and_then(Value::as_str)?.parse().ok()
+}
+
+/// Whose key seals a body. One that holds the details of another resource has a key of its own, which
+/// can be destroyed once nothing needs them.
+fn subject(effect: &Effect) -> String {
+    let borrowed = |value: &Value| value.as_object().is_some_and(|one| owner(one).is_some());
+    let fields = effect.request.body.as_object();
+    if fields.is_some_and(|fields| fields.values().any(borrowed)) {
+        return borrowed_details(&effect.key);
+    }
+    effect.key.to_string()
+}
+
+/// Whose key seals what a resource was lent of another one.
+pub(super) fn borrowed_details(key: &Key) -> String {
+    format!("{key}/borrowed")
 }
 
 /// A value that the vault holds.
@@ -91,7 +114,7 @@ pub(super) fn store(
             (StoredBody::Plain(String::from_utf8_lossy(bytes).into_owned()), Vec::new())
         }
         Some(bytes) => {
-            let subject = effect.key.to_string();
+            let subject = subject(effect);
             let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
             let digest = keyed(&shared.settings.planning.digest_key, "body", bytes);
             let reference = sealed.reference().to_string();
@@ -105,6 +128,8 @@ pub(super) fn store(
         host: request.host,
         path: request.path.clone(),
         auth: request.auth,
+        account: request.account.clone(),
+        web_url: request.web_url.clone(),
         body,
     };
     Ok((stored, blobs))

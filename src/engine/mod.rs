@@ -9,6 +9,7 @@
 //! dropping the engine at any await leaves a state from which the next start goes on.
 
 mod access;
+mod again;
 mod approve;
 mod body;
 mod lone;
@@ -35,6 +36,7 @@ use crate::base::id::{IntentId, Key};
 use crate::base::planted;
 use crate::model::desired::Desired;
 use crate::plan::{Planner, World};
+use again::Again;
 use lone::Lone;
 
 pub use approve::Approving;
@@ -86,6 +88,7 @@ pub struct Engine {
     tasks: JoinSet<Finished>,
     busy: BTreeSet<Key>,
     lone: Lone,
+    again: Again,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -115,6 +118,7 @@ impl Engine {
             tasks: JoinSet::new(),
             busy: BTreeSet::new(),
             lone: Lone::default(),
+            again: Again::default(),
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -159,6 +163,7 @@ impl Engine {
         self.recover();
         loop {
             self.start_tasks()?;
+            self.read_again();
             self.publish();
             if self.tasks.is_empty() && self.idle() {
                 for waiter in self.waiters.drain(..) {
@@ -171,6 +176,7 @@ impl Engine {
             }
             let due = self.backoff.next_due();
             let dated = self.next_dates();
+            let again = self.next_again();
             tokio::select! {
                 biased;
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
@@ -179,6 +185,7 @@ impl Engine {
                 }
                 () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
                 () = schedule::until(dated), if dated.is_some() && !self.stopping => self.redate(),
+                () = schedule::until(again), if again.is_some() && !self.stopping => {}
                 else => return Ok(()),
             }
         }
@@ -212,6 +219,7 @@ impl Engine {
             Event::Files(paths) => self.reload(&paths),
             Event::Ask(Question::Settle, reply) => {
                 self.reload(&[]);
+                self.again.forget();
                 self.waiters.push(reply);
             }
             Event::Verify(reply) => {

@@ -45,6 +45,11 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         shared.write(Vec::new(), spent.into_iter().collect()).await?;
         return Ok(Finished::Moved(job.effect.key));
     }
+    if spent.is_some() {
+        // What a token was made of is not needed any more.
+        let borrowed = body::borrowed_details(&job.effect.key);
+        shared.vault.erase(&borrowed).map_err(EngineError::from)?;
+    }
     let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
     let effect = job.effect;
     let intent = Intent {
@@ -140,7 +145,13 @@ pub(super) async fn send(
         }
     };
     let _permit = shared.permits().acquire().await;
-    Ok(shared.client.send(&call, &access).await)
+    let Some(web_url) = &intent.request.web_url else {
+        return Ok(shared.client.send(&call, &access).await);
+    };
+    match shared.client.with_web_url(web_url) {
+        Ok(brand) => Ok(brand.send(&call, &access).await),
+        Err(error) => Ok(Outcome::NotSent { reason: error.to_string(), retry_after_s: None }),
+    }
 }
 
 /// The credential for a call.

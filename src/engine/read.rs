@@ -30,9 +30,23 @@ pub(super) enum Unread {
     Read(ReadError),
 }
 
+/// When what was read is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Write {
+    /// In any case: also that it was read at all is worth knowing.
+    Always,
+    /// Where it is other than what is known.
+    News,
+}
+
 /// Reads what a row asks for and writes down what it teaches.
-pub(super) async fn read(shared: &Shared, reading: Reading, wallet: &Wallet) -> Finished {
-    match tried(shared, &reading, wallet).await {
+pub(super) async fn read(
+    shared: &Shared,
+    reading: Reading,
+    wallet: &Wallet,
+    write: Write,
+) -> Finished {
+    match tried(shared, &reading, wallet, write).await {
         Ok(finished) => finished,
         Err(Unread::Access(NoAccess::Engine(error))) => Finished::Broken(error),
         Err(Unread::Access(NoAccess::Secret(error))) => {
@@ -53,11 +67,20 @@ pub(super) async fn read(shared: &Shared, reading: Reading, wallet: &Wallet) -> 
 }
 
 /// The questions of a row, and what follows from their answers.
-async fn tried(shared: &Shared, reading: &Reading, wallet: &Wallet) -> Result<Finished, Unread> {
+async fn tried(
+    shared: &Shared,
+    reading: &Reading,
+    wallet: &Wallet,
+    write: Write,
+) -> Result<Finished, Unread> {
     let row = reading_row(reading.name)
         .ok_or_else(|| EngineError::Bug(format!("no reading is called {}", reading.name)))?;
     let answers = answers(shared, &(row.queries)(&reading.about), wallet).await?;
     match judged(shared, row, reading, &answers)? {
+        Ok(learned) if write == Write::News && is_known(shared, reading, &learned)? => {
+            tracing::debug!(key = %reading.key, reading = reading.name, "nothing new");
+            Ok(Finished::Moved(reading.key.clone()))
+        }
         Ok(learned) => learnt(shared, reading, wallet, learned).await,
         Err(Trouble::Hold(reason)) => {
             let hold = Record::Hold { key: reading.key.clone(), reason, at: shared.now() };
@@ -74,6 +97,22 @@ async fn tried(shared: &Shared, reading: &Reading, wallet: &Wallet) -> Result<Fi
             Ok(Finished::Again(reading.key.clone(), Unable::Waiting(reason), WAIT_MIN))
         }
     }
+}
+
+/// Whether all that a reading taught is known already, its secrets included.
+fn is_known(shared: &Shared, reading: &Reading, learned: &Learned) -> Result<bool, EngineError> {
+    let Some(known) = shared.facts.observed(&reading.key)? else { return Ok(false) };
+    let open = learned.facts.as_object().into_iter().flatten();
+    let same = known.exists == learned.exists
+        && open.into_iter().all(|(name, value)| known.fact(name) == value);
+    let sealed = |name: &str| known.fact(name).get("sealed").and_then(Value::as_str);
+    for (name, secret) in &learned.secrets {
+        let before = sealed(name).map(|reference| shared.credential(reference)).transpose()?;
+        if before.is_none_or(|before| before.expose() != secret.expose()) {
+            return Ok(false);
+        }
+    }
+    Ok(same)
 }
 
 /// What the answers mean, given what is known.

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::access::Wallet;
+use super::read::Write;
 use super::schedule::to_next_quarter;
 use super::shared::EngineError;
 use super::{Engine, Notice, notice, perform, read, settle};
@@ -93,7 +94,9 @@ impl Engine {
                 continue;
             }
             let key = open.intent.key.clone();
-            let (shared, wallet) = (self.shared.clone(), self.wallet(&open.intent.merchant));
+            let account = open.intent.request.account.clone();
+            let wallet = Wallet { account, ..self.wallet(&open.intent.merchant) };
+            let shared = self.shared.clone();
             self.busy.insert(key.clone());
             self.queue.remove(&key);
             self.alone(&open.intent.effect, &key, &open.intent.merchant);
@@ -161,7 +164,8 @@ impl Engine {
             line: place.map(|(_, line)| line),
             commit: self.shared.settings.commit.clone(),
         };
-        let wallet = self.wallet(&effect.merchant);
+        let account = effect.request.account.clone();
+        let wallet = Wallet { account, ..self.wallet(&effect.merchant) };
         let effect = if planted::is("attempt-in-the-name") {
             renamed(effect, &self.shared.settings.planning.partner, id)
         } else {
@@ -172,10 +176,11 @@ impl Engine {
 
     /// Starts a reading.
     fn start_reading(&mut self, reading: Reading) {
+        self.again.reading(&reading.key);
         let is_read = reading.key == reading.merchant;
         let wallet = Wallet { is_read, ..self.wallet(&reading.merchant) };
         let shared = self.shared.clone();
-        self.tasks.spawn(async move { read::read(&shared, reading, &wallet).await });
+        self.tasks.spawn(async move { read::read(&shared, reading, &wallet, Write::Always).await });
     }
 
     /// Writes down that nothing has to be sent.
@@ -227,14 +232,17 @@ impl Engine {
     }
 
     /// Where a merchant's credentials come from.
-    fn wallet(&self, merchant: &Key) -> Wallet {
+    pub(super) fn wallet(&self, merchant: &Key) -> Wallet {
         let manifest = self.world.desired().manifest(merchant);
         let spec = manifest.and_then(|manifest| manifest.spec.get("credentials").cloned());
-        Wallet { merchant: merchant.clone(), spec, is_read: false }
+        Wallet { merchant: merchant.clone(), spec, is_read: false, account: None }
     }
 
     /// Looks again after a task ended.
     pub(super) fn finish(&mut self, finished: Finished) -> Result<(), EngineError> {
+        if self.only_again(&finished) {
+            return Ok(());
+        }
         let (key, again) = match finished {
             Finished::Moved(key) => (key, None),
             Finished::Again(key, unable, least) => (key, Some((unable, least))),

@@ -6,6 +6,7 @@
 
 pub mod amount;
 pub mod contact;
+pub mod deposit;
 pub mod diff;
 pub mod files;
 pub mod invoice;
@@ -39,7 +40,7 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
-use crate::model::effect::Effect;
+use crate::model::effect::{Effect, Reading};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 use crate::model::observed::Observed;
@@ -202,5 +203,10 @@ pub trait Kind: Shape {
     /// What a person may ask for of a resource that is on the service.
     fn offer(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
         None
+    }
+
+    /// What the service may say otherwise by now: the readings that would tell, in their order.
+    fn again(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Vec<Reading> {
+        Vec::new()
     }
 }

@@ -20,7 +20,7 @@ use crate::kinds::step::{Draft, StepCx};
 use crate::kinds::{
     CheckCx, Field, Find, Kind, Misfit, Read, Shape, Sole, files, misfit, schema, secret_place,
 };
-use crate::model::effect::Effect;
+use crate::model::effect::{Effect, Reading};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -46,6 +46,8 @@ pub struct KindRow {
     pub gone: fn(&StepCx<'_>, &Key, &Observed) -> Draft,
     /// What a person may ask for of a resource that is on the service.
     pub offer: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
+    /// What the service may say otherwise by now: the readings that would tell, in their order.
+    pub again: fn(&StepCx<'_>, &Manifest, &Observed) -> Vec<Reading>,
 }
 
 /// Every kind there is, in the order in which one refers to another.
@@ -74,6 +76,7 @@ const fn row<K: Kind>() -> KindRow {
         step: K::step,
         gone: K::gone,
         offer: K::offer,
+        again: K::again,
     }
 }
 

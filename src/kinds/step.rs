@@ -148,11 +148,8 @@ pub fn object(
 
 /// A waiting creation is still a creation; one that cannot be is blocked.
 fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
-    if matches!(reason, Reason::Unfit(_) | Reason::DueToday(_) | Reason::OtherMode(_)) {
-        Verdict::Blocked
-    } else {
-        verdict
-    }
+    let blocks = matches!(reason, Reason::Unfit(_) | Reason::DueToday(_) | Reason::OtherMode(_));
+    if blocks || reason.is_about_accounts() { Verdict::Blocked } else { verdict }
 }
 
 /// An effect that can be done now, or why not.
@@ -225,7 +222,7 @@ fn generation(have: &Observed) -> u32 {
 }
 
 /// The merchant that a manifest names in its first reference of that kind.
-pub fn merchant_of(manifest: &Manifest) -> Option<Key> {
+pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
     if manifest.key.kind.as_str() == MERCHANT {
         return Some(manifest.key.clone());
     }
@@ -267,6 +264,8 @@ pub fn obligation(
             deletion: annotations.deletion,
         },
         on_doubt: annotations.on_doubt.unwrap_or(cx.on_doubt),
+        account: None,
+        web_url: None,
     })
 }
 
@@ -285,25 +284,26 @@ pub fn needed_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
 }
 
 /// The manifest's reference to this kind.
-pub fn reference(manifest: &Manifest, kind: &str) -> Option<Key> {
+pub fn reference<S>(manifest: &Manifest<S>, kind: &str) -> Option<Key> {
     let kind = Kind::new(kind);
     manifest.references.iter().find(|one| one.key.kind == kind).map(|one| one.key.clone())
 }
 
-/// The one item of a merchant's list that a spec names by its id or its name.
+/// The one of a merchant's accounts that a spec names by its id or its name.
 pub fn named<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a Value, Reason> {
     let items = list.as_array().map_or(&[][..], Vec::as_slice);
     let by_id = items.iter().find(|item| text(item, "id") == wanted);
     let mut found = items.iter().filter(|item| text(item, "name") == wanted);
     match (by_id, found.next(), found.next()) {
         (Some(item), _, _) | (None, Some(item), None) => Ok(item),
-        (None, Some(_), Some(_)) => Err(Reason::Unfit(format!(
+        (None, Some(_), Some(_)) => Err(Reason::AccountUnfit(format!(
             "the merchant has more than one {what} called {wanted:?}: name its id"
         ))),
         (None, None, _) => {
             let all: Vec<&str> = items.iter().map(|item| text(item, "name")).collect();
             let all = all.join(", ");
-            Err(Reason::Unfit(format!("the merchant has no {what} {wanted:?}; it has {all}")))
+            let why = format!("the merchant has no {what} {wanted:?}; it has {all}");
+            Err(Reason::AccountUnfit(why))
         }
     }
 }

@@ -15,6 +15,10 @@ use crate::model::observed::Applied;
 
 /// What an executor can do about a resource now.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each step that can be done, and never a list"
+)]
 pub enum Work {
     /// Change the service.
     Effect(Effect),
@@ -55,6 +59,12 @@ pub struct Request {
     pub path: String,
     /// What lets it in.
     pub auth: Auth,
+    /// The merchant's account whose own key lets it in; none for the merchant's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The address of the web host, where it is not the configured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_url: Option<String>,
     /// The JSON body; null for none.
     pub body: Value,
 }

@@ -65,6 +65,12 @@ pub struct StoredRequest {
     pub path: String,
     /// What lets it in.
     pub auth: Auth,
+    /// The merchant's account whose own key lets it in; none for the merchant's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The address of the web host, where it is not the configured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_url: Option<String>,
     /// The body.
     pub body: StoredBody,
 }

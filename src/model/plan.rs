@@ -105,6 +105,10 @@ pub enum Reason {
     OtherMode(String),
     /// What it refers to cannot serve it.
     Unfit(String),
+    /// The merchant has no account that may take it, or what it has does not allow it.
+    AccountUnfit(String),
+    /// Its money is of another currency than the account's.
+    CurrencyMismatch(String),
 }
 
 impl Reason {
@@ -140,7 +144,14 @@ impl Reason {
             Self::DueToday(_) => "DueToday",
             Self::OtherMode(_) => "OtherMode",
             Self::Unfit(_) => "Unfit",
+            Self::AccountUnfit(_) => "AccountUnfit",
+            Self::CurrencyMismatch(_) => "CurrencyMismatch",
         }
+    }
+
+    /// Whether what the service says of a merchant's accounts stands in the way: it may say otherwise later.
+    pub fn is_about_accounts(&self) -> bool {
+        matches!(self, Self::AccountUnfit(_) | Self::CurrencyMismatch(_))
     }
 }
 
@@ -199,7 +210,11 @@ impl fmt::Display for Reason {
             Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
             Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
             Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
-            Self::DueToday(why) | Self::OtherMode(why) | Self::Unfit(why) => write!(f, "{why}"),
+            Self::DueToday(why)
+            | Self::OtherMode(why)
+            | Self::Unfit(why)
+            | Self::AccountUnfit(why)
+            | Self::CurrencyMismatch(why) => write!(f, "{why}"),
         }
     }
 }
@@ -231,7 +246,8 @@ pub struct MoneyMove {
     pub amount: Money,
     /// Test or live.
     pub mode: Mode,
-    /// What happens to it: `invoiced`, `charged_now`, `collected_per_occurrence`.
+    /// What happens to it: `invoiced`, `charged_now`, `collected_per_occurrence`; what goes into a trust
+    /// account has a meaning of its own, so that sums keep it apart.
     pub meaning: &'static str,
 }
 
@@ -314,7 +330,9 @@ impl Step {
             | Reason::InUse(_)
             | Reason::DueToday(_)
             | Reason::OtherMode(_)
-            | Reason::Unfit(_) => true,
+            | Reason::Unfit(_)
+            | Reason::AccountUnfit(_)
+            | Reason::CurrencyMismatch(_) => true,
             Reason::InSync
             | Reason::NotCreated
             | Reason::Changed

@@ -8,6 +8,7 @@
 //! from nothing gives the same steps.
 
 mod order;
+mod stalled;
 mod step;
 mod totals;
 
@@ -17,13 +18,15 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
-use crate::kinds::step::{StepCx, View};
+use crate::kinds::step::{StepCx, View, merchant_of};
 use crate::model::desired::Desired;
-use crate::model::effect::Effect;
+use crate::model::effect::{Effect, Reading};
 use crate::model::intent::OpenIntent;
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::Observed;
 use crate::model::plan::{Plan, Reason, Step, Verdict};
+
+use stalled::Stalled;
 
 pub use totals::{Totals, summary};
 
@@ -68,6 +71,7 @@ pub struct Planner {
     steps: BTreeMap<Key, Arc<Step>>,
     doable: BTreeSet<Key>,
     dated: BTreeSet<Key>,
+    stalled: Stalled,
     needs: BTreeMap<Key, Box<[Key]>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
     totals: Totals,
@@ -81,6 +85,7 @@ impl Planner {
             steps: BTreeMap::new(),
             doable: BTreeSet::new(),
             dated: BTreeSet::new(),
+            stalled: Stalled::default(),
             needs: BTreeMap::new(),
             users: BTreeMap::new(),
             totals: Totals::default(),
@@ -165,6 +170,9 @@ impl Planner {
         } else {
             self.dated.remove(key);
         }
+        let stalls = after.as_ref().is_some_and(|step| step.reason.is_about_accounts());
+        let manifest = world.desired().manifests.get(key).filter(|_| stalls);
+        self.stalled.note(key, manifest.and_then(|manifest| merchant_of(manifest)));
         let kept = after
             .map(|step| Arc::new(Step { changes: Vec::new(), work: None, replaces: None, ..step }));
         match kept {
@@ -183,6 +191,11 @@ impl Planner {
         step::offer(&self.cx(world, &Seen { world, planner: self }), world, key)
     }
 
+    /// What may be read again about a resource that is as its document says.
+    pub fn again(&self, world: &dyn World, key: &Key) -> Vec<Reading> {
+        step::again(&self.cx(world, &Seen { world, planner: self }), world, key)
+    }
+
     /// What a step may look at.
     fn cx<'a>(&'a self, world: &dyn World, view: &'a dyn View) -> StepCx<'a> {
         StepCx {
@@ -193,6 +206,11 @@ impl Planner {
             live_refused: self.settings.live_refused.as_deref(),
             now: world.now(),
         }
+    }
+
+    /// The merchants whose accounts, as far as they are known, stand in somebody's way.
+    pub fn stalled(&self) -> impl Iterator<Item = &Key> {
+        self.stalled.merchants()
     }
 
     /// Whether something can be done about a resource now.

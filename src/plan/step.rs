@@ -6,7 +6,7 @@ use crate::base::planted;
 use crate::kinds::register;
 use crate::kinds::step::{Draft, StepCx};
 use crate::model::desired::Coverage;
-use crate::model::effect::Effect;
+use crate::model::effect::{Effect, Reading, Work};
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -58,6 +58,20 @@ pub(super) fn offer(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Eff
         return None;
     }
     (register::find(key.kind.as_str())?.offer)(cx, &manifest, &observed)
+}
+
+/// What may be read again about a resource, unless something is on its way for it or it is on hold.
+pub(super) fn again(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Vec<Reading> {
+    let (manifest, observed) = (world.desired().manifest(key), world.observed(key));
+    let observed = observed.filter(|observed| observed.held.is_none());
+    match (register::find(key.kind.as_str()), manifest, observed) {
+        (Some(row), Some(manifest), Some(observed))
+            if world.open(key).is_none() && !manifest.annotations.suspend =>
+        {
+            (row.again)(cx, &manifest, &observed)
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Whether anything of a resource without a document is worth a step.
@@ -120,7 +134,11 @@ fn checked(
         return draft;
     }
     let refusal = observed.and_then(|observed| observed.refusal.as_ref());
-    if let Some(refusal) = refusal.filter(|refusal| refusal.digest == manifest.digest) {
+    let wish = match &draft.work {
+        Some(Work::Effect(effect)) => effect.applied.digest,
+        Some(Work::Read(_) | Work::Note(_)) | None => manifest.digest,
+    };
+    if let Some(refusal) = refusal.filter(|refusal| refusal.digest == wish) {
         let words: Vec<String> = refusal.problem.messages.iter().map(words).collect();
         let why = format!("{} (HTTP {})", words.join("; "), refusal.status);
         let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));

@@ -52,6 +52,12 @@ pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Call
     }
 }
 
+/// The account whose own key these headers carry, for the log.
+pub(crate) fn account_of(cx: &Cx<'_>, headers: &HeaderMap) -> Option<String> {
+    let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    by_key(cx, &basic(header).ok()?).ok()?.account
+}
+
 /// The owner of a key of either kind.
 pub(crate) fn by_key(cx: &Cx<'_>, key: &str) -> Result<KeyEntry, Refusal> {
     if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {

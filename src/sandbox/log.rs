@@ -22,6 +22,12 @@ pub(crate) struct Entry {
     pub(crate) path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) query: Option<String>,
+    /// The host that was asked: each product brand has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) host: Option<String>,
+    /// The account whose own key let it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) account: Option<String>,
     /// What was answered, or would have been.
     pub(crate) status: u16,
     /// The fault that struck it.

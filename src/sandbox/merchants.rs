@@ -181,7 +181,7 @@ impl Cx<'_> {
         &mut self,
         mut merchant: MerchantRecord,
         mode: Mode,
-        account: AccountRecord,
+        account: &AccountRecord,
     ) -> Result<(), Refusal> {
         let accounts = match mode {
             Mode::Test => &mut merchant.test.accounts,

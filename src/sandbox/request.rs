@@ -178,6 +178,8 @@ fn write_log(
         method: parts.method.to_string(),
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),
+        host: host(parts),
+        account: auth::account_of(cx, &parts.headers),
         status: answer.status.as_u16(),
         fault: fault.map(|fault| fault.trouble),
     };
@@ -185,6 +187,12 @@ fn write_log(
         cx.put(FAULTS, faults)?;
     }
     log::record(cx, &entry)
+}
+
+/// The host that a request names, in its header or its address.
+fn host(parts: &Parts) -> Option<String> {
+    let header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).map(str::to_owned)
 }
 
 pub(super) fn response(answer: Answer) -> Response {

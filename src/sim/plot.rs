@@ -132,7 +132,7 @@ fn change(tree: &Tree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<Ch
     let among = if dice.percent(60) && !changeable.is_empty() { &changeable } else { &names };
     let doc = (*dice.pick(among)?).clone();
     Some(match dice.below(12) {
-        0..=2 => vec![Change::Write(edited(doc, dice))],
+        0..=2 => vec![Change::Write(edited(tree, doc, dice))],
         3..=5 => remove(tree, doc, removed),
         6 => vec![Change::Write(removed.pop()?)],
         7 => {
@@ -168,7 +168,7 @@ fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
 }
 
 /// The document as its author changes it.
-fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
+fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
         Body::Merchant | Body::Opened { .. } | Body::Application { sign_up: false, .. } => {}
         Body::Application { sign_up: true, text } => *text = text.saturating_add(1),
@@ -182,11 +182,18 @@ fn edited(mut doc: Doc, dice: &mut Dice) -> Doc {
             *holder = holder.saturating_add(u32::from(what != 1));
             *delete = dice.percent(60);
         }
-        Body::Recurring { merchant: _, card: _, amount: collected, now: _, text } => {
-            if dice.percent(60) {
-                *collected = amount(dice);
-            } else {
-                *text = text.saturating_add(1);
+        Body::Recurring { merchant, card, amount: collected, now: _, text } => {
+            match dice.below(10) {
+                0..=4 => *collected = amount(dice),
+                5..=7 => *text = text.saturating_add(1),
+                _ => {
+                    let same =
+                        |doc: &&Doc| doc.kind() == "SavedMethod" && doc.merchant() == merchant;
+                    let names: Vec<&Doc> = tree.values().filter(same).collect();
+                    if let Some(other) = dice.pick(&names) {
+                        card.clone_from(&other.name);
+                    }
+                }
             }
         }
     }

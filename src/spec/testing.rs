@@ -58,6 +58,7 @@ const fn row(name: &'static str) -> KindRow {
         step: Contact::step,
         gone: Contact::gone,
         offer: Contact::offer,
+        again: Contact::again,
     }
 }
 

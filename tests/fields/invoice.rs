@@ -34,4 +34,5 @@ const CASES: &[Case] = &[
     never("invoice_messages[].subject", "Hello", "Hi").with(&[("invoice_messages", MESSAGE)]),
     never("invoice_messages[].message", "Please pay", "Pay").with(&[("invoice_messages", MESSAGE)]),
     never("attachments[].id", "~", "fref_1"),
+    never("attachments[].file", "letter.txt", "other.txt"),
 ];

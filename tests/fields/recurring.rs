@@ -1,7 +1,7 @@
 //! Recurring charges: amount, schedule, limits and description change where they are (gateway-api, PATCH
 //! /v1/recurring/charges/{id}); who is paid, and how it began, does not.
 
-use crate::case::{Case, Table, in_place, never, unfit};
+use crate::case::{Case, Table, by_token, in_place, never, unfit};
 use crate::documents::{MERCHANTS, METHODS};
 
 pub(crate) const TABLE: Table = Table {
@@ -32,7 +32,7 @@ schedule: {start: 2030-02-01, interval_unit: MONTH, interval_delay: 1}";
 
 const CASES: &[Case] = &[
     never("merchant", "acme", "other").also(&[("method", "card-of-other")]),
-    unfit("method", "card", "card-two"),
+    by_token("method", "card", "card-two"),
     in_place("amount", "20.00 USD", "21.00 USD"),
     unfit("amount", "20.00 USD", "20.00 EUR"),
     never("first_amount", "35.00 USD", "36.00 USD").on(NOW),

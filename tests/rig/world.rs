@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -89,6 +90,9 @@ pub(crate) fn request(
     })
 }
 
+/// The web host of another product brand.
+pub(crate) const BRAND: &str = "https://brand.example";
+
 /// Everything outside the engine, and what it keeps.
 pub(crate) struct World {
     pub(crate) sandbox: Sandbox,
@@ -100,6 +104,8 @@ pub(crate) struct World {
     /// After so many failures in a row a resource is left alone.
     pub(crate) failures_max: Option<u32>,
     clock: Arc<VirtualClock>,
+    /// How many engines there were: no two draw the same keys.
+    engines: AtomicU64,
     folder: tempfile::TempDir,
 }
 
@@ -118,6 +124,7 @@ impl World {
             vault: MemoryDisk::new(),
             failures_max: None,
             clock,
+            engines: AtomicU64::new(1),
             folder: tempfile::tempdir().unwrap(),
         }
     }
@@ -180,7 +187,7 @@ impl World {
     fn loader(&self) -> Loader {
         let check = CheckCx {
             decimal_amounts_only: true,
-            web_urls: vec!["https://127.0.0.1:8700".to_owned()],
+            web_urls: vec![BRAND.to_owned(), "https://127.0.0.1:8700".to_owned()],
             currency: Currency::USD,
             plans: BTreeMap::new(),
             programs: None,
@@ -242,7 +249,7 @@ impl World {
                 failures_max: self.failures_max,
                 commit: None,
             },
-            rng: ChaCha20Rng::seed_from_u64(1),
+            rng: ChaCha20Rng::seed_from_u64(self.engines.fetch_add(1, Ordering::Relaxed)),
         });
         Engine::new(shared, Box::new(self.loader())).unwrap()
     }

@@ -154,7 +154,7 @@ test | `validate` or `fail`
 All values must be plain text: not percent-encoded
     - business_name: Harbor Books
     + business_name: Harbor%20Books
-    = specs/it.yaml:10:18 reckon::merchant_application::invalid: Business name is percent-encoded: plain text is needed | correct `business_name`: The legal name, as the tax authority's records have it (partner-api, Merchant application).
+    = specs/it.yaml:10:18 reckon::merchant_application::invalid: Business name is percent-encoded: plain text is needed | correct `business_name`: The legal name, as the tax authority's records have it; one that ends in ` - TEST` marks the test of the sign-up, of which there may be only one (partner-api, Merchant application).
 All values must be plain text: not HTML-encoded
     - goods_and_services: Books
     + goods_and_services: Books &amp; Paper

@@ -19,7 +19,7 @@ email | string | that person's e-mail; the complete-application request carries 
     = specs/it.yaml:4:1 reckon::merchant_application::missing: Email cannot be blank | add `email`: That person's e-mail address (partner-api, Merchant application).
 business_name | string | legal name, must match tax-authority records; the complete-application request carries all fields
     - business_name: Harbor Books
-    = specs/it.yaml:4:1 reckon::merchant_application::missing: Business name cannot be blank | add `business_name`: The legal name, as the tax authority's records have it (partner-api, Merchant application).
+    = specs/it.yaml:4:1 reckon::merchant_application::missing: Business name cannot be blank | add `business_name`: The legal name, as the tax authority's records have it; one that ends in ` - TEST` marks the test of the sign-up, of which there may be only one (partner-api, Merchant application).
 business_address1 | string; the complete-application request carries all fields
     - business_address1: 1 Quay
     = specs/it.yaml:4:1 reckon::merchant_application::missing: Business address1 cannot be blank | add `business_address1`: Street and number of the business (partner-api, Merchant application).

@@ -242,15 +242,19 @@ attachments | array | optional: a string is no array
 attachments, each: id (`fref_` ID of a file uploaded under the contact and processed)
     - id: fref_1
     + id: file_1
-    = specs/it.yaml:21:11 reckon::invoice::attachment_id: `file_1` is no id of an uploaded file | write the `fref_` id that the service gave to the file
+    = specs/it.yaml:21:11 reckon::invoice::attachment_id: `file_1` is no id of an uploaded file | write the `fref_` id that the service gave to the file, or `file: PATH`
 attachments, each: id: it is sent
     - - id: fref_1
     + - {}
-    = specs/it.yaml:21:7 reckon::spec::missing_field: the field `id` is missing | add `id`: The `fref_` id of a processed file (partner-api, POST /invoices)
+    = specs/it.yaml:21:7 reckon::invoice::attachment_form: an attachment is named in one way | write either `{id: fref_…}`, of a file on the service, or `{file: PATH}`
 attachments, each: file_name, system-assigned
     - - id: fref_1
     + - {id: fref_1, file_name: a.pdf}
-    = specs/it.yaml:21:20 reckon::spec::unknown_field: there is no field `file_name` here | write `id`
+    = specs/it.yaml:21:20 reckon::spec::unknown_field: there is no field `file_name` here | write one of `id`, `file`
+attachments, each: a file of ours, before its upload
+    - id: fref_1
+    + file: letters/a.pdf
+    = specs/it.yaml:21:13 reckon::file::closed: no folder of attachments is open to specs | write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file
 test_mode | boolean | `true` for a test invoice: the merchant's mode says so
     + test_mode: true
     = specs/it.yaml:22:3 reckon::spec::refused_field: the merchant's mode decides whether an invoice is for tests | leave it out, or write `mode` in the merchant

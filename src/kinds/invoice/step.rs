@@ -11,11 +11,12 @@ use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{Obligation, create_invoice, make_link, put};
 use crate::kinds::contact::Contact;
+use crate::kinds::deposit;
 use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, named, needed, needed_id, object, obligation,
-    orphaned, reference, text,
+    Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, obligation, orphaned,
+    reference,
 };
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::Effect;
@@ -28,8 +29,9 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
     let total = total(&manifest.spec);
     let mode = mode_of(cx.view, &merchant);
-    let money =
-        total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning: "invoiced" });
+    let trust = deposit::is_trust(cx, &manifest.spec, &merchant);
+    let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
+    let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
     let is_there = is_made(manifest, have);
     let attached = if is_there {
         Ok(Attached::Named(Vec::new()))
@@ -147,7 +149,7 @@ fn body(
     let spec = &manifest.spec;
     let mut body = json!({
         "contact_id": contact_id(cx, &contact, mode)?,
-        "bank_account_id": bank_account(spec, &owner, mode)?,
+        "bank_account_id": deposit::id(spec, &owner, total, mode)?,
         "invoice_date": invoice_date(cx, spec, merchant, &owner)?,
         "currency": total.currency(),
         "line_items": spec.get("line_items").and_then(Value::as_array).map(|lines| lines.iter().map(line).collect::<Vec<_>>()),
@@ -177,37 +179,13 @@ fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Re
     let id = needed_id(cx, contact)?;
     let known = cx.view.observed(contact);
     let test = known.and_then(|known| known.fact("test_mode").as_bool());
-    match test.map(mode_word).filter(|other| *other != mode) {
-        Some(other) => Err(other_mode(&format!("{} was made", contact.short()), other, mode)),
+    match test.map(deposit::mode_word).filter(|other| *other != mode) {
+        Some(other) => {
+            let what = format!("{} was made", contact.short());
+            Err(deposit::other_mode(&what, other, mode))
+        }
         None => Ok(id),
     }
-}
-
-/// The id of the deposit account that the spec names by name or id; it has to be of the invoice's mode
-/// (partner-api, test invoice rules).
-fn bank_account(spec: &Value, merchant: &Observed, mode: Mode) -> Result<String, Reason> {
-    let wanted = text(spec, "bank_account");
-    let what = format!("the bank account {wanted:?} is");
-    let account = named(merchant.fact("bank_accounts"), wanted, "bank account");
-    let account = account.map_err(|reason| {
-        let other = if mode == Mode::Test { Mode::Live } else { Mode::Test };
-        let others = merchant.fact("other_bank_accounts");
-        let found = named(others, wanted, "bank account").is_ok();
-        if found { other_mode(&what, other, mode) } else { reason }
-    })?;
-    match account.get("test_mode").and_then(Value::as_bool).map(mode_word) {
-        Some(other) if other != mode => Err(other_mode(&what, other, mode)),
-        Some(_) | None => Ok(text(account, "id").to_owned()),
-    }
-}
-
-fn mode_word(test: bool) -> Mode {
-    if test { Mode::Test } else { Mode::Live }
-}
-
-/// Something of another mode than the invoice's.
-fn other_mode(what: &str, other: Mode, mode: Mode) -> Reason {
-    Reason::OtherMode(format!("{what} for {other} mode, and the invoice is in {mode} mode"))
 }
 
 /// The moment of the invoice: as written, or noon of a bare date in the merchant's zone.

@@ -187,7 +187,7 @@ fn everything_that_a_test_invoice_names_is_for_tests() {
             )
         );
     }
-    assert!(told(&known, "Savings").starts_with("Unfit: the merchant has no bank account"));
+    assert!(told(&known, "Savings").starts_with("AccountUnfit: the merchant has no bank account"));
     known.know("Contact/default/jane", observed(Some("p_1"), true, json!({"test_mode": false})));
     assert_eq!(
         told(&known, "Operating"),

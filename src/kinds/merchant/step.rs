@@ -8,10 +8,10 @@ use super::binding::{foreign, unapproved};
 use super::shape::APPLICATION_KIND;
 use super::{Merchant, zone};
 use crate::base::id::{Key, Mode};
-use crate::effects::{CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code};
+use crate::effects::{ACCOUNTS, CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code, has_several};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, StepCx, needed, obligation, orphaned, reference};
+use crate::kinds::step::{Draft, StepCx, mode_of, needed, obligation, orphaned, reference};
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::{Reading, Work};
 use crate::model::manifest::Manifest;
@@ -83,6 +83,7 @@ fn missing(
     let credentials = manifest.spec.get("credentials");
     let given = |name: &str| credentials.and_then(|credentials| credentials.get(name));
     let keys = given("keys").is_some();
+    let several = have.is_some_and(|have| has_several(have.fact("accounts")));
     if !known("token") {
         if let Some(code) = given("authorization_code") {
             return Ok(Missing::Token(json!({ "$secret": code })));
@@ -97,6 +98,8 @@ fn missing(
         Missing::Reading(CREDENTIALS, Reason::NotConnected)
     } else if let Some(reason) = have.and_then(|have| unapproved(manifest, have)) {
         return Err(reason);
+    } else if several && !known("primary_accounts") {
+        Missing::Reading(ACCOUNTS, Reason::NotConnected)
     } else if known("surveyed") {
         Missing::Nothing
     } else {
@@ -116,6 +119,29 @@ fn approved(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
     let code = known.fact("code").get("sealed").cloned();
     let why = || format!("the approval of {} brought no code", application.short());
     code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unfit(why()))
+}
+
+/// What its credentials opened may be other by now: accounts, and what they allow.
+fn again(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Vec<Reading> {
+    let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, &manifest.key)) else {
+        return Vec::new();
+    };
+    if mode == Mode::Live && cx.live_refused.is_some() {
+        return Vec::new();
+    }
+    let keys = manifest.spec.pointer("/credentials/keys").is_some();
+    let asked = !have.fact("primary_accounts").is_null();
+    let names = if keys { vec![KEYS] } else { vec![CREDENTIALS, ACCOUNTS] };
+    let names = names.into_iter().filter(|name| *name != ACCOUNTS || asked);
+    let reading = |name| Reading {
+        name,
+        key: manifest.key.clone(),
+        merchant: manifest.key.clone(),
+        mode,
+        applied: applied.clone(),
+        about: Value::Null,
+    };
+    names.map(reading).collect()
 }
 
 /// A reading for this merchant.
@@ -144,5 +170,9 @@ impl Kind for Merchant {
 
     fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         gone(cx, key, have)
+    }
+
+    fn again(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Vec<Reading> {
+        again(cx, manifest, have)
     }
 }

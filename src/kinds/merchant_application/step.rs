@@ -1,5 +1,8 @@
 //! What has to be done about an application: it is submitted once, and then underwriting decides.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::MerchantApplication;
@@ -9,7 +12,7 @@ use crate::base::id::{Key, Mode};
 use crate::effects::{Obligation, start_sign_up, submit_application};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, StepCx, orphaned, text};
+use crate::kinds::step::{Draft, MERCHANT, StepCx, orphaned, text};
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::Work;
 use crate::model::manifest::Manifest;
@@ -44,6 +47,13 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let decision = Decision::of(have, mark.as_str());
     let applied = have.filter(|have| have.exists).and_then(|have| have.applied.as_ref());
     let applied = applied.filter(|applied| applied.generation >= generation);
+    let web_url = match brand(cx, manifest) {
+        Err(why) if applied.is_none() => {
+            return Draft::idle(Verdict::Blocked, Reason::Unfit(why));
+        }
+        brand => brand.unwrap_or_default(),
+    };
+    let new = Obligation { web_url, ..obligation(cx, manifest, &spec) };
     let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantApplication::FIELDS);
     let draft = match (applied, &decision) {
         (_, Decision::Open) if is_sign_up_test(manifest) && have.is_some_and(was_decided) => {
@@ -51,7 +61,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
             Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()))
         }
         (applied, Decision::Open) if is_sign_up(manifest) && !is_submitted(applied) => {
-            let offer = start_sign_up(obligation(cx, manifest, &spec), &manifest.spec);
+            let offer = start_sign_up(new, &manifest.spec);
             Draft { offer: Some(offer), ..Draft::idle(Verdict::Wait, Reason::AwaitsApplicant) }
         }
         (Some(_), _) if !changes.is_empty() => {
@@ -60,7 +70,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         }
         (Some(_), decision) => decided(manifest, decision),
         (None, _) => {
-            let effect = submit_application(obligation(cx, manifest, &spec), &manifest.spec);
+            let effect = submit_application(new, &manifest.spec);
             let work = Some(Work::Effect(effect));
             Draft { work, ..Draft::idle(Verdict::Create, Reason::NotCreated) }
         }
@@ -71,6 +81,23 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
 /// Whether underwriting decided on any submission of it, of an older generation too.
 fn was_decided(have: &Observed) -> bool {
     have.text("state").is_some()
+}
+
+/// The web host of the product brand that it is for: that of the merchant that names it (partner-api,
+/// `{web_url}`). Errors: merchants of several brands name it.
+fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String> {
+    let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
+    let merchants = users.filter(|user| user.key.kind.as_str() == MERCHANT);
+    let url = |merchant: Arc<Manifest>| {
+        let url = merchant.spec.get("web_url").and_then(Value::as_str);
+        url.map(|url| url.trim_end_matches('/').to_owned())
+    };
+    let brands: BTreeSet<Option<String>> = merchants.map(url).collect();
+    if brands.len() > 1 {
+        let why = "merchants with different `web_url`s name it, and it goes to one of them: let one name it";
+        return Err(why.to_owned());
+    }
+    Ok(brands.into_iter().next().flatten())
 }
 
 /// Whether the applicant finishes it: nothing is submitted before that, so all may still change.
@@ -114,6 +141,8 @@ fn obligation(cx: &StepCx<'_>, manifest: &Manifest, redacted: &Value) -> Obligat
             deletion: annotations.deletion,
         },
         on_doubt: annotations.on_doubt.unwrap_or(cx.on_doubt),
+        account: None,
+        web_url: None,
     }
 }
 

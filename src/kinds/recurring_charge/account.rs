@@ -1,9 +1,13 @@
-//! The account that a recurring charge pays into, as far as it is known, and what it allows.
+//! The account that a recurring charge pays into, chosen as the service chooses it, and what it allows.
+//!
+//! A document names one by its name or id, else it is the primary one of the type that takes the method
+//! (gateway-api, POST /v1/charges, `account_id`). Where a merchant has several of that type and none is
+//! known to be the primary one, nothing is sent.
 
 use serde_json::Value;
 
 use crate::base::money::Money;
-use crate::kinds::step::{StepCx, named, reference, text};
+use crate::kinds::step::{MERCHANT, StepCx, named, reference, text};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
@@ -16,24 +20,6 @@ pub(super) fn method_type(cx: &StepCx<'_>, manifest: &Manifest) -> Option<String
     said.or_else(saved)?.as_str().map(str::to_owned)
 }
 
-/// The accounts that may be meant: the one named, else every one that takes this type of method.
-fn candidates<'a>(
-    cx: &StepCx<'_>,
-    manifest: &Manifest,
-    owner: &'a Observed,
-) -> Result<Vec<&'a Value>, Reason> {
-    let accounts = owner.fact("accounts");
-    if let Some(wanted) = manifest.spec.get("account").and_then(Value::as_str) {
-        return Ok(vec![named(accounts, wanted, "account")?]);
-    }
-    let takes = takes(cx, manifest);
-    let fits = |account: &&Value| {
-        let own = account.get("type").and_then(Value::as_str);
-        own.zip(takes).is_none_or(|(own, takes)| own == takes)
-    };
-    Ok(accounts.as_array().into_iter().flatten().filter(fits).collect())
-}
-
 /// The type of account that takes the method.
 fn takes(cx: &StepCx<'_>, manifest: &Manifest) -> Option<&'static str> {
     match method_type(cx, manifest).as_deref() {
@@ -43,49 +29,126 @@ fn takes(cx: &StepCx<'_>, manifest: &Manifest) -> Option<&'static str> {
     }
 }
 
-/// Whether the merchant and its accounts allow recurring charges (partner-api, Gateway credentials).
+fn unfit<T>(why: String) -> Result<T, Reason> {
+    Err(Reason::AccountUnfit(why))
+}
+
+/// The account that is paid. `None` where the merchant's accounts are not known, and where an earlier
+/// charge brings its own. Errors: there is none, it does not fit, or more than one may be meant.
+pub(super) fn chosen<'a>(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    owner: &'a Observed,
+) -> Result<Option<&'a Value>, Reason> {
+    let Some(accounts) = owner.fact("accounts").as_array() else {
+        return Ok(None);
+    };
+    let takes = takes(cx, manifest);
+    if let Some(wanted) = manifest.spec.get("account").and_then(Value::as_str) {
+        let account = named(owner.fact("accounts"), wanted, "account")?;
+        if takes.is_some_and(|takes| !is_of(account, takes)) {
+            let name = text(account, "name");
+            return unfit(format!("the account {name:?} does not take this type of method"));
+        }
+        return Ok(Some(account));
+    }
+    let Some(takes) = takes else {
+        return Ok(None);
+    };
+    let fitting: Vec<&Value> = accounts.iter().filter(|one| is_of(one, takes)).collect();
+    primary(&fitting, owner, takes).map(Some)
+}
+
+/// Whether an account is of a type; one that does not say may be.
+fn is_of(account: &Value, kind: &str) -> bool {
+    account.get("type").and_then(Value::as_str).is_none_or(|own| own == kind)
+}
+
+/// The one that the service takes where none is named.
+fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&'a Value, Reason> {
+    let paid = if takes == "AchAccount" { "eChecks" } else { "cards" };
+    if let [only] = fitting {
+        return Ok(only);
+    }
+    let known = owner.fact("primary_accounts").as_array().map_or(&[][..], Vec::as_slice);
+    let mut first = fitting.iter().filter(|one| known.contains(&one["id"]));
+    match (first.next(), first.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) if fitting.is_empty() => {
+            unfit(format!("the merchant has no account that takes {paid}"))
+        }
+        (_, _) => {
+            let names: Vec<&str> = fitting.iter().map(|one| text(one, "name")).collect();
+            unfit(format!(
+                "the merchant has several accounts that take {paid} ({}), and which one is the primary \
+                 one is not known: name one in `account`",
+                names.join(", ")
+            ))
+        }
+    }
+}
+
+/// Whether the merchant and the account allow recurring charges (partner-api, Gateway credentials).
 pub(super) fn allow(cx: &StepCx<'_>, manifest: &Manifest, owner: &Observed) -> Result<(), Reason> {
     if says(owner.fact("reference_required"), true) {
         let why = "the merchant requires a reference with every payment, and the service documents \
                    none for the payments of a recurring charge";
-        return Err(Reason::Unfit(why.to_owned()));
-    }
-    let candidates = candidates(cx, manifest, owner)?;
-    if let (Some(takes), [account]) = (takes(cx, manifest), candidates.as_slice())
-        && account.get("type").and_then(Value::as_str).is_some_and(|own| own != takes)
-    {
-        let why =
-            format!("the account {:?} does not take this type of method", text(account, "name"));
-        return Err(Reason::Unfit(why));
+        return unfit(why.to_owned());
     }
     let off = |account: &&Value| says(&account["recurring_charges_enabled"], false);
-    match candidates.first() {
-        Some(first) if candidates.iter().all(off) => Err(Reason::Unfit(format!(
+    let all = owner.fact("accounts").as_array().map_or(&[][..], Vec::as_slice);
+    let off = if let Some(account) = chosen(cx, manifest, owner)? {
+        Some(account).filter(off)
+    } else {
+        all.first().filter(|_| all.iter().all(|one| off(&one)))
+    };
+    match off {
+        Some(account) => unfit(format!(
             "recurring charges are not enabled on the account {:?}: ask the service to enable them",
-            text(first, "name")
-        ))),
-        Some(_) | None => Ok(()),
+            text(account, "name")
+        )),
+        None => Ok(()),
     }
 }
 
 /// Whether a flag has this value; some come as text (partner-api, Account object).
-fn says(flag: &Value, wanted: bool) -> bool {
+pub(super) fn says(flag: &Value, wanted: bool) -> bool {
     let text = if wanted { "true" } else { "false" };
     *flag == Value::Bool(wanted) || flag.as_str() == Some(text)
 }
 
-/// The id of the account that the spec names by name or id, `None` where it leaves the choice to
-/// the service. Money of another currency than the account's is never sent.
-pub(super) fn id(spec: &Value, owner: &Observed, money: Money) -> Result<Option<String>, Reason> {
-    let Some(wanted) = spec.get("account").and_then(Value::as_str) else {
-        return Ok(None);
+/// The id of the account that is paid, `None` where it is not known. Where the merchant's accounts cannot
+/// be read, what the document names is taken for an id. Money of another currency than the account's is
+/// never sent.
+pub(super) fn id(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    owner: &Observed,
+    money: Money,
+) -> Result<Option<String>, Reason> {
+    let Some(account) = chosen(cx, manifest, owner)? else {
+        let wanted = manifest.spec.get("account").and_then(Value::as_str);
+        return Ok(wanted.map(str::to_owned));
     };
-    let account = named(owner.fact("accounts"), wanted, "account")?;
-    if text(account, "currency") != money.currency().code() {
-        let why = format!("the account {wanted:?} does not take {}", money.currency());
-        return Err(Reason::Unfit(why));
+    let (currency, name) = (text(account, "currency"), text(account, "name"));
+    if !currency.is_empty() && currency != money.currency().code() {
+        return Err(Reason::CurrencyMismatch(format!(
+            "the amount is in {}, and the account {name:?} takes {currency}: write {currency}, or name \
+             another account",
+            money.currency()
+        )));
     }
     Ok(Some(text(account, "id").to_owned()))
+}
+
+/// Whether what is collected goes into a trust account, as far as that is known.
+pub(super) fn is_trust(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> bool {
+    let owner = reference(manifest, MERCHANT).and_then(|merchant| cx.view.observed(&merchant));
+    let Some(owner) = owner else { return false };
+    let own = have.filter(|have| have.exists).and_then(|have| have.text("account_id"));
+    let by_id = own.and_then(|id| named(owner.fact("accounts"), id, "account").ok());
+    let account = by_id.or_else(|| chosen(cx, manifest, &owner).ok().flatten());
+    account.is_some_and(|account| says(&account["trust_account"], true))
 }
 
 /// The bank account whose surcharge counts: the one that the account pays into, of a trust account
@@ -95,10 +158,9 @@ pub(super) fn deposit(
     manifest: &Manifest,
     owner: &Observed,
 ) -> Result<String, Reason> {
-    let unfit = |why: &str| Reason::Unfit(format!("{why}, so its surcharge cannot be read"));
-    let candidates = candidates(cx, manifest, owner)?;
-    let [account] = candidates.as_slice() else {
-        return Err(unfit("more than one account may be meant: name one in `account`"));
+    let unread = |why: &str| unfit(format!("{why}, so its surcharge cannot be read"));
+    let Some(account) = chosen(cx, manifest, owner)? else {
+        return unread("the merchant's accounts are not known");
     };
     let banks = owner.fact("bank_accounts").as_array().map_or(&[][..], Vec::as_slice);
     let trust = says(&account["trust_account"], true);
@@ -108,8 +170,8 @@ pub(super) fn deposit(
     let fed: Vec<&Value> = fed.collect();
     match (fed.as_slice(), alike.as_slice()) {
         ([bank], _) | ([], [bank]) => Ok(text(bank, "id").to_owned()),
-        ([], []) => Err(unfit("no bank account of the merchant is known")),
-        _ => Err(unfit("the account pays into more than one bank account")),
+        ([], []) => unread("no bank account of the merchant is known"),
+        _ => unread("the account pays into more than one bank account"),
     }
 }
 

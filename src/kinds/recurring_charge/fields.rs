@@ -14,7 +14,7 @@ pub(super) const FIELDS: &[Field] = &[
     ),
     plain(
         "method",
-        Change::InPlace,
+        Change::ByToken,
         "The saved method that pays, NAME or NAMESPACE/NAME; not with `from_charge` (gateway-api, POST /v1/recurring/charges).",
     ),
     plain(

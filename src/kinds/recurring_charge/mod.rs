@@ -1,8 +1,13 @@
 //! A recurring charge: an amount that a saved method pays by a schedule (gateway-api, Recurring charge).
 
 mod account;
+#[cfg(test)]
+mod account_tests;
 mod checks;
 mod fields;
+mod method;
+#[cfg(test)]
+mod method_tests;
 mod request;
 pub mod schedule;
 pub mod shape;

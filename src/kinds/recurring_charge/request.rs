@@ -84,7 +84,7 @@ fn payment(
         "amount": money.minor(),
         "currency": money.currency(),
     });
-    if let Some(account) = account::id(&manifest.spec, owner, money)? {
+    if let Some(account) = account::id(cx, manifest, owner, money)? {
         put(&mut body, "account_id", json!(account));
     }
     Ok(body)
@@ -100,18 +100,27 @@ fn limits(spec: &Value, body: &mut Value) {
     }
 }
 
-/// The body of a PATCH: the top-level fields that changed; and whether the description did.
-pub(super) fn changed(
+/// What a PATCH says, but for a method.
+#[derive(Debug)]
+pub(super) struct Changed<'a> {
+    /// The top-level fields that changed.
+    pub(super) body: Value,
+    /// The description, if it changed.
+    pub(super) text: Option<&'a str>,
+}
+
+/// The body of a PATCH.
+pub(super) fn changed<'a>(
     cx: &StepCx<'_>,
-    manifest: &Manifest,
+    manifest: &'a Manifest,
     have: Option<&Observed>,
     changes: &[FieldChange],
-) -> Result<(Value, bool), Reason> {
+) -> Result<Changed<'a>, Reason> {
     let spec = &manifest.spec;
     let touched = |field: &str| {
         changes.iter().any(|change| change.path.split(['.', '[']).next() == Some(field))
     };
-    changeable(spec, have, changes)?;
+    changeable(spec, have)?;
     let mut body = json!({});
     if touched("amount") {
         put(&mut body, "amount", json!(collected(spec)?.minor()));
@@ -127,23 +136,12 @@ pub(super) fn changed(
         let most = spec.get("max_amount").and_then(amount).map(Money::minor);
         put(&mut body, "max_amount", json!(most));
     }
-    Ok((body, touched("description")))
+    let text = touched("description").then(|| text(spec, "description"));
+    Ok(Changed { body, text })
 }
 
-/// What a PATCH cannot do: it leaves alone what it does not name, it has no currency, and it takes
-/// another method by a one-time token only.
-fn changeable(
-    spec: &Value,
-    have: Option<&Observed>,
-    changes: &[FieldChange],
-) -> Result<(), Reason> {
-    if changes.iter().any(|change| change.path == "method") {
-        return Err(unfit(
-            "method: the service takes another method by a fresh one-time token only, which is not made \
-             for a recurring charge: write the old method again, or raise reckon.dev/generation for a \
-             new charge and cancel the old one",
-        ));
-    }
+/// What a PATCH cannot do: it leaves alone what it does not name, and it has no currency.
+fn changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason> {
     let before = have.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let currency = |spec: &Value| spec.get("amount").and_then(amount).map(Money::currency);
     if before.and_then(currency).is_some_and(|before| Some(before) != currency(spec)) {

@@ -5,14 +5,14 @@
 use serde_json::Value;
 
 use super::surcharge::{Quote, first, quote};
-use super::{RecurringCharge, account, request, today};
+use super::{RecurringCharge, account, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{Obligation, SURCHARGE};
 use crate::effects::{change_recurring, charge_now, create_recurring, schedule_charge};
 use crate::kinds::diff::amount;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, needed, object, orphaned, reference, text,
+    Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, orphaned, reference, text,
 };
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::{Effect, Reading, Work};
@@ -20,27 +20,38 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{MoneyMove, Reason, Verdict};
 
-/// What a scheduled payment collects, each time.
-const PER_OCCURRENCE: &str = "collected_per_occurrence";
+/// What a scheduled payment collects, each time; and the same into a trust account.
+const PER_OCCURRENCE: [&str; 2] =
+    ["collected_per_occurrence", "collected_per_occurrence_into_trust"];
+/// What is charged now.
+const NOW: [&str; 2] = ["charged_now", "charged_now_into_trust"];
+/// What is charged now, the surcharge not known yet.
+const NOW_AND_MORE: [&str; 2] =
+    ["charged_now_before_surcharge", "charged_now_into_trust_before_surcharge"];
 
 /// The step of a recurring charge.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+    let manifest = &method::compared(cx, manifest, have);
     let quote = quote(cx, manifest, have);
-    let description = text(&manifest.spec, "description");
     let kind = Object {
         create: &|new| create(cx, manifest, &quote, new),
         change: &|new, target, changes| {
-            let (body, described) = request::changed(cx, manifest, have, changes)?;
-            Ok(change_recurring(new, target, body, described.then_some(description)))
+            let changed = request::changed(cx, manifest, have, changes)?;
+            let account = have.and_then(|have| have.text("account_id")).map(str::to_owned);
+            let new = Obligation { account, ..new };
+            if by_token(RecurringCharge::FIELDS, changes) {
+                return method::renewal(cx, manifest, have, new, (target, changed));
+            }
+            Ok(change_recurring(new, target, changed.body, changed.text))
         },
-        money: money(cx, manifest, &quote),
+        money: money(cx, manifest, have, &quote),
         unready: &unready,
     };
     let mut draft = object(cx, RecurringCharge::FIELDS, manifest, have, &kind);
     let collects = draft.changes.iter().any(|change| change.path == "amount");
     if draft.verdict == Verdict::Update && collects {
         draft.money = kind.money;
-        draft.money.retain(|money| money.meaning == PER_OCCURRENCE);
+        draft.money.retain(|money| PER_OCCURRENCE.contains(&money.meaning));
     }
     if draft.verdict == Verdict::Blocked {
         draft.money.clear();
@@ -74,6 +85,7 @@ fn create(
     let merchant = merchant.ok_or_else(|| Reason::Unfit("it names no merchant".to_owned()))?;
     let owner = needed(cx, &merchant)?;
     account::allow(cx, manifest, &owner)?;
+    let new = method::copied(cx, manifest, new);
     let description = text(spec, "description");
     if let Some(charge) = spec.get("from_charge").and_then(Value::as_str) {
         let charge = RemoteId::new(charge).map_err(|error| Reason::Unfit(error.to_string()))?;
@@ -83,12 +95,19 @@ fn create(
     }
     if !is_now(spec) {
         let body = request::scheduled(cx, manifest, &owner)?;
-        return Ok(create_recurring(new, body, description));
+        return Ok(create_recurring(signed(new, &body), body, description));
     }
     if let Quote::Missing(reason) = quote {
         return Err(reason.clone());
     }
-    Ok(charge_now(new, request::now(cx, manifest, &owner, quote)?, description))
+    let body = request::now(cx, manifest, &owner, quote)?;
+    Ok(charge_now(signed(new, &body), body, description))
+}
+
+/// What works on an account is signed with that account's own key.
+fn signed(new: Obligation, body: &Value) -> Obligation {
+    let account = body.get("account_id").and_then(Value::as_str).map(str::to_owned);
+    Obligation { account, ..new }
 }
 
 /// Whether the first charge is made now.
@@ -116,21 +135,31 @@ fn asking_first(draft: Draft, quote: Quote, have: Option<&Observed>) -> Draft {
 }
 
 /// What is charged now, and what each occurrence collects.
-fn money(cx: &StepCx<'_>, manifest: &Manifest, quote: &Quote) -> Vec<MoneyMove> {
+fn money(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    quote: &Quote,
+) -> Vec<MoneyMove> {
     let spec = &manifest.spec;
     let mode = reference(manifest, MERCHANT).and_then(|merchant| mode_of(cx.view, &merchant));
     let Some((collected, mode)) = spec.get("amount").and_then(amount).zip(mode) else {
         return Vec::new();
     };
     let now = first(spec).filter(|_| is_now(spec)).map(|first| match quote {
-        Quote::Unwanted => (first, "charged_now"),
-        Quote::Known { surcharge: _, total } => {
-            (Money::new(*total, first.currency()), "charged_now")
-        }
-        Quote::Ask(_) | Quote::Missing(_) => (first, "charged_now_before_surcharge"),
+        Quote::Unwanted => (first, NOW),
+        Quote::Known { surcharge: _, total } => (Money::new(*total, first.currency()), NOW),
+        Quote::Ask(_) | Quote::Missing(_) => (first, NOW_AND_MORE),
     });
+    let trust = account::is_trust(cx, manifest, have);
     let moves = now.into_iter().chain([(collected, PER_OCCURRENCE)]);
-    moves.map(|(amount, meaning)| MoneyMove { amount, mode, meaning }).collect()
+    moves
+        .map(|(amount, [plain, into_trust])| MoneyMove {
+            amount,
+            mode,
+            meaning: if trust { into_trust } else { plain },
+        })
+        .collect()
 }
 
 impl Kind for RecurringCharge {

@@ -15,4 +15,6 @@ mod tests;
 
 pub use bank::Bank;
 pub use card::Card;
+pub(super) use step::source;
+
 pub use shape::{MethodType, SavedMethod, Source, Spec};

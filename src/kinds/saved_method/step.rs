@@ -42,7 +42,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
 }
 
 /// What a spec's method is made of.
-fn source(spec: &Value) -> MethodSource<'_> {
+pub(in crate::kinds) fn source(spec: &Value) -> MethodSource<'_> {
     let sort = sort(spec);
     let place = match sort {
         MethodSort::Card => "/source/card",
@@ -98,6 +98,8 @@ fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
                     source_id: SourceId::new(cx.partner, key, applied.generation),
                     applied: applied.clone(),
                     on_doubt: cx.on_doubt,
+                    account: None,
+                    web_url: None,
                 };
                 let work =
                     Some(Work::Effect(delete_method(obligation, sort(&applied.spec), target)));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::api::credentials::AccountType;
 use crate::base::money::Currency;
 use crate::sandbox::answer::Answer;
-use crate::sandbox::control::partner::account;
+use crate::sandbox::control::partner::account as show;
 use crate::sandbox::lists::Mode;
 use crate::sandbox::processing::AccountRecord;
 use crate::sandbox::refusal::Refusal;
@@ -34,15 +34,15 @@ pub(super) fn add(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let flag = |field: &str| order.get(field).and_then(Value::as_bool).unwrap_or(false);
     let merchant = cx.merchant_named(merchant, None)?;
     let what = format!("{}/{name}", kind.as_str());
-    let made = AccountRecord::derive(&cx.world.seed, &merchant.name, mode, &what, kind);
-    let made = AccountRecord {
+    let account = AccountRecord::derive(&cx.world.seed, &merchant.name, mode, &what, kind);
+    let account = AccountRecord {
         name: name.to_owned(),
         currency: currency.unwrap_or(Currency::USD).code().to_owned(),
         primary: flag("primary"),
         trust: flag("trust_account"),
-        ..made
+        ..account
     };
-    let shown = account(&made);
-    cx.add_account(merchant, mode, made)?;
+    let shown = show(&account);
+    cx.add_account(merchant, mode, &account)?;
     Answer::json(&shown)
 }

@@ -49,7 +49,8 @@ pub(super) fn methods(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut seen = std::collections::BTreeSet::new();
     for arrival in evidence.arrivals {
-        let token = text(&arrival.asked, "token_id");
+        let field = if arrival.effect == Some("recurring.change") { "method" } else { "token_id" };
+        let token = text(&arrival.asked, field);
         if !token.is_empty() && !seen.insert(token) {
             let text = format!("the token {token} was sent a second time at {}", arrival.at);
             found.push(Violation::new("law 5", text));

@@ -110,7 +110,7 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
             differs(method, "description", &Value::from(doc.text()?))
                 .or_else(|| differs(method, "name", &Value::from(doc.holder()?)))
         }
-        Body::Recurring { amount, .. } => {
+        Body::Recurring { amount, card, .. } => {
             let mut charges = objects.recurring.iter();
             let Some(charge) = charges.find(|one| mark_of(one) == mark.as_str()) else {
                 return Some("there is no such recurring charge".to_owned());
@@ -118,8 +118,17 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
             let text = mark.tag(&doc.text()?);
             differs(charge, "amount", &Value::from(*amount))
                 .or_else(|| differs(charge, "description", &Value::from(text)))
+                .or_else(|| paid_by_another(evidence, charge, card))
         }
     }
+}
+
+/// Whether a recurring charge carries other details than its method's document.
+fn paid_by_another(evidence: &Evidence<'_>, charge: &Value, card: &str) -> Option<String> {
+    let holder = evidence.files()?.get(card)?.holder()?;
+    let found = charge.pointer("/method/name").unwrap_or(&Value::Null);
+    let text = || format!("it is paid by {found}, and the file of its method says {holder:?}");
+    (found.as_str() != Some(holder.as_str())).then(text)
 }
 
 /// What is other than it should be.

@@ -149,7 +149,11 @@ impl Vault {
     pub fn erase(&self, subject: &str) -> Result<(), VaultError> {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
-        let left = state.keys(self.disk())?.without(subject);
+        let keys = state.keys(self.disk())?;
+        if !keys.any_of(subject) {
+            return Ok(());
+        }
+        let left = keys.without(subject);
         let file = left.file(&self.shared.wrapping);
         let done = self.disk().replace(keys::FILE, &file);
         state.poison_on_failure(done.map_err(VaultError::io("replace", keys::FILE)))?;

@@ -1,0 +1,126 @@
+//! A merchant's accounts: their own keys, and which of them the service takes where none is named.
+//!
+//! The gateway credentials give every account its keys and do not say which one is primary (partner-api,
+//! Account object). The merchant's own record says it, where a service has one (service-facts, 67 and 69);
+//! it is asked only where that makes a difference.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::merchant_read::{list, text};
+use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
+use crate::api::Call;
+use crate::api::merchant::GetMerchant;
+use crate::base::secret::Secret;
+
+/// The reading that tells which accounts are primary.
+pub const ACCOUNTS: &str = "merchant.accounts";
+/// The fact that names the sealed secret keys of the accounts.
+pub const ACCOUNT_KEYS: &str = "account_keys";
+/// The fact that lists the ids of the primary accounts.
+pub(super) const PRIMARY: &str = "primary_accounts";
+/// The type of an account that takes cards.
+pub(super) const CARDS: &str = "MerchantAccount";
+/// The type of an account that takes electronic checks.
+const CHECKS: &str = "AchAccount";
+
+pub(super) const ROW: ReadingRow = ReadingRow { name: ACCOUNTS, queries, learn };
+
+fn queries(_: &Value) -> Vec<Query> {
+    vec![Query::one(Call::to::<GetMerchant>(&[]))]
+}
+
+/// A service without such a record says of no account that it is primary.
+fn learn(_: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
+    let primary = match answers.first() {
+        Some(Answer::Body(merchant)) => primary(merchant),
+        Some(Answer::Missing(_)) => json!([]),
+        Some(Answer::Items(_)) | None => {
+            let why = "the service did not answer with the merchant's own record";
+            return Err(Trouble::Later(why.to_owned()));
+        }
+    };
+    Ok(Learned { exists: true, facts: json!({ PRIMARY: primary }), ..Learned::default() })
+}
+
+/// The ids of the accounts that a merchant's own record calls primary.
+pub(super) fn primary(merchant: &Value) -> Value {
+    let accounts = listed(merchant);
+    let primary = accounts.iter().filter(|one| one.get("primary") == Some(&Value::Bool(true)));
+    primary.map(|account| json!(text(account, "id"))).collect()
+}
+
+/// The accounts of a merchant's own record that can be used, each with its type, which there is only
+/// the name of its list.
+pub(super) fn listed(merchant: &Value) -> Vec<Value> {
+    let of = |field: &str, kind: &'static str| {
+        let accounts = list(merchant.get(field)).to_vec().into_iter();
+        accounts.map(move |mut account| {
+            super::put(&mut account, "type", kind);
+            account
+        })
+    };
+    let all = of("merchant_accounts", CARDS).chain(of("ach_accounts", CHECKS));
+    all.filter(|account| matches!(text(account, "status"), "" | "ACTIVE")).collect()
+}
+
+/// Whether more than one account takes the same sort of payment.
+pub fn has_several(accounts: &Value) -> bool {
+    let accounts = list(Some(accounts));
+    let of = |kind: &str| accounts.iter().filter(|account| text(account, "type") == kind).count();
+    of(CARDS) > 1 || of(CHECKS) > 1
+}
+
+/// The secret keys of accounts as one secret, by the id of the account.
+pub(super) fn account_keys(accounts: &[Value]) -> Secret {
+    let keys: BTreeMap<&str, &str> = accounts
+        .iter()
+        .map(|account| (text(account, "id"), text(account, "secret_key")))
+        .filter(|(_, key)| !key.is_empty())
+        .collect();
+    Secret::from(json!(keys).to_string())
+}
+
+/// The secret key of one account, of those that were sealed together.
+pub fn account_key(keys: &Secret, account: &str) -> Option<Secret> {
+    let mut keys: BTreeMap<String, String> = serde_json::from_str(keys.expose()).ok()?;
+    keys.remove(account).map(Secret::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_account_has_the_key_that_the_credentials_gave_it() {
+        let accounts = json!([
+            {"id": "a", "type": CARDS, "secret_key": "first"},
+            {"id": "b", "type": CHECKS, "secret_key": "second"},
+            {"id": "c", "type": CHECKS},
+        ]);
+        let keys = account_keys(accounts.as_array().unwrap());
+        assert!(!format!("{keys:?}").contains("first"));
+        let key = |id: &str| account_key(&keys, id).map(|key| key.expose().to_owned());
+        assert_eq!((key("a").as_deref(), key("b").as_deref()), (Some("first"), Some("second")));
+        assert_eq!((key("c"), key("d")), (None, None));
+        assert!(has_several(&accounts));
+        assert!(!has_several(&json!([accounts[0], accounts[1]])));
+    }
+
+    #[test]
+    fn the_merchant_s_own_record_says_which_accounts_are_primary() {
+        let merchant = json!({
+            "merchant_accounts": [
+                {"id": "a", "primary": true, "status": "ACTIVE"},
+                {"id": "b", "primary": false},
+                {"id": "c", "primary": true, "status": "DELETED"},
+            ],
+            "ach_accounts": [{"id": "d", "primary": true}],
+        });
+        assert_eq!(primary(&merchant), json!(["a", "d"]));
+        let kinds: Vec<String> =
+            listed(&merchant).iter().map(|one| text(one, "type").to_owned()).collect();
+        assert_eq!(kinds, [CARDS, CARDS, CHECKS]);
+    }
+}

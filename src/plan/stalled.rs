@@ -1,0 +1,57 @@
+//! Who cannot go on because of what the service said of a merchant's accounts.
+
+use std::collections::BTreeMap;
+
+use crate::base::id::Key;
+
+/// Resources that are blocked so, each with its merchant.
+#[derive(Debug, Default)]
+pub(super) struct Stalled {
+    by_resource: BTreeMap<Key, Key>,
+    merchants: BTreeMap<Key, usize>,
+}
+
+impl Stalled {
+    /// Notes the merchant whose accounts stand in a resource's way; `None`: none does any more.
+    pub(super) fn note(&mut self, key: &Key, merchant: Option<Key>) {
+        if let Some(before) = self.by_resource.remove(key)
+            && let Some(count) = self.merchants.get_mut(&before)
+        {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.merchants.remove(&before);
+            }
+        }
+        if let Some(merchant) = merchant {
+            let count = self.merchants.entry(merchant.clone()).or_default();
+            *count = count.saturating_add(1);
+            self.by_resource.insert(key.clone(), merchant);
+        }
+    }
+
+    /// The merchants in somebody's way.
+    pub(super) fn merchants(&self) -> impl Iterator<Item = &Key> {
+        self.merchants.keys()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merchant_is_in_the_way_as_long_as_anyone_is_blocked_by_it() {
+        let key = |text: &str| -> Key { text.parse().unwrap() };
+        let (acme, other) = (key("Merchant/acme"), key("Merchant/other"));
+        let mut stalled = Stalled::default();
+        stalled.note(&key("Invoice/a"), Some(acme.clone()));
+        stalled.note(&key("Invoice/b"), Some(acme.clone()));
+        stalled.note(&key("Invoice/a"), Some(acme.clone()));
+        stalled.note(&key("Invoice/a"), None);
+        assert_eq!(stalled.merchants().collect::<Vec<_>>(), [&acme]);
+        stalled.note(&key("Invoice/b"), Some(other.clone()));
+        assert_eq!(stalled.merchants().collect::<Vec<_>>(), [&other]);
+        stalled.note(&key("Invoice/b"), None);
+        assert_eq!(stalled.merchants().count(), 0);
+    }
+}
