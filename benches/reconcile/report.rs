@@ -36,6 +36,11 @@ impl Report {
         self.0.push(row);
     }
 
+    /// Leaves out every figure but those of these goals: some are measured together.
+    pub(crate) fn only(&mut self, goals: &[String]) {
+        self.0.retain(|row| goals.iter().any(|goal| row.goal.starts_with(goal)));
+    }
+
     /// One line for each figure, by goal and size.
     pub(crate) fn table(mut self) -> String {
         self.0
