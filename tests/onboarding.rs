@@ -292,6 +292,19 @@ async fn a_refusal_names_the_field() {
     assert!(after[0].starts_with("Blocked MerchantApplication/harbor: Refused"), "{after:?}");
     assert!(after[0].contains("owner_date_of_birth: "), "{after:?}");
     assert!(!after[0].contains("yesterday"), "{after:?}");
+    let Reply::Plan(plan) = complete.engine().answer(Question::Plan).unwrap() else { panic!() };
+    let [problem] = plan.steps[0].problems.as_slice() else { panic!("{plan:?}") };
+    let text = tree();
+    let line = text.lines().nth(problem.line - 1).unwrap();
+    assert!(line.trim_start().starts_with("owner_date_of_birth:"), "{problem:?}");
+    assert_eq!(line.find('{').map(|at| at + 1), Some(problem.column));
+    assert_eq!(problem.code, "reckon::service::refused");
+    assert!(problem.message.starts_with("the service refused it (HTTP 422): "), "{problem:?}");
+    let shown = reckon::render::plan::text(&plan, false);
+    assert!(
+        shown
+            .contains(&format!("{}:{}:{} the service", problem.file, problem.line, problem.column))
+    );
     let sign_up = world(SIGN_UP);
     sign_up.control("POST", "partner", &json!({"plans": [{"id": "gold"}]}));
     let after = sign_up

@@ -12,6 +12,7 @@ mod access;
 mod again;
 mod approve;
 mod body;
+mod guilty;
 mod lone;
 mod notice;
 mod once;

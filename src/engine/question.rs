@@ -186,6 +186,9 @@ pub struct StepView {
     /// The invoice that this one replaces, which stays payable.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replaces: Option<Box<Replaced>>,
+    /// What the service refused, each at the field that it means.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<Problem>,
 }
 
 /// An amount of money and what happens to it.
@@ -252,6 +255,7 @@ impl Engine {
             meaning: (*meaning).to_owned(),
             amount: *amount,
         });
+        let told = |step: &Step| StepView { problems: self.refusals(step), ..step_view(step) };
         PlanView {
             version: 1,
             coverage: self.world.desired().coverage,
@@ -260,7 +264,7 @@ impl Engine {
             commit: self.shared.settings.commit.clone(),
             totals: totals.collect(),
             resources: plan.steps.len(),
-            steps: plan.steps.iter().filter(|step| !settled(step)).map(step_view).collect(),
+            steps: plan.steps.iter().filter(|step| !settled(step)).map(told).collect(),
             problems: self.world.problems(),
         }
     }
@@ -328,6 +332,7 @@ fn step_view(step: &Step) -> StepView {
         changes: step.changes.clone(),
         money: money.collect(),
         replaces: step.replaces.clone(),
+        problems: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::base::id::Key;
 use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
-use crate::model::issue::Problem;
+use crate::model::issue::{Issue, Problem};
 use crate::model::observed::{Held, Observed};
 use crate::plan::World;
 use crate::spec::loader::Loader;
@@ -28,6 +28,8 @@ pub trait Specs: Send {
     fn verify(&mut self) -> BTreeSet<Key>;
     /// What is wrong with the files.
     fn problems(&self) -> Vec<Problem>;
+    /// An issue of a resource's document with its place in the file, where there is a file.
+    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem>;
 }
 
 impl Specs for Loader {
@@ -45,6 +47,10 @@ impl Specs for Loader {
 
     fn problems(&self) -> Vec<Problem> {
         Self::problems(self)
+    }
+
+    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+        Self::place(self, key, issue)
     }
 }
 
@@ -116,6 +122,11 @@ impl Standing {
     /// What is wrong with the files.
     pub fn problems(&self) -> Vec<Problem> {
         self.specs.problems()
+    }
+
+    /// An issue of a resource's document with its place in the file.
+    pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+        self.specs.place(key, issue)
     }
 
     /// Every intent that is not closed, by resource.

@@ -9,6 +9,7 @@ pub mod contact;
 pub mod deposit;
 pub mod diff;
 pub mod files;
+pub mod guilty;
 pub mod invoice;
 pub mod merchant;
 pub mod merchant_application;

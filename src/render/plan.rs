@@ -73,6 +73,9 @@ fn block(out: &mut String, step: &StepView, paint: Paint) {
     if let Some(replaced) = &step.replaces {
         line(out, &format!("    {}", clean(&replaced.to_string())));
     }
+    for problem in &step.problems {
+        line(out, &format!("    {}", clean(&words::problem(problem))));
+    }
     let fixed = fixed(step);
     for change in &step.changes {
         let mut text =

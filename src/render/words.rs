@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
 use crate::engine::MoneyView;
+use crate::model::issue::Problem;
 
 /// Longer values are cut, in characters.
 const VALUE_LENGTH_MAX: usize = 200;
@@ -80,6 +81,12 @@ pub(super) fn amount(money: &MoneyView) -> String {
 /// `125.00 USD invoiced (test)`.
 pub(super) fn money(money: &MoneyView) -> String {
     format!("{} {} ({})", amount(money), meaning(&money.meaning), money.mode)
+}
+
+/// `specs/acme.yaml:14:9 what is wrong`.
+pub(super) fn problem(problem: &Problem) -> String {
+    let Problem { file, line, column, message, .. } = problem;
+    format!("{file}:{line}:{column} {message}")
 }
 
 /// `collected per occurrence`.

@@ -15,7 +15,7 @@ use crate::base::money::Currency;
 use crate::engine::Specs;
 use crate::kinds::{CheckCx, register};
 use crate::model::desired::{Coverage, Desired};
-use crate::model::issue::{Problem, Severity};
+use crate::model::issue::{Issue, Problem, Severity};
 use crate::model::manifest::{Annotations, Deletion, Kept, Manifest, OnDoubt, Place};
 
 /// The files as they are now; the run changes them, the engine reads them.
@@ -63,6 +63,10 @@ impl Specs for SimSpecs {
 
     fn problems(&self) -> Vec<Problem> {
         Vec::new()
+    }
+
+    fn place(&self, _: &Key, _: &Issue) -> Option<Problem> {
+        None
     }
 }
 

@@ -79,6 +79,9 @@ fn item(step: &StepView) -> String {
     if let Some(replaced) = &step.replaces {
         line(&mut out, &format!("  - {}", prose(&replaced.to_string())));
     }
+    for problem in &step.problems {
+        line(&mut out, &format!("  - {}", prose(&words::problem(problem))));
+    }
     let fixed = fixed(step);
     for change in &step.changes {
         let sides = before_after(step, change, |side| code(&value(side)));

@@ -18,6 +18,7 @@ fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
         changes: Vec::new(),
         money: Vec::new(),
         replaces: None,
+        problems: Vec::new(),
     }
 }
 

@@ -207,7 +207,7 @@ impl Loader {
             .and_then(|source| self.placed(&source, spot.index, |placed| placed.issue(issue)))
             .unwrap_or_else(|| problem_at(&name, line, issue.code, &issue.message, &issue.help));
         problem.severity = issue.severity;
-        problem.related.extend(issue.related.iter().filter_map(|related| self.place(related)));
+        problem.related.extend(issue.related.iter().filter_map(|related| self.related(related)));
         cleaned(problem, &[])
     }
 
@@ -222,8 +222,14 @@ impl Loader {
         Some(make(&Placed::new(&self.cx, source, slice)))
     }
 
+    /// An issue of a resource's document with its place.
+    pub fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+        let (spot, _) = self.documents_of(key).next()?;
+        Some(self.problem(spot, issue))
+    }
+
     /// The second place of an issue, in another document.
-    fn place(&self, related: &Related) -> Option<RelatedPlace> {
+    fn related(&self, related: &Related) -> Option<RelatedPlace> {
         let Related { key, path, message } = related;
         let (spot, _) = self.documents_of(key.as_ref()?).next()?;
         let source = self.source(&spot.path)?;
