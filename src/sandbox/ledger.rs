@@ -9,12 +9,13 @@ use crate::sandbox::lists::Owner;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-/// What a movement is; a void takes an authorisation back.
+/// What a movement is; a void takes an authorisation back, a return money that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Movement {
     Charge,
     Void,
+    Return,
 }
 
 /// One movement.

@@ -30,6 +30,8 @@ pub(crate) enum Change {
     Capture,
     /// A hold's seven days are over.
     Expire,
+    /// The money did not arrive, or was taken back.
+    Return,
 }
 
 /// Where a change leads; `None` where it is not valid for the status.
@@ -37,14 +39,17 @@ pub(crate) fn step(status: &TransactionStatus, change: Change) -> Option<Transac
     use TransactionStatus as S;
     match (status, change) {
         (S::Pending, Change::Authorize) => Some(S::Authorized),
-        (S::Pending, Change::Decline) => Some(S::Failed),
         (S::Authorized, Change::Capture) => Some(S::Completed),
         (S::Authorized, Change::Expire) => Some(S::Voided),
-        (S::Pending, Change::Capture | Change::Expire)
+        (S::Pending, Change::Decline) | (S::Authorized | S::Completed, Change::Return) => {
+            Some(S::Failed)
+        }
+        (S::Pending, Change::Capture | Change::Expire | Change::Return)
         | (S::Authorized, Change::Authorize | Change::Decline)
+        | (S::Completed, Change::Authorize | Change::Decline | Change::Capture | Change::Expire)
         | (
-            S::Completed | S::Voided | S::Failed | S::Other(_),
-            Change::Authorize | Change::Decline | Change::Capture | Change::Expire,
+            S::Voided | S::Failed | S::Other(_),
+            Change::Authorize | Change::Decline | Change::Capture | Change::Expire | Change::Return,
         ) => None,
     }
 }
@@ -71,6 +76,10 @@ pub(crate) fn apply(
         Change::Expire => {
             ledger::record(cx, &kept.owner, Movement::Void, &kept.object)?;
             "transaction.voided"
+        }
+        Change::Return => {
+            ledger::record(cx, &kept.owner, Movement::Return, &kept.object)?;
+            "transaction.failed"
         }
     };
     cx.update(KIND, &kept.object.id.clone(), kept)?;

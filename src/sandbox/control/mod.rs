@@ -7,6 +7,7 @@ mod clock;
 mod faults;
 mod partner;
 mod policy;
+mod settlement;
 mod show;
 mod store;
 
@@ -74,6 +75,10 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
             change(sandbox, |_, cx| applications::decision(cx, id, &order))
         }
         ("DELETE", ["applications", id]) => change(sandbox, |_, cx| applications::delete(cx, id)),
+        ("POST", ["transactions", id, "settlement"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| settlement::settle(cx, id, &order))
+        }
         ("GET", ["webhooks"]) => read(sandbox, |cx| Answer::json(&outbox::show(cx)?)),
         ("POST", ["webhooks", id, "redeliver"]) => {
             change(sandbox, |_, cx| Answer::json(&outbox::redeliver(cx, id)?))

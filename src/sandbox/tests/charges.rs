@@ -42,6 +42,28 @@ async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
 }
 
 #[tokio::test]
+async fn a_settlement_by_hand_completes_a_payment_or_takes_it_back() {
+    let house = House::new(Surface::Public);
+    let made = charge(&house, json!({"amount": 700, "method": bank()})).await.ok();
+    let path = format!("/_sandbox/transactions/{}/settlement", made["id"].as_str().unwrap());
+    let settle = async |order: Value| house.call("POST", &path, None, &order).await;
+    assert_eq!(settle(json!({"result": "perhaps"})).await.status, 400);
+    assert_eq!(settle(json!({"result": "settled"})).await.ok()["status"], "COMPLETED");
+    assert_eq!(settle(json!({"result": "settled"})).await.status, 422, "it is settled already");
+    let back = settle(json!({"result": "failed", "code": "account_closed"})).await.ok();
+    assert_eq!(
+        (&back["status"], &back["failure_code"]),
+        (&json!("FAILED"), &json!("account_closed"))
+    );
+    let ledger = house.call("GET", "/_sandbox/ledger", None, &Value::Null).await.ok();
+    let moves: Vec<_> = ledger["entries"].as_array().unwrap().iter().collect();
+    let moves: Vec<_> = moves.iter().map(|entry| (&entry["type"], &entry["amount"])).collect();
+    assert_eq!(moves, [(&json!("CHARGE"), &json!(700)), (&json!("RETURN"), &json!(700))]);
+    let (none, order) = ("/_sandbox/transactions/none/settlement", json!({"result": "settled"}));
+    assert_eq!(house.call("POST", none, None, &order).await.status, 404);
+}
+
+#[tokio::test]
 async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
     let house = House::new(Surface::Public);
     let made = charge(&house, json!({"amount": 5, "method": visa(), "auto_capture": false})).await;
@@ -225,7 +247,7 @@ fn a_transaction_moves_along_its_table_only() {
     let statuses = [S::Pending, S::Authorized, S::Completed, S::Voided, S::Failed];
     let mut moves = Vec::new();
     for status in &statuses {
-        for change in [C::Authorize, C::Decline, C::Capture, C::Expire] {
+        for change in [C::Authorize, C::Decline, C::Capture, C::Expire, C::Return] {
             moves.extend(step(status, change).map(|next| (status.clone(), change, next)));
         }
     }
@@ -236,6 +258,8 @@ fn a_transaction_moves_along_its_table_only() {
             (S::Pending, C::Decline, S::Failed),
             (S::Authorized, C::Capture, S::Completed),
             (S::Authorized, C::Expire, S::Voided),
+            (S::Authorized, C::Return, S::Failed),
+            (S::Completed, C::Return, S::Failed),
         ]
     );
 }
