@@ -54,6 +54,16 @@ impl Unable {
             | Self::Waiting(why) => why,
         }
     }
+
+    /// How often it is tried before it is left alone, where others are tried so often. A secret that is
+    /// not there, and credentials of something else, do not mend themselves while a command runs.
+    fn tries(&self, most: u32) -> u32 {
+        match self {
+            Self::Secret(_) | Self::Mismatch(_) => 1,
+            Self::Unreachable(_) | Self::Blocked(_) => most,
+            Self::Waiting(_) => most.saturating_add(PATIENCE),
+        }
+    }
 }
 
 /// How a task ended. What it did is in the journal; this only says whether to try again.
@@ -267,8 +277,7 @@ impl Engine {
     pub(super) fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
         let shared = self.shared.clone();
         let failures = shared.random(|rng| self.backoff.fail(&key, least, rng));
-        let patience = if matches!(unable, Unable::Waiting(_)) { PATIENCE } else { 0 };
-        let most = shared.settings.failures_max.map(|most| most.saturating_add(patience));
+        let most = shared.settings.failures_max.map(|most| unable.tries(most));
         if most.is_some_and(|most| failures >= most) {
             self.backoff.give_up(&key);
         }
