@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
@@ -56,57 +57,74 @@ async fn serve(
     let (ending, ended) = watch::channel(false);
     let (ready, is_ready) = watch::channel(false);
     let (signal, signalled) = watch::channel(Exit::Done);
-    let listen = setup.config.listen.get(&ProcessEnv)?;
-    let outside = open.outside();
-    let router = http::router(control.clone(), is_ready);
-    let hooks = http::hooks(control.clone(), &outside);
-    let public = match &setup.config.public_listen {
-        Some(listen) => {
-            let router = http::public(control.clone(), &outside);
-            Some(listening(router, listen.get(&ProcessEnv)?, over(&ended), "public_listen").await?)
-        }
-        None => None,
-    };
-    let router = if public.is_none() { router.merge(hooks) } else { router };
-    let address = listening(router, listen, over(&ended), "listen").await?;
+    let at = listen(setup, open, &control, (is_ready, &ended)).await?;
     if let Some(embedded) = embedded {
-        let told = format!("http://{}", public.unwrap_or(address));
-        embedded.notify(&outside.event_url(&told))?;
+        embedded.notify(&open.outside().event_url(&format!("http://{}", at.outside)))?;
     }
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
     // Whoever knocks while the tree is read waits for the answer.
     let door = tokio::spawn(door.serve(control, over(&ended)));
     let mut engine = engine(setup, open, embedded)?;
+    let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over(&ended)));
     let mut overviews = engine.overviews();
     overviews.mark_changed();
-    let doors = [
-        door,
-        tokio::spawn({
-            let (root, sender, over) = (setup.specs.clone(), sender.clone(), over(&ended));
-            async move {
-                if let Err(error) = tree::watch(root, sender, over).await {
-                    tracing::error!("{error}");
-                }
-            }
-        }),
-        tokio::spawn(report(overviews, out)),
-        tokio::spawn(async move {
-            let exit = signals::stop().await;
-            signal.send_replace(exit);
-            // The engine may have ended by itself.
-            drop(sender.send(Event::Stop).await);
-        }),
-    ];
-    announce(setup, embedded, address, out)?;
+    let reporter = tokio::spawn(report(overviews, out));
+    let stopper = tokio::spawn(stopped(signal, sender));
+    announce(setup, embedded, at.private, out)?;
     ready.send_replace(true);
     let result = engine.run(events, Until::Stopped).await;
     ending.send_replace(true);
-    for door in doors {
-        door.abort();
+    for task in [door, watcher, reporter, stopper] {
+        task.abort();
     }
     result?;
     Ok(*signalled.borrow())
+}
+
+/// Where the daemon listens.
+struct Listening {
+    /// For its operators.
+    private: SocketAddr,
+    /// For the service and for applicants: the same, unless it faces the world on an address of its own.
+    outside: SocketAddr,
+}
+
+/// Opens the listeners.
+async fn listen(
+    setup: &Setup,
+    open: &Open,
+    control: &Control,
+    (is_ready, ended): (watch::Receiver<bool>, &watch::Receiver<bool>),
+) -> Result<Listening, Failure> {
+    let listen = setup.config.listen.get(&ProcessEnv)?;
+    let outside = open.outside();
+    let router = http::router(control.clone(), is_ready);
+    let Some(public_listen) = &setup.config.public_listen else {
+        let router = router.merge(http::hooks(control.clone(), &outside));
+        let private = listening(router, listen, over(ended), "listen").await?;
+        return Ok(Listening { private, outside: private });
+    };
+    let public = http::public(control.clone(), &outside);
+    let public_listen = public_listen.get(&ProcessEnv)?;
+    let outside = listening(public, public_listen, over(ended), "public_listen").await?;
+    let private = listening(router, listen, over(ended), "listen").await?;
+    Ok(Listening { private, outside })
+}
+
+/// Watches the tree until the daemon ends.
+async fn watched(root: PathBuf, events: mpsc::Sender<Event>, over: impl Future<Output = ()>) {
+    if let Err(error) = tree::watch(root, events, over).await {
+        tracing::error!("{error}");
+    }
+}
+
+/// Waits for a signal and stops the engine.
+async fn stopped(signal: watch::Sender<Exit>, events: mpsc::Sender<Event>) {
+    let exit = signals::stop().await;
+    signal.send_replace(exit);
+    // The engine may have ended by itself.
+    drop(events.send(Event::Stop).await);
 }
 
 /// The engine over the tree and the state.
