@@ -14,6 +14,7 @@ pub mod card;
 pub mod contact;
 pub mod contact_hash;
 pub mod credentials;
+pub mod deauthorise;
 pub mod event;
 pub mod file;
 pub mod invoice;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod actions;
+
 use crate::api::method::{MethodRef, PaymentMethod};
 use crate::api::recurring::{Recur, recur_rules};
 use crate::api::rules::{FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};

@@ -3,22 +3,21 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 mod intents;
+mod views;
 
 use super::shared::EngineError;
 use super::visit::Link;
 use super::{Engine, Unable};
 use crate::base::clock::timestamp;
-use crate::base::id::{Key, Mode};
+use crate::base::id::Key;
 use crate::model::bound::{Approval, LiveBinding};
-use crate::model::desired::Coverage;
-use crate::model::issue::Problem;
-use crate::model::plan::{FieldChange, Replaced, Step, Verdict};
+use crate::model::plan::{Step, Verdict};
 use crate::plan::World;
 
 pub use intents::{IntentView, IntentsView, RemadeView};
+pub use views::{MoneyView, Overview, PlanView, ResourceView, StepView};
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,151 +61,6 @@ pub enum Reply {
     Settled,
     /// The portal link that was asked for, if there is one.
     Link(Option<Link>),
-}
-
-/// How things stand as a whole: `/api/v1/status`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overview {
-    /// Resources in all.
-    pub resources: usize,
-    /// Those that are ready.
-    pub ready: usize,
-    /// Those that would change.
-    pub changes: usize,
-    /// Those that wait for a person.
-    pub stuck: usize,
-    /// Remote objects whose document is gone and that are left as they are.
-    pub orphaned: usize,
-    /// Resources that something is being done for, or queued.
-    pub under_way: usize,
-    /// Intents that are not closed.
-    pub open_intents: usize,
-    /// Documents that cannot be used.
-    pub broken: usize,
-    /// Whether absence of a document is believed.
-    pub coverage: Coverage,
-    /// The last journal record.
-    pub position: u64,
-    /// Its hash: an outside anchor for the chain.
-    pub head: String,
-}
-
-impl Overview {
-    /// Whether nothing is under way: what is not ready waits for a person or an outside event.
-    pub fn is_at_rest(&self) -> bool {
-        self.under_way == 0
-    }
-}
-
-/// One resource: an item of `/api/v1/resources` (design.md part 4).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResourceView {
-    /// The kind.
-    pub kind: String,
-    /// The namespace.
-    pub namespace: String,
-    /// The name.
-    pub name: String,
-    /// Whether it is as the file says.
-    pub ready: bool,
-    /// A CamelCase word.
-    pub reason: String,
-    /// A sentence.
-    pub message: String,
-    /// The service's id.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub remote_id: Option<String>,
-    /// What would be done.
-    pub verdict: String,
-    /// The document's file.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub file: Option<String>,
-    /// The document's line.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub line: Option<usize>,
-    /// When the newest fact was learnt: what the service says since is not known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub last_known: Option<String>,
-    /// How often it was made again without proof that the first try failed.
-    #[serde(skip_serializing_if = "is_zero", default)]
-    pub possible_orphans: u32,
-    /// What is known of it; only for one resource at a time.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub facts: BTreeMap<String, Value>,
-}
-
-/// The plan and what it rests on: `plan -o json` and `/api/v1/plan` (design.md part 4).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlanView {
-    /// The version of this form.
-    pub version: u32,
-    /// Whether absence is believed.
-    pub coverage: Coverage,
-    /// The last journal record it was made from.
-    pub position: u64,
-    /// That record's hash.
-    pub head: String,
-    /// The git commit of the tree.
-    pub commit: Option<String>,
-    /// Resources in all, settled ones included.
-    pub resources: usize,
-    /// Every step that is not settled, in dependency order.
-    pub steps: Vec<StepView>,
-    /// What it adds up to.
-    pub totals: Vec<MoneyView>,
-    /// What is wrong with the files.
-    pub problems: Vec<Problem>,
-}
-
-/// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StepView {
-    /// The kind.
-    pub kind: String,
-    /// The namespace.
-    pub namespace: String,
-    /// The name.
-    pub name: String,
-    /// What is done.
-    pub verdict: Verdict,
-    /// Why, as a CamelCase word.
-    pub reason: String,
-    /// Why, as a sentence.
-    pub message: String,
-    /// Whether a person has to act.
-    pub stuck: bool,
-    /// The document's file.
-    pub file: Option<String>,
-    /// The document's line.
-    pub line: Option<usize>,
-    /// Field by field, private values masked.
-    pub changes: Vec<FieldChange>,
-    /// Money set in motion.
-    pub money: Vec<MoneyView>,
-    /// The invoice that this one replaces, which stays payable.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub replaces: Option<Box<Replaced>>,
-    /// What the service refused, each at the field that it means.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub problems: Vec<Problem>,
-}
-
-/// An amount of money and what happens to it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct MoneyView {
-    /// Three letters.
-    pub currency: String,
-    /// Test or live.
-    pub mode: Mode,
-    /// What happens to it.
-    pub meaning: String,
-    /// Minor units.
-    pub amount: i64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl Engine {

@@ -13,4 +13,5 @@ pub mod manifest;
 pub mod observed;
 pub mod outcome;
 pub mod plan;
+pub mod reason;
 pub mod record;

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
-use crate::model::bound::LiveBinding;
 use crate::model::effect::{Effect, Work};
+
+pub use crate::model::reason::Reason;
 
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,190 +42,6 @@ impl Verdict {
             Self::Create | Self::Update | Self::Delete | Self::Read => true,
             Self::Settled | Self::Orphan | Self::Wait | Self::Blocked => false,
         }
-    }
-}
-
-/// Why a step has its verdict: a word for machines and a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// Everything is as the file says.
-    InSync,
-    /// The service does not have it yet.
-    NotCreated,
-    /// Fields differ from what was last put on the service.
-    Changed,
-    /// Fields differ that change only with a fresh one-time token.
-    Renewed,
-    /// The manifest's generation was raised.
-    Replaced,
-    /// The merchant's credentials or accounts are not known yet.
-    NotConnected,
-    /// The merchant's readable objects were not looked at yet.
-    NotSurveyed,
-    /// The document is gone and its policy is to delete.
-    Removed,
-    /// The document is gone and its policy is to leave the object.
-    Orphaned,
-    /// The document seems gone, but some file is broken, so absence is not believed.
-    AbsenceNotBelieved,
-    /// Something it refers to is not ready.
-    WaitsFor(Vec<Key>),
-    /// Fields changed that the service cannot change.
-    CannotChange(Vec<String>),
-    /// Underwriting has not decided yet.
-    AwaitsDecision,
-    /// The applicant has not finished the sign-up.
-    AwaitsApplicant,
-    /// A person has to approve this live binding.
-    AwaitsApproval(Box<LiveBinding>),
-    /// Its public keys are bound to this other merchant.
-    BoundElsewhere(Key),
-    /// Underwriting denied it, for this reason.
-    Declined(String),
-    /// A test of an application ended well.
-    TestPassed,
-    /// A test of an application was declined, as it was to be.
-    TestFailed,
-    /// The service refused it.
-    Refused(String),
-    /// An effect of it is on its way.
-    InFlight,
-    /// An answer was lost and is being settled.
-    InDoubt(String),
-    /// It is on hold.
-    Held(String),
-    /// Its document has problems.
-    BrokenDocument,
-    /// `reckon.dev/suspend` says so.
-    Suspended,
-    /// Something still uses it.
-    InUse(Vec<Key>),
-    /// Today is the one day on which it cannot be done.
-    DueToday(String),
-    /// What it refers to is for tests and it is not, or the other way round.
-    OtherMode(String),
-    /// What it refers to cannot serve it.
-    Unfit(String),
-    /// The merchant has no account that may take it, or what it has does not allow it.
-    AccountUnfit(String),
-    /// Its money is of another currency than the account's.
-    CurrencyMismatch(String),
-}
-
-impl Reason {
-    /// The machine's word, CamelCase.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::InSync => "InSync",
-            Self::NotCreated => "NotCreated",
-            Self::Changed => "Changed",
-            Self::Renewed => "Renewed",
-            Self::Replaced => "Replaced",
-            Self::NotConnected => "NotConnected",
-            Self::NotSurveyed => "NotSurveyed",
-            Self::Removed => "Removed",
-            Self::Orphaned => "Orphaned",
-            Self::AbsenceNotBelieved => "AbsenceNotBelieved",
-            Self::WaitsFor(_) => "WaitsFor",
-            Self::CannotChange(_) => "CannotChange",
-            Self::AwaitsDecision => "AwaitsDecision",
-            Self::AwaitsApplicant => "AwaitsApplicant",
-            Self::AwaitsApproval(_) => "AwaitsApproval",
-            Self::BoundElsewhere(_) => "BoundElsewhere",
-            Self::Declined(_) => "Declined",
-            Self::TestPassed => "TestPassed",
-            Self::TestFailed => "TestFailed",
-            Self::Refused(_) => "Refused",
-            Self::InFlight => "InFlight",
-            Self::InDoubt(_) => "InDoubt",
-            Self::Held(_) => "Held",
-            Self::BrokenDocument => "BrokenDocument",
-            Self::Suspended => "Suspended",
-            Self::InUse(_) => "InUse",
-            Self::DueToday(_) => "DueToday",
-            Self::OtherMode(_) => "OtherMode",
-            Self::Unfit(_) => "Unfit",
-            Self::AccountUnfit(_) => "AccountUnfit",
-            Self::CurrencyMismatch(_) => "CurrencyMismatch",
-        }
-    }
-
-    /// Whether what the service says of a merchant's accounts stands in the way: it may say otherwise later.
-    pub fn is_about_accounts(&self) -> bool {
-        matches!(self, Self::AccountUnfit(_) | Self::CurrencyMismatch(_))
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InSync => write!(f, "the service matches the file"),
-            Self::NotCreated => write!(f, "the service does not have it yet"),
-            Self::Changed => write!(f, "the file changed"),
-            Self::Renewed => {
-                write!(f, "the file changed; all details are sent again, by a fresh one-time token")
-            }
-            Self::Replaced => write!(f, "its generation was raised; the old one stays as it is"),
-            Self::NotConnected => write!(f, "its credentials and accounts are not known yet"),
-            Self::NotSurveyed => write!(f, "its readable objects were not looked at yet"),
-            Self::Removed => write!(f, "its document is gone, and says deletion: delete"),
-            Self::Orphaned => write!(
-                f,
-                "its document is gone; the object is left as it is (reckon.dev/deletion: orphan)"
-            ),
-            Self::AbsenceNotBelieved => write!(
-                f,
-                "its document was not seen, but some file is broken: nothing is removed until \
-                 every file reads well"
-            ),
-            Self::WaitsFor(keys) => write!(f, "waits for {}", list(keys)),
-            Self::CannotChange(fields) => {
-                write!(f, "the service cannot change {}", fields.join(", "))
-            }
-            Self::AwaitsDecision => write!(f, "underwriting has not decided yet"),
-            Self::AwaitsApplicant => write!(
-                f,
-                "waits for the applicant to finish it; `reckon events urls` prints the link to send"
-            ),
-            Self::AwaitsApproval(binding) => write!(
-                f,
-                "waits for the approval of a person: look at what its code opened, and say \
-                 `reckon approve {}`",
-                binding.merchant.short()
-            ),
-            Self::BoundElsewhere(other) => write!(
-                f,
-                "its credentials open the account that {} is bound to: give it its own and raise \
-                 reckon.dev/generation",
-                other.short()
-            ),
-            Self::Declined(why) => {
-                write!(f, "underwriting declined it ({why}); the applicant has to contact support")
-            }
-            Self::TestPassed => write!(f, "the test ended well; its code is never exchanged"),
-            Self::TestFailed => write!(f, "the test was declined, as it was to be"),
-            Self::Refused(why) => write!(f, "the service refused it: {why}"),
-            Self::InFlight => write!(f, "a call for it is on its way"),
-            Self::InDoubt(why) => write!(f, "an answer was lost ({why}); it is being settled"),
-            Self::Held(why) => write!(f, "on hold: {why}"),
-            Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
-            Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
-            Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
-            Self::DueToday(why)
-            | Self::OtherMode(why)
-            | Self::Unfit(why)
-            | Self::AccountUnfit(why)
-            | Self::CurrencyMismatch(why) => write!(f, "{why}"),
-        }
-    }
-}
-
-/// Short names of keys, the first few and how many more.
-fn list(keys: &[Key]) -> String {
-    let shown: Vec<String> = keys.iter().take(3).map(Key::short).collect();
-    match keys.len().saturating_sub(shown.len()) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
@@ -319,39 +136,7 @@ impl Step {
 
     /// Whether a person has to act: exit code 3.
     pub fn stuck(&self) -> bool {
-        match &self.reason {
-            Reason::CannotChange(_)
-            | Reason::AwaitsApproval(_)
-            | Reason::BoundElsewhere(_)
-            | Reason::Declined(_)
-            | Reason::Refused(_)
-            | Reason::InDoubt(_)
-            | Reason::Held(_)
-            | Reason::InUse(_)
-            | Reason::DueToday(_)
-            | Reason::OtherMode(_)
-            | Reason::Unfit(_)
-            | Reason::AccountUnfit(_)
-            | Reason::CurrencyMismatch(_) => true,
-            Reason::InSync
-            | Reason::NotCreated
-            | Reason::Changed
-            | Reason::Renewed
-            | Reason::Replaced
-            | Reason::NotConnected
-            | Reason::NotSurveyed
-            | Reason::Removed
-            | Reason::Orphaned
-            | Reason::AbsenceNotBelieved
-            | Reason::WaitsFor(_)
-            | Reason::AwaitsDecision
-            | Reason::AwaitsApplicant
-            | Reason::TestPassed
-            | Reason::TestFailed
-            | Reason::InFlight
-            | Reason::BrokenDocument
-            | Reason::Suspended => false,
-        }
+        self.reason.needs_a_person()
     }
 }
 

@@ -1,0 +1,17 @@
+//! A merchant's authorization is given back (partner-api, deauthorize application).
+
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// Revokes what a merchant gave this partner: every key and token of it ends. Answers 200 with an empty body.
+#[derive(Debug, Clone, Copy)]
+pub struct Deauthorise;
+
+impl Endpoint for Deauthorise {
+    const NAME: &'static str = "merchant.deauthorise";
+    const METHOD: Method = Method::Delete;
+    const HOST: Host = Host::Web;
+    const PATH: &'static str = "/api/v1/merchants/{public_key}/deauthorize_application";
+    const AUTH: Auth = Auth::Tenant;
+    type Request = ();
+    type Reply = ();
+}

@@ -1,0 +1,176 @@
+//! What can be done with a transaction after it was made, and money given without a charge.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::method::MethodRef;
+use crate::api::rules::{FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::transaction::Transaction;
+use crate::api::wire::Timestamp;
+use crate::api::{Auth, Endpoint, Host, Method, Page};
+
+/// The request that captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewCapture {
+    /// Minor units; has to equal the authorised amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+    /// Three letters; the charge's by default (service-facts, 33).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// At most 128 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// `IMMEDIATE` (the default) or `NEXT_AUTO_CAPTURE` (service-facts, 46).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture_time: Option<String>,
+}
+
+/// The request that gives a charge's money back, all of it or a part.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewRefund {
+    /// Minor units; required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+    /// Three letters; the charge's by default (service-facts, 33).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Another card or bank account of the same type, where the tenant allows it (service-facts, 54).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<MethodRef>,
+    /// Any object; kept and returned (service-facts, 33).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
+}
+
+/// The request that takes a transaction back before it is settled; all of it may be left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewVoid {
+    /// At most 128 characters; comes back as `void_reference`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+/// The request that gives money without a charge.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewCredit {
+    /// Minor units; required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+    /// Three letters; the account's by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<MethodRef>,
+    /// The primary account of the method's type by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_id: Option<String>,
+    /// Not documented for credits; kept where the service takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+/// A signature as it is given and as it is kept. `data` is a secret: what a person drew.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Signature {
+    /// 22 characters; only when it is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Its making; only when it is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Timestamp>,
+    /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
+    pub mime_type: String,
+    /// JSON stroke data with arrays x and y, 1 to 8192 characters.
+    pub data: String,
+}
+
+/// A transaction that was signed: itself, and the signature (service-facts, 48 and part 12).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Signed {
+    /// The transaction, with `signature_id`.
+    #[serde(flatten)]
+    pub transaction: Transaction,
+    /// What was signed.
+    pub signature: Signature,
+}
+
+/// Everything wrong with the own fields of a capture.
+pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    problems.amount_required("amount", "Amount", new.amount);
+    let reference = new.reference.as_deref();
+    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
+    problems.into_list()
+}
+
+/// Everything wrong with the own fields of a void.
+pub fn void_rules(new: &NewVoid) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    let reference = new.reference.as_deref();
+    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
+    problems.into_list()
+}
+
+/// Everything wrong with the own fields of a credit.
+pub fn credit_rules(new: &NewCredit) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    problems.amount_required("amount", "Amount", new.amount);
+    if new.method.is_none() {
+        problems.add("method", "not_null", "Payment method cannot be blank");
+    }
+    problems.into_list()
+}
+
+macro_rules! endpoint {
+    ($(#[$doc:meta])* $name:ident, $word:literal, $method:ident $path:literal, $request:ty, $reply:ty) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $name;
+
+        impl Endpoint for $name {
+            const NAME: &'static str = $word;
+            const METHOD: Method = Method::$method;
+            const HOST: Host = Host::Base;
+            const PATH: &'static str = $path;
+            const AUTH: Auth = Auth::SecretKey;
+            type Request = $request;
+            type Reply = $reply;
+        }
+    };
+}
+
+endpoint! {
+    /// Captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
+    CaptureCharge, "charge.capture", Post "/v1/charges/{id}/capture", NewCapture, Transaction
+}
+endpoint! {
+    /// Lists holds that are neither captured nor voided, newest first (gateway-api, GET /v1/charges/holds).
+    ListHolds, "charge.holds", Get "/v1/charges/holds", (), Page<Transaction>
+}
+endpoint! {
+    /// Gives money of a charge back (gateway-api, POST /v1/charges/{chargeId}/refund).
+    RefundCharge, "charge.refund", Post "/v1/charges/{id}/refund", NewRefund, Transaction
+}
+endpoint! {
+    /// Takes a transaction back before it is settled (gateway-api, POST /v1/transactions/{transactionId}/void).
+    VoidTransaction, "transaction.void", Post "/v1/transactions/{id}/void", NewVoid, Transaction
+}
+endpoint! {
+    /// Gives money without a charge (gateway-api, POST /v1/credits).
+    CreateCredit, "credit.create", Post "/v1/credits", NewCredit, Transaction
+}
+endpoint! {
+    /// Keeps a signature of a transaction (gateway-api, POST /v1/transactions/{transactionId}/sign).
+    SignTransaction, "transaction.sign", Post "/v1/transactions/{id}/sign", Signature, Signed
+}
+endpoint! {
+    /// Reads a signature; not in the two documents (service-facts, 48).
+    GetSignature, "signature.get", Get "/v1/signatures/{id}", (), Signature
+}
