@@ -91,8 +91,7 @@ pub struct Signature {
 }
 
 /// A transaction that was signed: itself, and the signature (service-facts, 48 and part 12).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Signed {
     /// The transaction, with `signature_id`.
     #[serde(flatten)]
