@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod checksum;
 mod intents;
 mod views;
 
@@ -116,6 +117,7 @@ impl Engine {
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             commit: self.shared.settings.commit.clone(),
+            checksum: self.checksum(plan.steps.iter()),
             totals: totals.collect(),
             resources: plan.steps.len(),
             steps: plan.steps.iter().filter(|step| !settled(step)).map(told).collect(),

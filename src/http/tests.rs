@@ -29,6 +29,7 @@ fn plan_view() -> PlanView {
         position: 42,
         head: "9f86".to_owned(),
         commit: None,
+        checksum: "5e1f".to_owned(),
         resources: 0,
         steps: Vec::new(),
         totals: Vec::new(),

@@ -94,6 +94,9 @@ pub struct PlanView {
     pub head: String,
     /// The git commit of the tree.
     pub commit: Option<String>,
+    /// What an approval names: equal ones do the same.
+    #[serde(default)]
+    pub checksum: String,
     /// Resources in all, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.

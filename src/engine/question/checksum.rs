@@ -1,0 +1,38 @@
+//! The checksum of a plan: two plans with one checksum do the same.
+
+use serde_json::{Value, json};
+
+use crate::base::hash::{canonical, keyed};
+use crate::engine::Engine;
+use crate::model::plan::Step;
+use crate::plan::World;
+
+/// What separates these digests from all others.
+const LABEL: &str = "plan";
+
+impl Engine {
+    /// A keyed digest over every step that changes something: its resource, its verdict, the document that asks
+    /// for it, the object that it meets and the money that it moves. It does not depend on the time of day,
+    /// nor on steps that do nothing.
+    pub(super) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
+        let changing = steps.filter(|step| step.verdict.changes());
+        let about: Vec<Value> = changing.map(|step| self.essence(step)).collect();
+        let key = &self.shared.settings.planning.digest_key;
+        keyed(key, LABEL, &canonical(&Value::Array(about))).to_string()
+    }
+
+    /// What one step is, as far as an approval of it goes.
+    fn essence(&self, step: &Step) -> Value {
+        let manifest = self.world.desired().manifests.get(&step.key);
+        let money = step.money.iter().map(|money| {
+            json!([money.amount.minor(), money.amount.currency(), money.mode, money.meaning])
+        });
+        json!({
+            "key": step.key,
+            "verdict": step.verdict,
+            "document": manifest.map(|manifest| manifest.digest.to_string()),
+            "object": step.remote_id,
+            "money": money.collect::<Vec<_>>(),
+        })
+    }
+}
