@@ -6,6 +6,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::base::id::Key;
+use gateway::GatewayCommand;
+use intents::IntentsArgs;
+
+pub mod gateway;
+pub mod intents;
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
 #[derive(Debug, Parser)]
@@ -74,8 +79,11 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Print the JSON Schema of a kind, or the one for any document.
     Schema(SchemaArgs),
-    /// Effects that are not settled, with their evidence.
-    Intents,
+    /// Effects that are not settled, with their evidence, and what a person says of them.
+    Intents(IntentsArgs),
+    /// Change the service where no document says so: a refund, a void, a capture. Done once, whatever happens.
+    #[command(subcommand)]
+    Gateway(GatewayCommand),
     /// Seal a secret for one field of one document; the value is read from standard input.
     Seal(SealArgs),
     /// Look after the state on disk.

@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use super::{
-    apply, approve, events, explain, get, init, intents, link, plan, run, sandbox, seal, store,
-    validate,
+    apply, approve, events, explain, gateway, get, init, intents, link, plan, run, sandbox, seal,
+    store, validate,
 };
 
 /// Runs the command that was asked for.
@@ -26,7 +26,8 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Events(EventsCommand::Urls) => events::urls(&Setup::load(cli)?, out),
         Command::Explain(args) => explain::run(args, out),
         Command::Schema(args) => explain::schema(args, out),
-        Command::Intents => intents::run(&Setup::load(cli)?, out).await,
+        Command::Intents(args) => intents::run(&Setup::load(cli)?, args, out).await,
+        Command::Gateway(command) => gateway::run(&Setup::load(cli)?, command, out).await,
         Command::Seal(args) => seal::run(&Setup::load(cli)?, args, out),
         Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,
     }

@@ -9,6 +9,7 @@ mod commands;
 mod events;
 pub mod exit;
 mod explain;
+mod gateway;
 mod get;
 mod git;
 mod host;

@@ -1,12 +1,14 @@
 //! One owner, one door: a command speaks to the process that holds the state, or holds it itself.
 
+use tokio::sync::mpsc;
+
 use super::cache;
 use super::exit::Failure;
 use super::host;
 use super::setup::{How, Open, Setup};
-use crate::control::Request;
 use crate::control::socket::SocketClient;
-use crate::engine::{Approving, Engine, Question, Reply};
+use crate::control::{Control, Request};
+use crate::engine::{Approving, Engine, Event, Question, Reply, Until};
 use crate::model::bound::LiveBinding;
 use crate::spec::loader::Loader;
 
@@ -30,6 +32,24 @@ pub(super) struct Own {
 }
 
 impl Own {
+    /// Does just this, and nothing that a document asks for; then the state is closed.
+    async fn does(mut self, setup: &Setup, request: Request) -> Result<Reply, Failure> {
+        setup.bind(&self.open, None).await?;
+        self.engine.choose([].into());
+        let (sender, events) = mpsc::channel(2);
+        let asked = async {
+            let reply = Control::new(sender.clone()).handle(request, host::actor()).await;
+            // An engine that ended by itself says why; then nobody hears this.
+            drop(sender.send(Event::Stop).await);
+            reply
+        };
+        let (ended, reply) = tokio::join!(self.engine.run(events, Until::Stopped), asked);
+        let closed = self.close(setup).await;
+        ended?;
+        closed?;
+        reply.map_err(Failure::from)
+    }
+
     /// Ends: the plan is kept for the next time, and the state is closed cleanly.
     pub(super) async fn close(self, setup: &Setup) -> Result<(), Failure> {
         let plan = self.engine.plan_view();
@@ -82,6 +102,14 @@ impl Session {
         let shared = setup.shared(&open, How::default())?;
         let engine = Engine::new(shared, Box::new(loader))?;
         Ok(Self::Own(Box::new(Own { engine, open, seen })))
+    }
+
+    /// Has something done by whoever holds the state, and ends.
+    pub(super) async fn done(self, setup: &Setup, request: Request) -> Result<Reply, Failure> {
+        match self {
+            Self::Daemon(client) => client.request(&request).await.map_err(Failure::from),
+            Self::Own(own) => own.does(setup, request).await,
+        }
     }
 
     /// Asks.

@@ -9,18 +9,25 @@ pub mod socket;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::base::id::Key;
-use crate::engine::{Approving, Event, Link, Notice, Page, Question, Reply};
+use crate::base::id::{IntentId, Key};
+use crate::engine::{
+    Approving, Asked, Event, Link, Notice, Page, Question, Reply, Resolving, Said,
+};
+use crate::model::action::Action;
 use crate::model::bound::LiveBinding;
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// An answer from what the engine knows.
     Ask(Question),
     /// A person approves just this live binding.
     Approve(Box<LiveBinding>),
+    /// A change that no document stands for.
+    Act(Box<Action>),
+    /// How an intent is to be settled.
+    Resolve(IntentId, Said),
     /// The plan, once every file's content was read again: `"verify"`.
     Verify,
     /// The portal link of this invoice: a secret.
@@ -124,11 +131,29 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// Has an action done in the name of this actor. Errors: the engine ended.
+    pub async fn act(&self, action: Action, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Act(Asked { action, actor }, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Has an intent settled as this actor says. Errors: the engine ended.
+    pub async fn resolve(&self, id: IntentId, said: Said, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Resolve(Resolving { id, said, actor }, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Does what a request of this actor says.
     pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
             Request::Ask(question) => self.ask(question).await,
             Request::Approve(binding) => self.approve(*binding, actor).await,
+            Request::Act(action) => self.act(*action, actor).await,
+            Request::Resolve(id, said) => self.resolve(id, said, actor).await,
             Request::Verify => self.verify().await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::application_submit::fields;
-use super::register::{Doubt, EffectRow, Learned, nothing};
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
 use super::{Obligation, Shaped};
 use crate::api::application::{
     ApplicationId, FIELDS, SECOND_OWNER, SECOND_OWNER_FIELDS, StartSignUp,
@@ -44,6 +44,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "application.sign_up",
     doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
+    lane: Lane::Own,
     learn,
     proves: nothing,
 };

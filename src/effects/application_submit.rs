@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::register::{Doubt, EffectRow, Learned, nothing};
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
 use super::{Obligation, Shaped};
 use crate::api::application::{
     ApplicationId, FIELDS, Field, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS, SubmitApplication,
@@ -55,6 +55,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "application.submit",
     doubt: Doubt::Notice,
     baseline: None,
+    lane: Lane::Own,
     learn,
     proves: nothing,
 };

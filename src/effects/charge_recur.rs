@@ -9,9 +9,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::evidence::{NEWEST_EVENT, events_since, text};
 use super::put;
-use super::recurring_create::{baseline, carries, events_since};
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, nothing};
+use super::recurring_create::carries;
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
 use super::{Obligation, Shaped};
 use crate::api::recurring::ListRecurring;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
@@ -128,15 +131,11 @@ fn news<'a>(intent: &Intent, events: &'a [Value]) -> Vec<&'a Value> {
     data.filter(|data| text(data, "reference") == intent.mark.as_str()).collect()
 }
 
-/// A text field, empty where there is none.
-fn text<'a>(item: &'a Value, field: &str) -> &'a str {
-    item.get(field).and_then(Value::as_str).unwrap_or_default()
-}
-
 pub(super) const ROW: EffectRow = EffectRow {
     name: "charge.recur",
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(baseline),
+    baseline: Some(NEWEST_EVENT),
+    lane: Lane::Own,
     learn,
     proves: nothing,
 };

@@ -8,8 +8,11 @@
 
 use serde_json::Value;
 
+use super::evidence::kept;
 use super::merchant_survey::mark_of;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
+use super::register::{
+    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, fits, nothing,
+};
 use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{ListRecurring, ScheduleCharge};
@@ -39,9 +42,8 @@ pub fn schedule_charge(
 }
 
 /// The newest recurring charge before sending: what comes above it is news.
-#[expect(clippy::unnecessary_wraps, reason = "other effects have no baseline at times")]
-fn baseline(_: &Effect) -> Option<Query> {
-    Some(Query::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1)))
+fn newest(_: &Effect) -> Vec<Query> {
+    vec![Query::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1))]
 }
 
 fn queries(_: &Intent) -> Vec<Query> {
@@ -76,8 +78,13 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "charge.schedule",
-    doubt: Doubt::Alone(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(baseline),
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: Some(Baseline {
+        queries: newest,
+        keep: |answers| kept(answers.first()),
+        refuse: fits,
+    }),
+    lane: Lane::Merchant,
     learn: recurring_create::learn,
     proves: nothing,
 };

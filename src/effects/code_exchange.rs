@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Doubt, EffectRow, Learned, nothing};
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
 use super::{Obligation, Shaped};
 use crate::api::token::ExchangeToken;
 use crate::base::secret::Secret;
@@ -51,6 +51,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "code.exchange",
     doubt: Doubt::Resend { most: 2, refusal_settles: false },
     baseline: None,
+    lane: Lane::Own,
     learn,
     proves: nothing,
 };

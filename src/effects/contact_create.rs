@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::expect;
 use super::put;
-use super::register::{Doubt, EffectRow, Learned, nothing};
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
 use super::{Obligation, Shaped};
 use crate::api::contact::CreateContact;
 use crate::base::id::Mode;
@@ -38,6 +38,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "contact.create",
     doubt: Doubt::Unprovable,
     baseline: None,
+    lane: Lane::Own,
     learn,
     proves: nothing,
 };

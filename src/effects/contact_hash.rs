@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use super::application_sign_up::PAGE;
-use super::register::{Doubt, EffectRow, Learned, nothing};
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
 use super::{Obligation, Shaped};
 use crate::api::contact_hash::CreateContactHash;
 use crate::base::id::RemoteId;
@@ -39,6 +39,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "contact.hash",
     doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
+    lane: Lane::Twin,
     learn,
     proves: nothing,
 };

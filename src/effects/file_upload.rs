@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::register::{
-    Answer, Doubt, EffectRow, Learned, Query, ReadCx, ReadingRow, Trouble, nothing,
+    Answer, Doubt, EffectRow, Lane, Learned, Query, ReadCx, ReadingRow, Trouble, nothing,
 };
 use super::{Obligation, Shaped, expect};
 use crate::api::Call;
@@ -95,6 +95,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "file.upload",
     doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
+    lane: Lane::Twin,
     learn,
     proves: nothing,
 };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::application_sign_up::PAGE;
 use super::expect;
 use super::put;
-use super::register::{Doubt, EffectRow, Learned, Proved};
+use super::register::{Doubt, EffectRow, Lane, Learned, Proved};
 use super::{Obligation, Shaped};
 use crate::api::Problem;
 use crate::api::invoice::CreateInvoice;
@@ -73,6 +73,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "invoice.create",
     doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
+    lane: Lane::Own,
     learn,
     proves: taken_before,
 };

@@ -7,8 +7,11 @@
 
 use serde_json::{Value, json};
 
+use super::evidence::modified;
 use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn, read_target};
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
+use super::register::{
+    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, fits, nothing,
+};
 use super::token_create::FreshToken;
 use super::{Obligation, Shaped, expect, put};
 use crate::base::id::RemoteId;
@@ -54,8 +57,8 @@ fn change<S: Sort>(obligation: Obligation, source: MethodSource<'_>, target: &Re
 }
 
 /// When the object was last modified, for a change that shows by nothing else.
-fn baseline<S: Sort>(effect: &Effect) -> Option<Query> {
-    effect.sealed.then(|| read_target::<S>(effect.target.as_ref()))
+fn before<S: Sort>(effect: &Effect) -> Vec<Query> {
+    if effect.sealed { vec![read_target::<S>(effect.target.as_ref())] } else { Vec::new() }
 }
 
 fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {
@@ -85,7 +88,8 @@ const fn row<S: Sort>() -> EffectRow {
     EffectRow {
         name: S::CHANGE,
         doubt: Doubt::Search(search),
-        baseline: Some(baseline::<S>),
+        baseline: Some(Baseline { queries: before::<S>, keep: modified, refuse: fits }),
+        lane: Lane::Own,
         learn,
         proves: nothing,
     }

@@ -6,7 +6,9 @@
 use serde_json::Value;
 
 use super::method::{Banks, Cards, MethodSort, Sort, read_target};
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Proved, Query, Search};
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Proved, Query, Search,
+};
 use super::token_create::spent;
 use super::{Obligation, Shaped};
 use crate::api::Problem;
@@ -59,7 +61,14 @@ fn gone(problem: &Problem) -> Option<Proved> {
 
 const fn row<S: Sort>() -> EffectRow {
     let search = Search { queries: queries::<S>, judge: judge::<S>, absent: Absent::Again };
-    EffectRow { name: S::DELETE, doubt: Doubt::Search(search), baseline: None, learn, proves: gone }
+    EffectRow {
+        name: S::DELETE,
+        doubt: Doubt::Search(search),
+        baseline: None,
+        lane: Lane::Own,
+        learn,
+        proves: gone,
+    }
 }
 
 pub(super) const CARD: EffectRow = row::<Cards>();

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn};
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
 use super::{Obligation, Shaped};
 use crate::api::Call;
 use crate::model::effect::Effect;
@@ -52,6 +52,7 @@ const fn row<S: Sort>() -> EffectRow {
         name: S::SAVE,
         doubt: Doubt::Search(search),
         baseline: None,
+        lane: Lane::Own,
         learn,
         proves: nothing,
     }

@@ -5,13 +5,17 @@
 //! (design.md part 3). Nothing else in the crate builds a request that changes the service.
 //! Readings, which change nothing, stand in a register of their own.
 
+mod actions;
 mod application_sign_up;
 mod application_submit;
+mod charge;
+mod charge_capture;
 mod charge_recur;
 mod charge_schedule;
 mod code_exchange;
 mod contact_create;
 mod contact_hash;
+mod evidence;
 pub mod expect;
 mod file_upload;
 mod invoice_create;
@@ -23,16 +27,24 @@ mod method;
 mod method_change;
 mod method_delete;
 mod method_save;
+mod occurrence_pay;
 mod recurring_change;
 mod recurring_create;
+mod refund;
 mod register;
 mod surcharge_read;
 #[cfg(test)]
 mod testing;
 mod token_create;
+mod transaction_sign;
+mod transaction_void;
+mod transactions;
 
+pub use actions::{ACTIONS, ActionRow, Deed, action_row};
 pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
+pub use charge::{Movement, charge, credit};
+pub use charge_capture::{CaptureTime, capture};
 pub use charge_recur::charge_now;
 pub use charge_schedule::schedule_charge;
 pub use code_exchange::{APPLICATION, exchange_code};
@@ -47,14 +59,18 @@ pub use method::{MethodSort, MethodSource};
 pub use method_change::{change_method, renew_method};
 pub use method_delete::delete_method;
 pub use method_save::save_method;
+pub use occurrence_pay::pay;
 pub use recurring_change::{change_recurring, renew_recurring};
 pub use recurring_create::create_recurring;
+pub use refund::refund;
 pub use register::{
-    Absent, Answer, Doubt, EFFECTS, EffectRow, Finding, Learned, Proved, Query, READINGS, ReadCx,
-    ReadingRow, Search, Trouble, effect_row, reading_row,
+    Absent, Answer, Baseline, Doubt, EFFECTS, EffectRow, Finding, Lane, Learned, Proved, Query,
+    READINGS, ReadCx, ReadingRow, Search, Trouble, effect_row, reading_row,
 };
 pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, create_token, create_token_for};
+pub use transaction_sign::sign;
+pub use transaction_void::void;
 
 use std::collections::BTreeMap;
 

@@ -8,9 +8,12 @@
 
 use serde_json::{Value, json};
 
+use super::evidence::modified;
 use super::method::MethodSource;
 use super::put;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Query, Search, nothing};
+use super::register::{
+    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, fits, nothing,
+};
 use super::token_create::FreshToken;
 use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
@@ -43,8 +46,8 @@ pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &Fre
 }
 
 /// When the charge was last modified, for a change that shows by nothing else.
-fn baseline(effect: &Effect) -> Option<Query> {
-    effect.sealed.then(|| read(effect.target.as_ref()))
+fn before(effect: &Effect) -> Vec<Query> {
+    if effect.sealed { vec![read(effect.target.as_ref())] } else { Vec::new() }
 }
 
 fn read(target: Option<&RemoteId>) -> Query {
@@ -76,7 +79,8 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.change",
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(baseline),
+    baseline: Some(Baseline { queries: before, keep: modified, refuse: fits }),
+    lane: Lane::Own,
     learn: recurring_create::learn,
     proves: nothing,
 };

@@ -7,12 +7,14 @@
 
 use serde_json::{Value, json};
 
+use super::evidence::{NEWEST_EVENT, events_since};
 use super::expect;
 use super::put;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Learned, Query, Search, nothing};
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
 use super::{Obligation, Shaped};
 use crate::api::Call;
-use crate::api::event::ListEvents;
 use crate::api::recurring::{CreateRecurring, ListRecurring};
 use crate::base::hash::Mark;
 use crate::model::effect::Effect;
@@ -45,25 +47,8 @@ pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
-/// The newest event before sending: what comes after it is news.
-#[expect(clippy::unnecessary_wraps, reason = "other effects have no baseline at times")]
-pub(super) fn baseline(_: &Effect) -> Option<Query> {
-    Some(Query::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1)))
-}
-
 fn queries(intent: &Intent) -> Vec<Query> {
     vec![Query::list(Call::to::<ListRecurring>(&[])), events_since(intent)]
-}
-
-/// The events since the baseline, in rising order; all of them, newest first, where there was none.
-pub(super) fn events_since(intent: &Intent) -> Query {
-    let newest = intent.baseline.get("results").and_then(|results| results.get(0));
-    let since = newest.and_then(|event| event.get("created")).and_then(Value::as_str);
-    let events = Call::to::<ListEvents>(&[]);
-    Query::list(match since {
-        Some(since) => events.query("start_date", since),
-        None => events,
-    })
 }
 
 fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
@@ -102,7 +87,8 @@ fn type_of(event: &Value) -> &str {
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.create",
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(baseline),
+    baseline: Some(NEWEST_EVENT),
+    lane: Lane::Own,
     learn,
     proves: nothing,
 };

@@ -1,5 +1,6 @@
 //! The register: every effect and every reading there is, one line each.
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::api::{Call, Problem};
@@ -84,6 +85,14 @@ pub enum Finding {
     Refused(Problem),
     /// It is not there. One look proves nothing; two complete ones do.
     Absent,
+    /// The events that can be seen do not show it, and events are all there is to see. It is not there once
+    /// an event is newer than the last moment at which it can have happened.
+    Unseen {
+        /// The newest event's time by the service's clock.
+        newest: Option<DateTime<Utc>>,
+        /// What a person is told who has to settle it.
+        why: String,
+    },
     /// The service shows nothing that could settle it.
     Unknown(String),
 }
@@ -123,9 +132,6 @@ pub enum Doubt {
     Search(Search),
     /// The service tells by itself, by a notification that carries the mark.
     Notice,
-    /// The same, of something that nothing marks: while one is open, no other of this effect is
-    /// sent for its merchant.
-    Alone(Search),
     /// Nothing can prove it: the intent's own `on_doubt` decides.
     Unprovable,
 }
@@ -139,6 +145,34 @@ pub enum Proved {
     Gone,
 }
 
+/// What an effect is kept apart from, beside others of its own resource: so that a lost answer can be told
+/// from another's, and nothing newer meets what may still be on its way (design.md part 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// From nothing.
+    Own,
+    /// From every other of its name at its merchant: nothing marks it.
+    Merchant,
+    /// From every effect on the same object, whatever it does.
+    Target,
+    /// From every other of its name that is about the same.
+    About,
+    /// From others that do the very same while they are under way: then there is nothing left to do.
+    Twin,
+}
+
+/// What is asked just before an effect is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Baseline {
+    /// The questions; none for an effect that needs none this time.
+    pub queries: fn(&Effect) -> Vec<Query>,
+    /// What is kept of their answers. A service that does not have what was asked for answers
+    /// [`Answer::Missing`]: it gives no evidence.
+    pub keep: fn(&[Answer]) -> Value,
+    /// Why the effect must not be sent, given what was kept: what it meets is not what it was asked for.
+    pub refuse: fn(&Effect, &Value) -> Option<String>,
+}
+
 /// One effect.
 #[derive(Debug)]
 pub struct EffectRow {
@@ -147,7 +181,9 @@ pub struct EffectRow {
     /// How a lost answer is settled.
     pub doubt: Doubt,
     /// What is asked just before sending, to have something to compare with later.
-    pub baseline: Option<fn(&Effect) -> Option<Query>>,
+    pub baseline: Option<Baseline>,
+    /// What it is kept apart from while it is under way or not settled.
+    pub lane: Lane,
     /// What the answer teaches, or why it is not the answer to what was asked (law 4).
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
     /// What a refusal proves of the object: that the effect happened before.
@@ -221,6 +257,13 @@ pub static EFFECTS: &[EffectRow] = &[
     super::recurring_change::ROW,
     super::charge_recur::ROW,
     super::charge_schedule::ROW,
+    super::charge::CHARGE,
+    super::charge::CREDIT,
+    super::charge_capture::ROW,
+    super::refund::ROW,
+    super::transaction_void::ROW,
+    super::transaction_sign::ROW,
+    super::occurrence_pay::ROW,
 ];
 
 /// Every reading there is.
@@ -241,6 +284,11 @@ pub fn effect_row(name: &str) -> Option<&'static EffectRow> {
 /// The row of a reading.
 pub fn reading_row(name: &str) -> Option<&'static ReadingRow> {
     READINGS.iter().find(|row| row.name == name)
+}
+
+/// Nothing that is met refuses the effect.
+pub(super) fn fits(_: &Effect, _: &Value) -> Option<String> {
+    None
 }
 
 /// No refusal of this effect proves that it happened before.

@@ -66,7 +66,7 @@ pub(super) fn no_path() -> Answer {
 /// What the effect's row makes of these answers, in a word and what goes with it.
 pub(super) fn judged(intent: &Intent, answers: &[Answer]) -> String {
     let search: Search = match effect_row(&intent.effect).unwrap().doubt {
-        Doubt::Search(search) | Doubt::Alone(search) => search,
+        Doubt::Search(search) => search,
         Doubt::Resend { .. } | Doubt::Notice | Doubt::Unprovable => panic!("it is not looked for"),
     };
     assert_eq!((search.queries)(intent).len(), answers.len());
@@ -74,6 +74,7 @@ pub(super) fn judged(intent: &Intent, answers: &[Answer]) -> String {
         Finding::Happened(reply) => format!("happened {}", reply["id"].as_str().unwrap()),
         Finding::Refused(problem) => format!("refused {}", problem.code()),
         Finding::Absent => "absent".to_owned(),
+        Finding::Unseen { newest, why } => format!("unseen until {newest:?}: {why}"),
         Finding::Unknown(why) => format!("unknown: {why}"),
     }
 }

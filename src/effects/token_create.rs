@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::method::MethodSource;
-use super::register::{Doubt, EffectRow, Learned, nothing};
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
 use super::{Obligation, Shaped, expect};
 use crate::api::one_time_token::{CreateToken, TOKEN_LIFE_MINUTES};
 use crate::base::clock::timestamp;
@@ -104,6 +104,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "token.create",
     doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
     baseline: None,
+    lane: Lane::Own,
     learn,
     proves: nothing,
 };

@@ -1,75 +1,132 @@
-//! Effects that nothing marks: of each such effect a merchant has one open at a time, so that a lost
-//! answer can be told from the others. And effects that do the same for two resources, such as the upload of
-//! one file: the second waits for the first, and then has nothing left to do.
+//! Lanes: what is kept apart while an answer is out (see [`Lane`]). Of effects that nothing marks a merchant has
+//! one open at a time, so that a lost answer can be told from the others; an object has one change on its way; and
+//! of effects that do the same, such as the upload of one file, the second waits for the first, and then has
+//! nothing left to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use serde_json::Value;
+use tokio::sync::oneshot;
+
 use super::Engine;
+use super::act::Asked;
+use super::question::Reply;
 use super::tasks::Unable;
-use crate::base::id::Key;
-use crate::effects::{Doubt, effect_row};
+use crate::base::id::{Key, RemoteId};
+use crate::effects::{Lane, effect_row};
 use crate::model::effect::Effect;
+use crate::model::intent::Intent;
 
 /// The least wait behind one that a person has to settle.
 const HELD_WAIT: Duration = Duration::from_mins(1);
 
-/// Who is under way alone, and who waits for that.
+/// Who is under way in a lane, and who waits for that.
 #[derive(Debug, Default)]
 pub(super) struct Lone {
-    working: BTreeMap<Key, (String, Key)>,
+    working: BTreeMap<Key, Track>,
     waiting: BTreeSet<Key>,
+    acts: Vec<(Asked, oneshot::Sender<Reply>)>,
 }
 
-/// Whether an effect has to be alone.
-fn is_lone(effect: &str) -> bool {
-    effect_row(effect).is_some_and(|row| matches!(row.doubt, Doubt::Alone(_)))
-}
-
-/// What has only one under way at a time; `None` for most effects.
-fn track(effect: &Effect) -> Option<String> {
-    let twin = || format!("{} {}", effect.name, effect.about);
-    if is_lone(effect.name) {
-        return Some(effect.name.to_owned());
+impl Lone {
+    /// Has an action asked for again once something under way has ended.
+    pub(super) fn act_later(&mut self, asked: Asked, reply: oneshot::Sender<Reply>) {
+        self.acts.push((asked, reply));
     }
-    (!effect.about.is_null()).then(twin)
+}
+
+/// A lane of one merchant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Track {
+    merchant: Key,
+    name: String,
+    /// Whether nothing may start either while one is not settled.
+    strict: bool,
+}
+
+/// Why an effect cannot start now.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// One is under way: it will end.
+    Working,
+    /// One is not settled: this resource's.
+    Unsettled(String),
+}
+
+/// The lane of an effect, from its row; `None` for one that is kept apart from nothing.
+fn track(name: &str, merchant: &Key, target: Option<&RemoteId>, about: &Value) -> Option<Track> {
+    let of = |name: String, strict| Some(Track { merchant: merchant.clone(), name, strict });
+    match effect_row(name)?.lane {
+        Lane::Own => None,
+        Lane::Merchant => of(name.to_owned(), true),
+        Lane::Target => of(format!("on {}", target?), true),
+        Lane::About => of(format!("{name} {about}"), true),
+        Lane::Twin => of(format!("{name} {about}"), false),
+    }
+}
+
+fn of_effect(effect: &Effect) -> Option<Track> {
+    track(effect.name, &effect.merchant, effect.target.as_ref(), &effect.about)
+}
+
+fn of_intent(intent: &Intent) -> Option<Track> {
+    track(&intent.effect, &intent.merchant, intent.target.as_ref(), &intent.about)
 }
 
 impl Engine {
-    /// Notes that an effect of this merchant is under way, if it has to be alone.
-    pub(super) fn alone(&mut self, effect: &str, key: &Key, merchant: &Key) {
-        if is_lone(effect) {
-            self.lone.working.insert(key.clone(), (effect.to_owned(), merchant.clone()));
+    /// Notes that an intent of an earlier process is under way.
+    pub(super) fn alone(&mut self, intent: &Intent) {
+        if let Some(track) = of_intent(intent) {
+            self.lone.working.insert(intent.key.clone(), track);
         }
     }
 
-    /// Whether an effect may start now. One that has to be alone waits for the other that is under
-    /// way, and is put off behind one that a person has to settle.
+    /// Takes the lane of an effect for a resource. Errors: another has it.
+    pub(super) fn take_lane(&mut self, key: &Key, effect: &Effect) -> Result<(), Behind> {
+        let Some(track) = of_effect(effect) else { return Ok(()) };
+        if self
+            .lone
+            .working
+            .values()
+            .any(|one| one.name == track.name && one.merchant == track.merchant)
+        {
+            return Err(Behind::Working);
+        }
+        if let Some(held) = track.strict.then(|| self.unsettled(key, &track)).flatten() {
+            return Err(Behind::Unsettled(held));
+        }
+        self.lone.working.insert(key.clone(), track);
+        Ok(())
+    }
+
+    /// Whether an effect may start now. One behind another that is under way waits for it, and is put off behind
+    /// one that a person has to settle.
     pub(super) fn may_start(&mut self, key: &Key, effect: &Effect) -> bool {
-        let Some(track) = track(effect) else { return true };
-        let same = |name: &str, merchant: &Key| name == track && *merchant == effect.merchant;
-        if self.lone.working.values().any(|(name, merchant)| same(name, merchant)) {
-            self.busy.remove(key);
-            self.backoff.clear(key);
-            self.lone.waiting.insert(key.clone());
-            return false;
+        match self.take_lane(key, effect) {
+            Ok(()) => true,
+            Err(Behind::Working) => {
+                self.busy.remove(key);
+                self.backoff.clear(key);
+                self.lone.waiting.insert(key.clone());
+                false
+            }
+            Err(Behind::Unsettled(held)) => {
+                let why = format!("{held} is not settled: nothing may tell the two apart");
+                self.busy.remove(key);
+                self.put_off(key.clone(), Unable::Blocked(why), HELD_WAIT);
+                false
+            }
         }
-        let held = is_lone(effect.name).then(|| self.unsettled(key, effect));
-        if let Some(held) = held.flatten() {
-            let why = format!("{held} is not settled: nothing marks either of the two");
-            self.busy.remove(key);
-            self.put_off(key.clone(), Unable::Blocked(why), HELD_WAIT);
-            return false;
-        }
-        self.lone.working.insert(key.clone(), (track, effect.merchant.clone()));
-        true
     }
 
-    /// The resource of another such effect of the merchant that is not settled.
-    fn unsettled(&self, key: &Key, effect: &Effect) -> Option<String> {
+    /// The resource of another effect in this lane that is not settled.
+    fn unsettled(&self, key: &Key, track: &Track) -> Option<String> {
         let mut open = self.world.open_intents().map(|open| &open.intent);
         let same = open.find(|one| {
-            one.key != *key && one.effect == effect.name && one.merchant == effect.merchant
+            one.key != *key
+                && one.merchant == track.merchant
+                && of_intent(one).is_some_and(|other| other.name == track.name)
         });
         same.map(|one| one.key.short())
     }
@@ -79,6 +136,9 @@ impl Engine {
         if self.lone.working.remove(key).is_some() {
             let waiting = std::mem::take(&mut self.lone.waiting);
             self.enqueue(waiting);
+        }
+        for (asked, reply) in std::mem::take(&mut self.lone.acts) {
+            self.act(asked, reply);
         }
     }
 }

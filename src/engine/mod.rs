@@ -9,6 +9,7 @@
 //! dropping the engine at any await leaves a state from which the next start goes on.
 
 mod access;
+mod act;
 mod again;
 mod approve;
 mod body;
@@ -19,6 +20,7 @@ mod once;
 mod perform;
 mod question;
 mod read;
+mod resolve;
 mod schedule;
 mod settle;
 mod shared;
@@ -40,12 +42,14 @@ use crate::plan::{Planner, World};
 use again::Again;
 use lone::Lone;
 
+pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use notice::Notice;
 pub use question::{
     IntentView, IntentsView, MoneyView, Overview, PlanView, Question, RemadeView, Reply,
     ResourceView, StepView,
 };
+pub use resolve::{Resolved, Resolving, Said};
 pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 pub use tasks::{Finished, Unable};
@@ -67,6 +71,10 @@ pub enum Event {
     Visit(Key, oneshot::Sender<Page>),
     /// A person approves a live binding; the sender hears once it is durable.
     Approve(Approving, oneshot::Sender<Reply>),
+    /// A person asks for a change; the sender hears once it is settled, or can only be settled by someone.
+    Act(Asked, oneshot::Sender<Reply>),
+    /// A person says how an intent is to be settled; the sender hears once that is durable.
+    Resolve(Resolving, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -235,6 +243,8 @@ impl Engine {
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Visit(key, page) => self.visit(&key, page),
             Event::Approve(approving, reply) => self.approve(approving, reply),
+            Event::Act(asked, reply) => self.act(asked, reply),
+            Event::Resolve(resolving, reply) => self.resolve(resolving, reply),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

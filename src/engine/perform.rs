@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use super::access::{NoAccess, Wallet, access};
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job, Unable};
-use super::{body, once, settle};
+use super::{body, once, read, settle};
 use crate::api::{Auth, Call};
-use crate::client::ReadError;
 use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
 use crate::model::intent::{Intent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
@@ -100,34 +99,29 @@ pub(super) fn row(name: &str) -> Result<&'static EffectRow, EngineError> {
     effect_row(name).ok_or_else(|| EngineError::Bug(format!("no effect is called {name}")))
 }
 
-/// What is asked just before sending. An effect whose evidence needs it is not sent without it.
+/// What is asked just before sending. An effect whose evidence needs it is not sent without it, nor one that
+/// meets something else than it was asked for.
 async fn baseline(
     shared: &Shared,
     row: &EffectRow,
     job: &Job,
 ) -> Result<Result<Value, Unable>, NoAccess> {
-    let Some(query) = row.baseline.and_then(|baseline| baseline(&job.effect)) else {
+    let Some(baseline) = row.baseline else { return Ok(Ok(Value::Null)) };
+    let queries = (baseline.queries)(&job.effect);
+    if queries.is_empty() {
         return Ok(Ok(Value::Null));
-    };
-    let access = access(shared, &job.wallet, query.call.auth)?;
-    let _permit = shared.permits().acquire().await;
-    Ok(match shared.client.read(&query.call, &access).await {
-        Ok(body) => Ok(kept(&body)),
-        // A service without such an object or list gives no evidence: a doubt will be held.
-        Err(ReadError::NotFound(_)) => Ok(Value::Null),
-        Err(error) => Err(Unable::Unreachable(error.to_string())),
-    })
-}
-
-/// Of the events list, only the newest one's id and time are kept; of an object, when it was last
-/// modified.
-fn kept(body: &Value) -> Value {
-    if body.get("results").is_none() {
-        return json!({"modified": body.get("modified")});
     }
-    let event = body.pointer("/results/0");
-    let field = |name: &str| event.and_then(|event| event.get(name)).cloned();
-    json!({"results": [{"id": field("id"), "created": field("created")}]})
+    let before = match read::answers(shared, &queries, &job.wallet).await {
+        Ok(answers) => (baseline.keep)(&answers),
+        Err(read::Unread::Access(error)) => return Err(error),
+        Err(read::Unread::Read(error)) => {
+            return Ok(Err(Unable::Unreachable(error.to_string())));
+        }
+    };
+    Ok(match (baseline.refuse)(&job.effect, &before) {
+        Some(why) => Err(Unable::Blocked(why)),
+        None => Ok(before),
+    })
 }
 
 /// Sends an intent's request, the same bytes each time.
@@ -245,8 +239,7 @@ fn observation(
     intent: &Intent,
     learned: Learned,
 ) -> Result<(Observation, Vec<Sealed>), EngineError> {
-    let (facts, blobs) =
-        super::read::sealed_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
+    let (facts, blobs) = read::sealed_facts(shared, &intent.key, learned.facts, &learned.secrets)?;
     let observation = Observation {
         key: intent.key.clone(),
         merchant: intent.merchant.clone(),

@@ -8,6 +8,8 @@ mod checksum;
 mod intents;
 mod views;
 
+use super::act::Acted;
+use super::resolve::Resolved;
 use super::shared::EngineError;
 use super::visit::Link;
 use super::{Engine, Unable};
@@ -60,6 +62,10 @@ pub enum Reply {
     Approved(Option<Box<Approval>>),
     /// Only outside events remain.
     Settled,
+    /// What became of an action.
+    Acted(Box<Acted>),
+    /// What became of a person's word on an intent.
+    Resolved(Resolved),
     /// The portal link that was asked for, if there is one.
     Link(Option<Link>),
 }

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use super::access::{NoAccess, Wallet};
@@ -49,9 +50,7 @@ pub(super) async fn settle(
             let again = Again { attempt, most, refusal_settles };
             resend(shared, row, intent, wallet, again).await
         }
-        Doubt::Search(search) | Doubt::Alone(search) => {
-            look(shared, row, intent, wallet, search).await
-        }
+        Doubt::Search(search) => look(shared, row, intent, wallet, search).await,
         Doubt::Notice => notice::awaited(shared, row, intent).await,
         Doubt::Unprovable => unprovable(shared, intent).await,
     }
@@ -155,12 +154,15 @@ async fn look(
 ) -> Result<Finished, EngineError> {
     let settings = &shared.settings;
     let now = Instant::now();
-    let after = now.checked_add(settings.timeout.saturating_add(settings.grace)).unwrap_or(now);
+    let quiet = settings.timeout.saturating_add(settings.grace);
+    let after = now.checked_add(quiet).unwrap_or(now);
+    let deadline = shared.now().checked_add_signed(TimeDelta::from_std(quiet).unwrap_or_default());
     let mut absences: u32 = 0;
     let mut failures: u32 = 0;
     loop {
         let late = Instant::now() >= after;
-        let wait = match find(shared, intent, wallet, search).await? {
+        let found = find(shared, intent, wallet, search).await?;
+        let wait = match found.map(|found| dated(found, deadline)) {
             Ok(Finding::Happened(reply)) => {
                 return answered(shared, row, intent, &reply, Proof::Found).await;
             }
@@ -174,10 +176,12 @@ async fn look(
                 absences = absences.saturating_add(1);
                 after.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
             }
-            Ok(Finding::Unknown(reason)) if late => {
+            Ok(Finding::Unknown(reason) | Finding::Unseen { newest: _, why: reason }) if late => {
                 return moved(shared, intent, Progress::Held { reason, observation: None }).await;
             }
-            Ok(Finding::Unknown(_)) => after.saturating_duration_since(Instant::now()),
+            Ok(Finding::Unknown(_) | Finding::Unseen { .. }) => {
+                after.saturating_duration_since(Instant::now())
+            }
             Err(reason) => {
                 failures = failures.saturating_add(1);
                 tracing::warn!(intent = %intent.id, reason, "cannot look yet");
@@ -187,6 +191,18 @@ async fn look(
         if !shared.rest(wait).await {
             return Ok(Finished::Stopped(intent.key.clone()));
         }
+    }
+}
+
+/// What no event shows is absent once an event is newer than the last moment at which it can have happened.
+fn dated(found: Finding, deadline: Option<DateTime<Utc>>) -> Finding {
+    match (&found, deadline) {
+        (Finding::Unseen { newest: Some(newest), why: _ }, Some(deadline))
+            if *newest > deadline =>
+        {
+            Finding::Absent
+        }
+        _ => found,
     }
 }
 

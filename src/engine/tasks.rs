@@ -109,7 +109,7 @@ impl Engine {
             let shared = self.shared.clone();
             self.busy.insert(key.clone());
             self.queue.remove(&key);
-            self.alone(&open.intent.effect, &key, &open.intent.merchant);
+            self.alone(&open.intent);
             self.tasks.spawn(async move { settle::recovered(&shared, &open, &wallet).await });
         }
     }
@@ -173,6 +173,7 @@ impl Engine {
             file: place.as_ref().map(|(file, _)| file.clone()),
             line: place.map(|(_, line)| line),
             commit: self.shared.settings.commit.clone(),
+            actor: None,
         };
         let account = effect.request.account.clone();
         let wallet = Wallet { account, ..self.wallet(&effect.merchant) };

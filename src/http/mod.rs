@@ -86,33 +86,19 @@ struct Status {
 
 async fn status(State(door): State<Door>) -> Response {
     let version = env!("CARGO_PKG_VERSION");
-    door.answer(Question::Overview, |reply| match reply {
-        Reply::Overview(overview) => Some(ok(&Status { version, overview })),
-        Reply::Resources(_)
-        | Reply::Resource(_)
-        | Reply::Intents(_)
-        | Reply::Plan(_)
-        | Reply::Approvals(_)
-        | Reply::Approved(_)
-        | Reply::Settled
-        | Reply::Link(_) => None,
-    })
-    .await
+    let made = |reply| {
+        let Reply::Overview(overview) = reply else { return None };
+        Some(ok(&Status { version, overview }))
+    };
+    door.answer(Question::Overview, made).await
 }
 
 async fn resources(State(door): State<Door>) -> Response {
-    door.answer(Question::Resources, |reply| match reply {
-        Reply::Resources(items) => Some(ok(&serde_json::json!({ "items": items }))),
-        Reply::Overview(_)
-        | Reply::Resource(_)
-        | Reply::Intents(_)
-        | Reply::Plan(_)
-        | Reply::Approvals(_)
-        | Reply::Approved(_)
-        | Reply::Settled
-        | Reply::Link(_) => None,
-    })
-    .await
+    let made = |reply| {
+        let Reply::Resources(items) = reply else { return None };
+        Some(ok(&serde_json::json!({ "items": items })))
+    };
+    door.answer(Question::Resources, made).await
 }
 
 /// The three parts of a resource's path.
@@ -126,49 +112,27 @@ async fn resource(State(door): State<Door>, path: Result<Path<Parts>, PathReject
         Ok(key) => key,
         Err(why) => return answer::bad_key(&why.to_string()),
     };
-    door.answer(Question::Resource(key.clone()), |reply| match reply {
-        Reply::Resource(Some(view)) => Some(ok(&view)),
-        Reply::Resource(None) => Some(answer::no_such_resource(&key)),
-        Reply::Overview(_)
-        | Reply::Resources(_)
-        | Reply::Intents(_)
-        | Reply::Plan(_)
-        | Reply::Approvals(_)
-        | Reply::Approved(_)
-        | Reply::Settled
-        | Reply::Link(_) => None,
-    })
-    .await
+    let made = |reply| {
+        let Reply::Resource(view) = reply else { return None };
+        Some(view.map_or_else(|| answer::no_such_resource(&key), |view| ok(&view)))
+    };
+    door.answer(Question::Resource(key.clone()), made).await
 }
 
 async fn plan(State(door): State<Door>) -> Response {
-    door.answer(Question::Plan, |reply| match reply {
-        Reply::Plan(plan) => Some(ok(&plan)),
-        Reply::Overview(_)
-        | Reply::Resources(_)
-        | Reply::Resource(_)
-        | Reply::Intents(_)
-        | Reply::Approvals(_)
-        | Reply::Approved(_)
-        | Reply::Settled
-        | Reply::Link(_) => None,
-    })
-    .await
+    let made = |reply| {
+        let Reply::Plan(plan) = reply else { return None };
+        Some(ok(&plan))
+    };
+    door.answer(Question::Plan, made).await
 }
 
 async fn intents(State(door): State<Door>) -> Response {
-    door.answer(Question::Intents, |reply| match reply {
-        Reply::Intents(intents) => Some(ok(&intents)),
-        Reply::Overview(_)
-        | Reply::Resources(_)
-        | Reply::Resource(_)
-        | Reply::Plan(_)
-        | Reply::Approvals(_)
-        | Reply::Approved(_)
-        | Reply::Settled
-        | Reply::Link(_) => None,
-    })
-    .await
+    let made = |reply| {
+        let Reply::Intents(intents) = reply else { return None };
+        Some(ok(&intents))
+    };
+    door.answer(Question::Intents, made).await
 }
 
 impl Door {

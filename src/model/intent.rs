@@ -101,6 +101,9 @@ pub struct Cause {
     pub line: Option<usize>,
     /// The git commit of the tree, where there is one.
     pub commit: Option<String>,
+    /// Who asked for it by a command; none for what a document asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
 }
 
 /// Where an intent stands.
@@ -184,6 +187,8 @@ pub enum Proof {
     Found,
     /// The service refused a second one.
     Duplicate,
+    /// A person said so.
+    Person,
 }
 
 /// A progress that does not fit the state: our own mistake.
@@ -268,6 +273,7 @@ impl fmt::Display for Proof {
             Self::Answer => "answered",
             Self::Found => "found",
             Self::Duplicate => "refused as a duplicate",
+            Self::Person => "told by a person",
         })
     }
 }

@@ -3,6 +3,7 @@
 //! `Manifest` → `Desired` → `Plan` of `Step`s → `Effect` → `Intent` → `Outcome` → `Observation` →
 //! `Observed`. Every noun is plain data; nothing here reads a file, a clock or a socket.
 
+pub mod action;
 pub mod bound;
 pub mod desired;
 pub mod effect;

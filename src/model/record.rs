@@ -26,6 +26,17 @@ pub enum Record {
         /// What happened.
         progress: Progress,
     },
+    /// A person said how an intent is to be settled; what follows from it is the next record.
+    Resolved {
+        /// The intent.
+        intent: IntentId,
+        /// When.
+        at: DateTime<Utc>,
+        /// Who said so.
+        actor: String,
+        /// What: `done`, `not-done` or `retry`.
+        said: String,
+    },
     /// A fact that did not come from an effect.
     Observation(Box<Observation>),
     /// A notification of the service, stored before it was answered.

@@ -2,10 +2,24 @@
 
 use super::resources::lines;
 use super::words::{Paint, clean, counted, line, wrapped};
-use crate::engine::{IntentView, IntentsView};
+use crate::engine::{IntentView, IntentsView, Resolved};
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
+
+/// What became of a person's word on an intent.
+pub fn resolved(resolved: &Resolved) -> String {
+    match resolved {
+        Resolved::Unknown => "there is no such intent\n".to_owned(),
+        Resolved::Busy(key) => {
+            format!("{} is being settled just now; nothing was written\n", clean(&key.short()))
+        }
+        Resolved::Settled(key) => format!("{} is settled\n", clean(&key.short())),
+        Resolved::Unsettled(key, why) => {
+            format!("{} is still not settled: {}\n", clean(&key.short()), clean(why))
+        }
+    }
+}
 
 /// Open intents, then what was made again.
 pub fn text(view: &IntentsView, color: bool) -> String {

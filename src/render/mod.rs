@@ -1,5 +1,6 @@
 //! The only place that renders.
 
+mod acted;
 mod approval;
 pub mod diagnostic;
 mod explain;
@@ -13,8 +14,10 @@ mod words;
 
 use serde::Serialize;
 
+pub use acted::{acted, action};
 pub use approval::{approved, binding};
 pub use explain::explain;
+pub use intents::resolved;
 pub use overview::overview;
 pub use sealed::sealed;
 

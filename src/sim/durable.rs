@@ -136,24 +136,15 @@ impl Promises {
     /// How often a call of this name is explained by now.
     pub fn allowed(&mut self, disk: &SimDisk, name: &Name) -> u32 {
         for entry in self.reader.news(disk) {
-            match entry.record {
-                Record::Intent(intent) => {
-                    let name = name_of(&intent);
-                    self.names.insert(intent.id.get(), name.clone());
-                    self.allow(name);
-                }
-                Record::Progress { intent, at: _, progress: Progress::Again } => {
-                    if let Some(name) = self.names.get(&intent.get()).cloned() {
-                        self.allow(name);
-                    }
-                }
-                Record::Progress { .. }
-                | Record::Bound(_)
-                | Record::Observation(_)
-                | Record::Inbox(_)
-                | Record::EmptyRemote { .. }
-                | Record::Hold { .. }
-                | Record::Approval(_) => {}
+            if let Record::Intent(intent) = &entry.record {
+                let name = name_of(intent);
+                self.names.insert(intent.id.get(), name.clone());
+                self.allow(name);
+            }
+            if let Record::Progress { intent, at: _, progress: Progress::Again } = &entry.record
+                && let Some(name) = self.names.get(&intent.get()).cloned()
+            {
+                self.allow(name);
             }
         }
         self.allowed.get(name).copied().unwrap_or(0)
@@ -198,22 +189,14 @@ impl Story {
 pub fn stories(entries: &[Entry]) -> Vec<Story> {
     let mut stories: BTreeMap<u64, Story> = BTreeMap::new();
     for entry in entries {
-        match &entry.record {
-            Record::Intent(intent) => {
-                let story = Story { intent: (**intent).clone(), progress: Vec::new() };
-                stories.insert(intent.id.get(), story);
-            }
-            Record::Progress { intent, at, progress } => {
-                if let Some(story) = stories.get_mut(&intent.get()) {
-                    story.progress.push((*at, progress.clone()));
-                }
-            }
-            Record::Bound(_)
-            | Record::Observation(_)
-            | Record::Inbox(_)
-            | Record::EmptyRemote { .. }
-            | Record::Hold { .. }
-            | Record::Approval(_) => {}
+        if let Record::Intent(intent) = &entry.record {
+            let story = Story { intent: (**intent).clone(), progress: Vec::new() };
+            stories.insert(intent.id.get(), story);
+        }
+        if let Record::Progress { intent, at, progress } = &entry.record
+            && let Some(story) = stories.get_mut(&intent.get())
+        {
+            story.progress.push((*at, progress.clone()));
         }
     }
     stories.into_values().collect()
@@ -226,15 +209,11 @@ pub fn ours(source_id: &str) -> bool {
 
 /// The numbers of all intents, in the order of the journal.
 pub fn numbers(entries: &[Entry]) -> Vec<u64> {
-    let intents = entries.iter().filter_map(|entry| match &entry.record {
-        Record::Intent(intent) => Some(intent.id.get()),
-        Record::Progress { .. }
-        | Record::Bound(_)
-        | Record::Observation(_)
-        | Record::Inbox(_)
-        | Record::EmptyRemote { .. }
-        | Record::Hold { .. }
-        | Record::Approval(_) => None,
+    let intents = entries.iter().filter_map(|entry| {
+        if let Record::Intent(intent) = &entry.record {
+            return Some(intent.id.get());
+        }
+        None
     });
     intents.collect()
 }

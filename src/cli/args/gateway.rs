@@ -1,0 +1,148 @@
+//! `gateway`: changes of the service that no document stands for.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::base::id::{Name, RemoteId};
+use crate::base::money::Money;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum GatewayCommand {
+    /// Take money by a saved method; with --hold only reserve it, for seven days.
+    Charge(ChargeArgs),
+    /// Give money by a saved method, without a charge.
+    Credit(MoveArgs),
+    /// Give money of a charge back, all of it or a part.
+    Refund(RefundArgs),
+    /// Take a charge, refund or credit back before it is settled.
+    Void(VoidArgs),
+    /// Capture a hold.
+    Capture(CaptureArgs),
+    /// Keep a payer's signature of a transaction.
+    Sign(SignArgs),
+    /// Pay an occurrence of a recurring charge early, or try it again.
+    Pay(PayArgs),
+}
+
+/// What every action takes.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// The merchant's document: NAME, or NAMESPACE/NAME.
+    #[arg(long, value_name = "NAME")]
+    pub merchant: String,
+    /// The action's name, for ever: one name does one thing, once. Made of what is asked for by default, so
+    /// that a command said twice is done once.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<Name>,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// `gateway charge`.
+#[derive(Debug, Args)]
+pub struct ChargeArgs {
+    #[command(flatten)]
+    pub movement: MoveArgs,
+    /// Only reserve the money; cards alone.
+    #[arg(long)]
+    pub hold: bool,
+}
+
+/// `gateway credit`, and the most of `gateway charge`.
+#[derive(Debug, Args)]
+pub struct MoveArgs {
+    #[command(flatten)]
+    pub common: Common,
+    /// How much, with its currency: "125.00 USD".
+    #[arg(long)]
+    pub amount: Money,
+    /// A saved method: the NAME of its document, or its id on the service; or a one-time token.
+    #[arg(long, value_name = "NAME|ID")]
+    pub method: String,
+    /// The merchant's account; the service's choice by default.
+    #[arg(long, value_name = "ID")]
+    pub account: Option<String>,
+    /// Words for the receipt.
+    #[arg(long, value_name = "TEXT")]
+    pub reference: Option<String>,
+}
+
+/// `gateway refund`.
+#[derive(Debug, Args)]
+pub struct RefundArgs {
+    /// The charge.
+    #[arg(value_name = "CHARGE")]
+    pub charge: RemoteId,
+    /// How much of it, with its currency: "125.00 USD".
+    #[arg(long)]
+    pub amount: Money,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway void`.
+#[derive(Debug, Args)]
+pub struct VoidArgs {
+    /// The charge, refund or credit.
+    #[arg(value_name = "TRANSACTION")]
+    pub transaction: RemoteId,
+    /// Why, for the record.
+    #[arg(long, value_name = "TEXT")]
+    pub reference: Option<String>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway capture`.
+#[derive(Debug, Args)]
+pub struct CaptureArgs {
+    /// The hold.
+    #[arg(value_name = "CHARGE")]
+    pub charge: RemoteId,
+    /// The amount that was authorised, with its currency: no other is captured.
+    #[arg(long)]
+    pub amount: Money,
+    /// Leave it to the next daily run.
+    #[arg(long)]
+    pub next_run: bool,
+    /// Words for the record.
+    #[arg(long, value_name = "TEXT")]
+    pub reference: Option<String>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway sign`.
+#[derive(Debug, Args)]
+pub struct SignArgs {
+    /// The transaction.
+    #[arg(value_name = "TRANSACTION")]
+    pub transaction: RemoteId,
+    /// The strokes: JSON with the arrays x and y; `-` reads standard input.
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// How the strokes are written.
+    #[arg(long, default_value = "service/jsignature", value_name = "TYPE")]
+    pub mime_type: String,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway pay`.
+#[derive(Debug, Args)]
+pub struct PayArgs {
+    /// The recurring charge: its id on the service.
+    #[arg(value_name = "RECURRING")]
+    pub recurring: RemoteId,
+    /// Its occurrence.
+    #[arg(value_name = "OCCURRENCE")]
+    pub occurrence: RemoteId,
+    /// What the occurrence has to be, with its currency: no other is paid.
+    #[arg(long)]
+    pub amount: Money,
+    #[command(flatten)]
+    pub common: Common,
+}

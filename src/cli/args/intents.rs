@@ -1,0 +1,56 @@
+//! `intents`: effects that are not settled, and what a person says of them.
+
+use std::str::FromStr;
+
+use clap::{Args, Subcommand};
+
+use crate::base::id::{IntentId, RemoteId};
+use crate::engine::Said;
+
+/// `intents`.
+#[derive(Debug, Args)]
+pub struct IntentsArgs {
+    /// What to do about one of them.
+    #[command(subcommand)]
+    pub command: Option<IntentsCommand>,
+}
+
+/// About one intent.
+#[derive(Debug, Subcommand)]
+pub enum IntentsCommand {
+    /// Say what became of an intent that nothing else can settle. Asks nothing: a word is enough.
+    Resolve(ResolveArgs),
+}
+
+/// `intents resolve`.
+#[derive(Debug, Args)]
+pub struct ResolveArgs {
+    /// The intent's number.
+    #[arg(value_name = "ID")]
+    pub id: IntentId,
+    /// `done:` and the object's id: it happened; `not-done`: it did not, and cannot any more; `retry`: look for it
+    /// once more.
+    #[arg(long = "as", value_name = "done:REMOTE_ID|not-done|retry")]
+    pub said: Word,
+}
+
+/// A person's word as it is written.
+#[derive(Debug, Clone)]
+pub struct Word(pub Said);
+
+impl FromStr for Word {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("done", id)) => {
+                let id = RemoteId::new(id).map_err(|error| error.to_string())?;
+                Ok(Self(Said::Done(id)))
+            }
+            None if text == "not-done" => Ok(Self(Said::NotDone)),
+            None if text == "retry" => Ok(Self(Said::Retry)),
+            None if text == "done" => Err("say which object it made: done:REMOTE_ID".to_owned()),
+            Some(_) | None => Err("write done:REMOTE_ID, not-done or retry".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `gateway`: a person has the service changed where no document says so. It is journaled, named and settled like
+//! any effect.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::args::gateway::{Common, GatewayCommand, MoveArgs};
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use crate::base::id::Key;
+use crate::control::Request;
+use crate::engine::{Acted, Reply, Stands};
+use crate::model::action::Action;
+use crate::render;
+
+/// The longest signature that is read, in bytes (service-facts, 31).
+const SIGNATURE_BYTES_MAX: u64 = 8192;
+
+/// Runs the command.
+pub(super) async fn run(
+    setup: &Setup,
+    command: &GatewayCommand,
+    out: Out,
+) -> Result<Exit, Failure> {
+    let action = action(command)?;
+    if !agreed(&action, common(command).yes, out)? {
+        out.note("nothing was done");
+        return Ok(Exit::Done);
+    }
+    let session = Session::open(setup).await?;
+    let Reply::Acted(acted) = session.done(setup, Request::Act(Box::new(action))).await? else {
+        return Err(Failure::bug("an action was not answered by one"));
+    };
+    if acted.stands == Stands::Invalid {
+        return Err(Failure::input("reckon::gateway::invalid", acted.message));
+    }
+    out.result(&acted, || render::acted(&acted))?;
+    Ok(exit(&acted))
+}
+
+/// The exit code of what became of an action.
+fn exit(acted: &Acted) -> Exit {
+    match acted.stands {
+        Stands::Done => Exit::Done,
+        Stands::Refused | Stands::Held | Stands::InDoubt | Stands::Blocked => Exit::Stuck,
+        Stands::NotSent => Exit::Environment,
+        Stands::Invalid => Exit::Input,
+    }
+}
+
+/// Shows what would be done and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+fn agreed(action: &Action, yes: bool, out: Out) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    out.note(&render::action(action));
+    if !out.interactive {
+        let failure = Failure::input("reckon::gateway::unconfirmed", "nobody is there to agree");
+        return Err(failure.help("look at what would be done, then say it with --yes"));
+    }
+    out.confirm("Do it?")
+}
+
+fn common(command: &GatewayCommand) -> &Common {
+    match command {
+        GatewayCommand::Charge(args) => &args.movement.common,
+        GatewayCommand::Credit(args) => &args.common,
+        GatewayCommand::Refund(args) => &args.common,
+        GatewayCommand::Void(args) => &args.common,
+        GatewayCommand::Capture(args) => &args.common,
+        GatewayCommand::Sign(args) => &args.common,
+        GatewayCommand::Pay(args) => &args.common,
+    }
+}
+
+/// What a command asks for.
+fn action(command: &GatewayCommand) -> Result<Action, Failure> {
+    let (verb, fields) = match command {
+        GatewayCommand::Charge(args) => ("charge", movement(&args.movement, args.hold)),
+        GatewayCommand::Credit(args) => ("credit", movement(args, false)),
+        GatewayCommand::Refund(args) => {
+            ("refund", json!({"charge": args.charge, "amount": args.amount}))
+        }
+        GatewayCommand::Void(args) => {
+            ("void", json!({"transaction": args.transaction, "reference": args.reference}))
+        }
+        GatewayCommand::Capture(args) => (
+            "capture",
+            json!({"charge": args.charge, "amount": args.amount, "reference": args.reference,
+                "next_run": args.next_run}),
+        ),
+        GatewayCommand::Sign(args) => (
+            "sign",
+            json!({"transaction": args.transaction, "mime_type": args.mime_type,
+                "data": strokes(&args.data)?}),
+        ),
+        GatewayCommand::Pay(args) => (
+            "pay",
+            json!({"recurring": args.recurring, "occurrence": args.occurrence,
+                "amount": args.amount}),
+        ),
+    };
+    let common = common(command);
+    let merchant = merchant(&common.merchant)?;
+    Ok(Action { verb: verb.to_owned(), merchant, name: common.name.clone(), fields })
+}
+
+fn movement(args: &MoveArgs, hold: bool) -> Value {
+    json!({"amount": args.amount, "method": args.method, "account": args.account,
+        "reference": args.reference, "hold": hold})
+}
+
+/// The key of a merchant that is named without its kind.
+fn merchant(text: &str) -> Result<Key, Failure> {
+    format!("Merchant/{text}").parse().map_err(|error| {
+        let failure = Failure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
+        failure.help("write the name of the merchant's document, such as --merchant acme")
+    })
+}
+
+/// What a person drew, from a file or standard input.
+fn strokes(path: &Path) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
+    };
+    let mut text = String::new();
+    let limit = SIGNATURE_BYTES_MAX.saturating_add(1);
+    if path == Path::new("-") {
+        std::io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
+    } else {
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(limit).read_to_string(&mut text).map_err(failed)?;
+    }
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > SIGNATURE_BYTES_MAX {
+        let message = format!("{} holds more than {SIGNATURE_BYTES_MAX} bytes", path.display());
+        return Err(Failure::input("reckon::gateway::data", message));
+    }
+    Ok(text.trim_end().to_owned())
+}

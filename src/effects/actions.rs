@@ -1,0 +1,177 @@
+//! The register of actions: what a command or a hook may ask for, one line each.
+//!
+//! A row reads its fields as strictly as a document is read, and makes the effect; everything after that is as for
+//! any effect.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{CaptureTime, Movement, Obligation};
+use crate::base::id::{Mode, RemoteId};
+use crate::base::money::Money;
+use crate::model::effect::Effect;
+use crate::model::plan::MoneyMove;
+
+/// One action.
+#[derive(Debug)]
+pub struct ActionRow {
+    /// How it is asked for.
+    pub verb: &'static str,
+    /// Makes the effect. Errors: what is wrong with the fields, for whoever wrote them.
+    pub make: fn(Obligation, &Value) -> Result<Deed, String>,
+    /// Fields that are never written down but sealed.
+    pub secret: &'static [&'static str],
+}
+
+/// An effect that was asked for, and the money that it moves.
+#[derive(Debug)]
+pub struct Deed {
+    /// The effect.
+    pub effect: Effect,
+    /// What it sets in motion.
+    pub money: Vec<MoneyMove>,
+}
+
+/// Every action there is.
+pub static ACTIONS: &[ActionRow] = &[
+    ActionRow { verb: "charge", make: charge, secret: &[] },
+    ActionRow { verb: "credit", make: credit, secret: &[] },
+    ActionRow { verb: "refund", make: refund, secret: &[] },
+    ActionRow { verb: "void", make: void, secret: &[] },
+    ActionRow { verb: "capture", make: capture, secret: &[] },
+    ActionRow { verb: "sign", make: sign, secret: &["data"] },
+    ActionRow { verb: "pay", make: pay, secret: &[] },
+];
+
+/// The row of an action.
+pub fn action_row(verb: &str) -> Option<&'static ActionRow> {
+    ACTIONS.iter().find(|row| row.verb == verb)
+}
+
+/// The fields of an action in their own type.
+fn read<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
+    T::deserialize(fields).map_err(|error| error.to_string())
+}
+
+/// Money that an effect moves, if any.
+fn moves(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
+    vec![MoneyMove { amount, mode, meaning }]
+}
+
+fn positive(amount: Money) -> Result<Money, String> {
+    let fits = amount.minor() > 0;
+    fits.then_some(amount).ok_or_else(|| format!("the amount {amount} is not more than nothing"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MovementFields {
+    amount: Money,
+    method: String,
+    account: Option<String>,
+    reference: Option<String>,
+    #[serde(default)]
+    hold: bool,
+}
+
+impl MovementFields {
+    fn movement(&self) -> Result<Movement<'_>, String> {
+        let amount = positive(self.amount)?;
+        let (account, words) = (self.account.as_deref(), self.reference.as_deref());
+        Ok(Movement { amount, method: &self.method, account, words })
+    }
+}
+
+/// What works on an account is signed with that account's own key.
+fn signed(new: Obligation, fields: &MovementFields) -> Obligation {
+    Obligation { account: fields.account.clone(), ..new }
+}
+
+fn charge(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let fields: MovementFields = read(fields)?;
+    let meaning = if fields.hold { "held" } else { "charged_now" };
+    let money = moves(fields.amount, new.mode, meaning);
+    let effect = super::charge(signed(new, &fields), &fields.movement()?, fields.hold);
+    Ok(Deed { effect, money })
+}
+
+fn credit(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let fields: MovementFields = read(fields)?;
+    if fields.hold {
+        return Err("a credit cannot be a hold".to_owned());
+    }
+    let money = moves(fields.amount, new.mode, "credited");
+    Ok(Deed { effect: super::credit(signed(new, &fields), &fields.movement()?), money })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RefundFields {
+    charge: RemoteId,
+    amount: Money,
+}
+
+fn refund(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let RefundFields { charge, amount } = read(fields)?;
+    let money = moves(positive(amount)?, new.mode, "refunded");
+    Ok(Deed { effect: super::refund(new, &charge, amount), money })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VoidFields {
+    transaction: RemoteId,
+    reference: Option<String>,
+}
+
+fn void(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let VoidFields { transaction, reference } = read(fields)?;
+    let effect = super::void(new, &transaction, reference.as_deref());
+    Ok(Deed { effect, money: Vec::new() })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaptureFields {
+    charge: RemoteId,
+    amount: Money,
+    reference: Option<String>,
+    #[serde(default)]
+    next_run: bool,
+}
+
+fn capture(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let CaptureFields { charge, amount, reference, next_run } = read(fields)?;
+    let money = moves(positive(amount)?, new.mode, "captured");
+    let time = if next_run { CaptureTime::NextRun } else { CaptureTime::Immediate };
+    let effect = super::capture(new, &charge, amount, time, reference.as_deref());
+    Ok(Deed { effect, money })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignFields {
+    transaction: RemoteId,
+    mime_type: String,
+    data: Value,
+}
+
+fn sign(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let SignFields { transaction, mime_type, data } = read(fields)?;
+    Ok(Deed { effect: super::sign(new, &transaction, &mime_type, &data), money: Vec::new() })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PayFields {
+    recurring: RemoteId,
+    occurrence: RemoteId,
+    amount: Money,
+}
+
+fn pay(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let PayFields { recurring, occurrence, amount } = read(fields)?;
+    let money = moves(positive(amount)?, new.mode, "charged_now");
+    Ok(Deed { effect: super::pay(new, &recurring, &occurrence, amount), money })
+}

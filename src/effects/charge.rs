@@ -1,0 +1,169 @@
+//! A charge, or a credit, that a person or a hook asked for (gateway-api, POST /v1/charges, POST /v1/credits).
+//!
+//! No key guards it. Its mark stands in `reference`, which for credits a server may ignore. A lost answer is
+//! settled by the transactions that carry the mark, else by events. A credit that carries none is known by its
+//! account, method and amount: so of those only one is open at a time.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::evidence::{NEWEST_EVENT, events_since, news, text, unseen};
+use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
+use super::transactions::{carries, learn, reference};
+use super::{Obligation, Shaped, expect, put};
+use crate::api::transaction::actions::CreateCredit;
+use crate::api::transaction::{CreateCharge, SearchTransactions};
+use crate::api::{Call, Problem};
+use crate::base::money::Money;
+use crate::model::effect::Effect;
+use crate::model::intent::{Intent, StoredBody};
+
+/// Money that moves between an account and a payment method.
+#[derive(Debug, Clone, Copy)]
+pub struct Movement<'a> {
+    /// How much.
+    pub amount: Money,
+    /// The id of a saved method, or a one-time token.
+    pub method: &'a str,
+    /// The merchant's account; the primary one by default.
+    pub account: Option<&'a str>,
+    /// Words for the receipt; the mark comes behind them.
+    pub words: Option<&'a str>,
+}
+
+/// Takes money; `hold` only reserves it, for seven days.
+pub fn charge(obligation: Obligation, movement: &Movement<'_>, hold: bool) -> Effect {
+    let (mut body, reference) = body(&obligation, movement);
+    put(&mut body, "auto_capture", !hold);
+    let effect = obligation.effect::<CreateCharge>(CHARGE.name, &[], body);
+    asked(effect, movement, "CHARGE")
+        .expecting("reference", reference)
+        .expecting("auto_capture", !hold)
+}
+
+/// Gives money without a charge.
+pub fn credit(obligation: Obligation, movement: &Movement<'_>) -> Effect {
+    let (body, _) = body(&obligation, movement);
+    let alike = json!({"account": movement.account, "method": movement.method,
+        "amount": movement.amount.minor(), "currency": movement.amount.currency()});
+    let effect = obligation.effect::<CreateCredit>(CREDIT.name, &[], body).about(alike);
+    asked(effect, movement, "CREDIT")
+}
+
+/// The body and the reference in it.
+fn body(obligation: &Obligation, movement: &Movement<'_>) -> (Value, Value) {
+    let reference = reference(&obligation.source_id.mark(), movement.words);
+    let mut body = json!({"amount": movement.amount.minor(), "method": movement.method,
+        "currency": movement.amount.currency(), "reference": reference});
+    if let Some(account) = movement.account {
+        put(&mut body, "account_id", account);
+    }
+    (body, reference)
+}
+
+/// What every answer has to say.
+fn asked(effect: Effect, movement: &Movement<'_>, kind: &str) -> Effect {
+    effect
+        .expecting("type", kind)
+        .expecting("amount", movement.amount.minor())
+        .expecting("currency", movement.amount.currency().code())
+        .expecting("account_id", movement.account)
+}
+
+fn queries(intent: &Intent) -> Vec<Query> {
+    // A search compares from the beginning: what stands there is all that was sent.
+    let body: Value = match &intent.request.body {
+        StoredBody::Plain(text) => serde_json::from_str(text).unwrap_or_default(),
+        StoredBody::None | StoredBody::Sealed { .. } => Value::Null,
+    };
+    let wanted = format!("reference:{}", text(&body, "reference"));
+    let search = Call::to::<SearchTransactions>(&[]).query("qf", wanted);
+    vec![Query::list(search), events_since(intent)]
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    let [search, events] = answers else {
+        return Finding::Unknown("the service was not asked".to_owned());
+    };
+    let marked = |one: &&Value| carries(one, "reference", &intent.mark);
+    let told = news(intent, events, "transaction.");
+    let shown = search.items().iter().chain(told.iter().copied()).filter(marked);
+    match standing(shown).as_slice() {
+        [one] => Finding::Happened((*one).clone()),
+        [] => ended(search, events, &told.into_iter().filter(marked).collect::<Vec<_>>()),
+        more => Finding::Unknown(format!("{} transactions carry {}", more.len(), intent.mark)),
+    }
+}
+
+/// The same for a credit. Where the service drops its reference, the one new credit that is alike is ours.
+fn judge_credit(intent: &Intent, answers: &[Answer]) -> Finding {
+    let found = judge(intent, answers);
+    let (Finding::Absent | Finding::Unseen { .. }, Some(events)) = (&found, answers.get(1)) else {
+        return found;
+    };
+    let alike = news(intent, events, "transaction.").into_iter().filter(|one| {
+        one.get("reference").is_none() && expect::mismatches(&intent.expect, one).is_empty()
+    });
+    let alike: Vec<&Value> = alike.collect();
+    match standing(alike.iter().copied()).as_slice() {
+        [] if alike.is_empty() => found,
+        [] => ended(&Answer::Items(Vec::new()), events, &alike),
+        [one] if same_method(intent, one) => Finding::Happened((*one).clone()),
+        more => Finding::Unknown(format!(
+            "{} new credits of this amount carry no mark, and none is surely this one",
+            more.len()
+        )),
+    }
+}
+
+/// Whether a credit shows the method that was asked for, as far as it names one.
+fn same_method(intent: &Intent, credit: &Value) -> bool {
+    let shown = credit.pointer("/method/id").and_then(Value::as_str);
+    shown.is_none_or(|shown| intent.about.get("method").and_then(Value::as_str) == Some(shown))
+}
+
+/// Each transaction that went through, once.
+fn standing<'a>(shown: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
+    let stands = |one: &&Value| !matches!(text(one, "status"), "PENDING" | "FAILED");
+    let by_id: BTreeMap<&str, &Value> =
+        shown.filter(stands).map(|one| (text(one, "id"), one)).collect();
+    by_id.into_values().collect()
+}
+
+/// None went through: it was declined, or is not there, or that cannot be told. A decline of before the
+/// baseline is an older try's.
+fn ended(search: &Answer, events: &Answer, news: &[&Value]) -> Finding {
+    if let Some(failed) = news.iter().find(|one| text(one, "status") == "FAILED") {
+        let code = text(failed, "failure_code");
+        return Finding::Refused(Problem::new(code, &format!("It was declined: {code}")));
+    }
+    match (news.first(), search) {
+        (Some(one), _) => Finding::Unknown(format!(
+            "{} was begun, and nothing tells how it ended",
+            text(one, "id")
+        )),
+        (None, Answer::Items(_)) => Finding::Absent,
+        (None, Answer::Missing(_) | Answer::Body(_)) => {
+            unseen(events, "this service lists no transactions, and no event tells of this one")
+        }
+    }
+}
+
+pub(super) const CHARGE: EffectRow = EffectRow {
+    name: "charge.create",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: Some(NEWEST_EVENT),
+    lane: Lane::Own,
+    learn,
+    proves: nothing,
+};
+
+pub(super) const CREDIT: EffectRow = EffectRow {
+    name: "credit.create",
+    doubt: Doubt::Search(Search { queries, judge: judge_credit, absent: Absent::Again }),
+    baseline: Some(NEWEST_EVENT),
+    lane: Lane::About,
+    learn,
+    proves: nothing,
+};

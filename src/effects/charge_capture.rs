@@ -1,0 +1,80 @@
+//! A hold is captured (gateway-api, POST /v1/charges/{chargeId}/capture), at once or by the next daily run.
+//!
+//! A hold is captured once. A lost answer is settled by reading the charge, else by events and the list of holds.
+
+use serde_json::{Value, json};
+
+use super::evidence::text;
+use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
+use super::transactions::{BEFORE, Meaning, judge as by_status, learn, queries, reference};
+use super::{Obligation, Shaped};
+use crate::api::transaction::actions::CaptureCharge;
+use crate::base::id::RemoteId;
+use crate::base::money::Money;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// When a hold is captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaptureTime {
+    /// Now.
+    Immediate,
+    /// By the next daily run (service-facts, 46).
+    NextRun,
+}
+
+/// Captures a hold; `amount` has to be the one that was authorised.
+pub fn capture(
+    obligation: Obligation,
+    charge: &RemoteId,
+    amount: Money,
+    time: CaptureTime,
+    words: Option<&str>,
+) -> Effect {
+    let reference = reference(&obligation.source_id.mark(), words);
+    let time = match time {
+        CaptureTime::Immediate => "IMMEDIATE",
+        CaptureTime::NextRun => "NEXT_AUTO_CAPTURE",
+    };
+    let body = json!({"amount": amount.minor(), "reference": reference, "capture_time": time});
+    obligation
+        .effect::<CaptureCharge>(ROW.name, &[charge.as_str()], body)
+        .on(charge)
+        .expecting("id", charge.as_str())
+        .expecting("amount", amount.minor())
+        .expecting("currency", amount.currency().code())
+}
+
+/// Another amount than the authorised one is not even sent.
+fn refuse(effect: &Effect, before: &Value) -> Option<String> {
+    let now = before.get("target")?;
+    let differs = |field: &str| {
+        let (now, asked) = (now.get(field)?, effect.expect.get(field)?);
+        (!now.is_null() && now != asked)
+            .then(|| format!("the charge's {field} is {now}, not {asked}"))
+    };
+    differs("amount").or_else(|| differs("currency"))
+}
+
+fn meaning(now: &Value) -> Meaning {
+    let by_next_run = now.get("auto_capture") == Some(&Value::Bool(true));
+    match text(now, "status") {
+        "COMPLETED" => Meaning::Happened,
+        "VOIDED" | "FAILED" => Meaning::Over,
+        "AUTHORIZED" if by_next_run => Meaning::Happened,
+        _ => Meaning::Open,
+    }
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    by_status(intent, answers, meaning)
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "charge.capture",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: Some(Baseline { refuse, ..BEFORE }),
+    lane: Lane::Target,
+    learn,
+    proves: nothing,
+};

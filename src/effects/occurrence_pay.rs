@@ -1,0 +1,105 @@
+//! An occurrence of a recurring charge is paid early, or tried again (gateway-api, Occurrences, pay).
+//!
+//! The service shows every occurrence with its attempts, on both surfaces: a lost answer is settled by reading it.
+
+use serde_json::{Value, json};
+
+use super::evidence::text;
+use super::register::{
+    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
+use super::{Obligation, Shaped, expect};
+use crate::api::occurrence::{GetOccurrence, PayOccurrence};
+use crate::api::{Call, Problem};
+use crate::base::id::RemoteId;
+use crate::base::money::Money;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Pays an occurrence; `amount` is what it has to be.
+pub fn pay(
+    obligation: Obligation,
+    recurring: &RemoteId,
+    occurrence: &RemoteId,
+    amount: Money,
+) -> Effect {
+    let path = [recurring.as_str(), occurrence.as_str()];
+    obligation
+        .effect::<PayOccurrence>(ROW.name, &path, Value::Null)
+        .on(occurrence)
+        .about(json!({"recurring": recurring}))
+        .expecting("id", occurrence.as_str())
+        .expecting("amount", amount.minor())
+        .expecting("status", "PAID")
+}
+
+fn read(recurring: &Value, occurrence: Option<&RemoteId>) -> Query {
+    let recurring = recurring.get("recurring").and_then(Value::as_str).unwrap_or_default();
+    let occurrence = occurrence.map_or("", RemoteId::as_str);
+    Query::one(Call::to::<GetOccurrence>(&[recurring, occurrence]))
+}
+
+fn before(effect: &Effect) -> Vec<Query> {
+    vec![read(&effect.about, effect.target.as_ref())]
+}
+
+fn keep(answers: &[Answer]) -> Value {
+    let Some(Answer::Body(now)) = answers.first() else { return Value::Null };
+    json!({"status": now.get("status"), "attempts": now.get("attempts"), "amount": now.get("amount")})
+}
+
+/// One that is paid, or of another amount, is not paid.
+fn refuse(effect: &Effect, before: &Value) -> Option<String> {
+    let (now, asked) = (before.get("amount")?, effect.expect.get("amount")?);
+    if now != asked {
+        return Some(format!("the occurrence's amount is {now}, not {asked}, in minor units"));
+    }
+    (text(before, "status") == "PAID").then(|| "the occurrence is paid already".to_owned())
+}
+
+fn queries(intent: &Intent) -> Vec<Query> {
+    vec![read(&intent.about, intent.target.as_ref())]
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    let Some(Answer::Body(now)) = answers.first() else {
+        return Finding::Unknown("the occurrence cannot be found any more".to_owned());
+    };
+    let attempts = |one: &Value| one.get("attempts").and_then(Value::as_i64);
+    match (text(now, "status"), attempts(&intent.baseline), attempts(now)) {
+        ("PAID", _, _) => Finding::Happened(now.clone()),
+        ("PAYING", _, _) => Finding::Unknown("the occurrence is being paid".to_owned()),
+        (_, Some(before), Some(after)) if before == after => Finding::Absent,
+        (_, Some(_), Some(_)) => Finding::Refused(declined(now)),
+        _ => Finding::Unknown("the occurrence does not tell its attempts".to_owned()),
+    }
+}
+
+/// Why the last attempt failed.
+fn declined(now: &Value) -> Problem {
+    let last = now.get("transactions").and_then(Value::as_array).and_then(|all| all.last());
+    let code = last.map_or("", |last| text(last, "failure_code"));
+    Problem::new(code, &format!("The payment was declined: {code}"))
+}
+
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let last = reply.get("transactions").and_then(Value::as_array).and_then(|all| all.last());
+    let facts = json!({
+        "status": reply.get("status"),
+        "amount": reply.get("amount"),
+        "attempts": reply.get("attempts"),
+        "due_date": reply.get("due_date"),
+        "recurring_charge_id": reply.get("recurring_charge_id"),
+        "transaction": last.and_then(|last| last.get("id")),
+    });
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "occurrence.pay",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: Some(Baseline { queries: before, keep, refuse }),
+    lane: Lane::Target,
+    learn,
+    proves: nothing,
+};

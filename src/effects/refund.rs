@@ -1,0 +1,124 @@
+//! A charge's money is given back, all of it or a part (gateway-api, POST /v1/charges/{chargeId}/refund).
+//!
+//! No reference is documented, so a charge has one refund open at a time. Its mark goes into `data`, which a
+//! server may ignore. A lost answer is settled by the charge's refunds and its `amount_refunded`, else by REFUND
+//! events.
+
+use serde_json::{Value, json};
+
+use super::evidence::{news, text, unseen};
+use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
+use super::transactions::{BEFORE, learn, queries};
+use super::{Obligation, Shaped};
+use crate::api::Problem;
+use crate::api::transaction::actions::RefundCharge;
+use crate::base::id::RemoteId;
+use crate::base::money::Money;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// The field of `data` that holds the mark.
+const MARK: &str = "reckon";
+
+/// Gives back so much of a charge.
+pub fn refund(obligation: Obligation, charge: &RemoteId, amount: Money) -> Effect {
+    let body = json!({"amount": amount.minor(), "currency": amount.currency(),
+        "data": {MARK: obligation.source_id.mark()}});
+    obligation
+        .effect::<RefundCharge>(ROW.name, &[charge.as_str()], body)
+        .on(charge)
+        .expecting("type", "REFUND")
+        .expecting("amount", amount.minor())
+        .expecting("currency", amount.currency().code())
+        .expecting("charge_id", charge.as_str())
+}
+
+/// A refund beyond what is left of the charge, or in another currency, is not even sent.
+fn refuse(effect: &Effect, before: &Value) -> Option<String> {
+    let now = before.get("target")?;
+    let number = |field: &str| now.get(field).and_then(Value::as_i64);
+    let asked = effect.expect.get("amount").and_then(Value::as_i64)?;
+    let left = number("amount")?.checked_sub(number("amount_refunded").unwrap_or(0))?;
+    if now.get("currency").is_some_and(|one| Some(one) != effect.expect.get("currency")) {
+        return Some(format!("the charge is in {}", text(now, "currency")));
+    }
+    (asked > left).then(|| format!("only {left} of the charge are left to refund, in minor units"))
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    let [charge, events, _] = answers else {
+        return Finding::Unknown("the service was not asked".to_owned());
+    };
+    match (charge, intent.baseline.get("target")) {
+        (Answer::Body(charge), Some(before)) => by_charge(intent, charge, before),
+        (Answer::Missing(_), _) if charge.unknown_path() => by_events(intent, events),
+        _ => Finding::Unknown("the charge cannot be read, or was not before".to_owned()),
+    }
+}
+
+/// The charge shows its refunds: those that are new.
+fn by_charge(intent: &Intent, charge: &Value, before: &Value) -> Finding {
+    let known = before.get("refunds").and_then(Value::as_array);
+    let is_new =
+        |one: &&Value| !known.is_some_and(|known| known.iter().any(|id| Some(id) == one.get("id")));
+    let refunds = charge.get("refunds").and_then(Value::as_array).into_iter().flatten();
+    let new: Vec<&Value> = refunds.filter(is_new).collect();
+    let same = charge.get("amount_refunded").and_then(Value::as_i64).unwrap_or(0)
+        == before.get("amount_refunded").and_then(Value::as_i64).unwrap_or(0);
+    match told(intent, &new) {
+        Some(finding) => finding,
+        None if same => Finding::Absent,
+        None => {
+            Finding::Unknown("the charge's amount_refunded changed, and no refund shows it".into())
+        }
+    }
+}
+
+/// Where single transactions are not shown: refunds of this charge that events tell of.
+fn by_events(intent: &Intent, events: &Answer) -> Finding {
+    let target = intent.target.as_ref().map_or("", RemoteId::as_str);
+    let of_charge =
+        |one: &&Value| text(one, "type") == "REFUND" && text(one, "charge_id") == target;
+    let mut new: Vec<&Value> = Vec::new();
+    for one in news(intent, events, "transaction.").into_iter().filter(of_charge) {
+        new.retain(|known| known.get("id") != one.get("id"));
+        new.push(one);
+    }
+    told(intent, &new).unwrap_or_else(|| {
+        unseen(events, "this service shows no single charge, and no event tells of this refund")
+    })
+}
+
+/// What the new refunds of the charge say of ours; `None`: there are none.
+fn told(intent: &Intent, new: &[&Value]) -> Option<Finding> {
+    let mark = |one: &Value| one.pointer("/data/reckon").cloned();
+    let ours: Vec<&&Value> =
+        new.iter().filter(|one| mark(one) == Some(json!(intent.mark))).collect();
+    let unmarked: Vec<&&Value> = new.iter().filter(|one| mark(one).is_none()).collect();
+    let amount = |one: &Value| one.get("amount") == intent.expect.get("amount");
+    Some(match (ours.as_slice(), unmarked.as_slice()) {
+        ([one], _) => finding(one),
+        ([], []) => return None,
+        ([], [one]) if amount(one) => finding(one),
+        _ => Finding::Unknown(
+            "new refunds of the charge carry no mark, and none is surely this one".into(),
+        ),
+    })
+}
+
+fn finding(refund: &Value) -> Finding {
+    if text(refund, "status") == "FAILED" {
+        let code = text(refund, "failure_code");
+        return Finding::Refused(Problem::new(code, &format!("The refund failed: {code}")));
+    }
+    Finding::Happened(refund.clone())
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "charge.refund",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: Some(Baseline { refuse, ..BEFORE }),
+    lane: Lane::Target,
+    learn,
+    proves: nothing,
+};

@@ -1,0 +1,156 @@
+//! What the effects on transactions share: what is kept of one, and where its fate is read (gateway-api,
+//! Transaction; service-facts, 43, 44).
+
+use serde_json::{Value, json};
+
+use super::evidence::{events_since, kept, newest, news, text, unseen};
+use super::register::{Answer, Baseline, Finding, Learned, Query, fits};
+use super::{expect, put};
+use crate::api::transaction::GetTransaction;
+use crate::api::transaction::actions::ListHolds;
+use crate::api::{Call, Problem};
+use crate::base::hash::Mark;
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// What is kept of an answer: no method, no name, no address.
+const KEPT: [&str; 14] = [
+    "type",
+    "status",
+    "amount",
+    "currency",
+    "account_id",
+    "auto_capture",
+    "amount_refunded",
+    "authorization_code",
+    "charge_id",
+    "completion_timestamp",
+    "failure_code",
+    "signature_id",
+    "recurring_charge_id",
+    "recurring_charge_occurrence_id",
+];
+/// The code of a change that does not go with the status (service-facts, part 2).
+const WRONG_STATUS: &str = "not_valid_for_transaction_status";
+
+/// The transaction that an answer shows.
+pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let mut facts = json!({});
+    for field in KEPT {
+        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
+    }
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+/// A reference that carries the mark: the words of whoever asked, and the mark behind them.
+pub(super) fn reference(mark: &Mark, words: Option<&str>) -> Value {
+    json!(mark.tag(words.unwrap_or_default()))
+}
+
+/// Whether a text of the service carries the mark.
+pub(super) fn carries(item: &Value, field: &str, mark: &Mark) -> bool {
+    Mark::find_in(text(item, field)).as_ref() == Some(mark)
+}
+
+/// Reads the target, where the service shows single transactions.
+pub(super) fn target(target: Option<&RemoteId>) -> Query {
+    Query::one(Call::to::<GetTransaction>(&[target.map_or("", RemoteId::as_str)]))
+}
+
+/// Before a change of a transaction: the newest event, and the transaction itself.
+pub(super) const BEFORE: Baseline = Baseline {
+    queries: |effect: &Effect| vec![newest(), target(effect.target.as_ref())],
+    keep: |answers| {
+        let mut before = kept(answers.first());
+        if let (Value::Null, Some(Answer::Body(_))) = (&before, answers.get(1)) {
+            before = json!({});
+        }
+        if let Some(Answer::Body(one)) = answers.get(1) {
+            put(&mut before, "target", seen(one));
+        }
+        before
+    },
+    refuse: fits,
+};
+
+/// What of a transaction is compared with later.
+fn seen(one: &Value) -> Value {
+    let refunds = one.get("refunds").and_then(Value::as_array).into_iter().flatten();
+    let refunds: Vec<&Value> = refunds.filter_map(|refund| refund.get("id")).collect();
+    let mut seen = json!({"refunds": refunds});
+    for field in ["status", "amount", "currency", "amount_refunded", "signature_id"] {
+        put(&mut seen, field, one.get(field).cloned().unwrap_or_default());
+    }
+    seen
+}
+
+/// Where the fate of a change of a transaction is read: the transaction, the events since, the holds.
+pub(super) fn queries(intent: &Intent) -> Vec<Query> {
+    let holds = Query::list(Call::to::<ListHolds>(&[]));
+    vec![target(intent.target.as_ref()), events_since(intent), holds]
+}
+
+/// What a transaction that stands so means for a change of it.
+pub(super) enum Meaning {
+    /// The change happened.
+    Happened,
+    /// It did not, and still can.
+    Open,
+    /// It did not, and cannot any more.
+    Over,
+}
+
+/// Judges a change of a transaction by how it stands now.
+pub(super) fn judge(
+    intent: &Intent,
+    answers: &[Answer],
+    meaning: fn(&Value) -> Meaning,
+) -> Finding {
+    let [now, events, holds] = answers else {
+        return Finding::Unknown("the service was not asked".to_owned());
+    };
+    match now {
+        Answer::Body(one) => judged(one, meaning),
+        Answer::Missing(_) if now.unknown_path() => by_events(intent, events, holds, meaning),
+        Answer::Missing(_) | Answer::Items(_) => {
+            Finding::Unknown("the transaction cannot be found any more".to_owned())
+        }
+    }
+}
+
+fn judged(one: &Value, meaning: fn(&Value) -> Meaning) -> Finding {
+    match meaning(one) {
+        Meaning::Happened => Finding::Happened(one.clone()),
+        Meaning::Open => Finding::Absent,
+        Meaning::Over => {
+            let said = format!("The transaction is {} by now", text(one, "status"));
+            Finding::Refused(Problem::new(WRONG_STATUS, &said))
+        }
+    }
+}
+
+/// Where single transactions are not shown: the events since, and whether it still is a hold.
+fn by_events(
+    intent: &Intent,
+    events: &Answer,
+    holds: &Answer,
+    meaning: fn(&Value) -> Meaning,
+) -> Finding {
+    let Some(target) = &intent.target else {
+        return Finding::Unknown("the intent names no transaction".to_owned());
+    };
+    let about = |one: &&&Value| text(one, "id") == target.as_str();
+    let told = news(intent, events, "transaction.");
+    let decided =
+        told.iter().rev().filter(about).find(|one| !matches!(meaning(one), Meaning::Open));
+    match decided {
+        Some(one) => judged(one, meaning),
+        None if holds.items().iter().any(|one| text(one, "id") == target.as_str()) => {
+            Finding::Absent
+        }
+        None => {
+            unseen(events, "this service shows no single transaction, and no event tells of it")
+        }
+    }
+}

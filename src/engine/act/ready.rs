@@ -1,0 +1,170 @@
+//! Whether an action can be sent, and as which effect. Decides only.
+
+use serde_json::{Value, json};
+
+use super::view::{Acted, Stands, done, told, unsettled};
+use super::{Asked, Engine};
+use crate::base::hash::{Digest, SourceId, canonical, keyed};
+use crate::base::id::{Key, Kind, Mode, Name};
+use crate::effects::{ActionRow, Deed, Obligation, action_row, put};
+use crate::model::action::Action;
+use crate::model::effect::Effect;
+use crate::model::manifest::{Deletion, OnDoubt};
+use crate::model::observed::Applied;
+use crate::plan::World;
+
+/// What separates the digests of actions from all others.
+const LABEL: &str = "action";
+/// The kind of the methods that an action may name.
+const METHOD: &str = "SavedMethod";
+
+/// An action that can be sent.
+pub(super) struct Ready {
+    pub(super) effect: Effect,
+    pub(super) actor: String,
+}
+
+impl Engine {
+    /// The effect of an action. Errors: why it is not sent.
+    pub(super) fn ready(&self, asked: &Asked) -> Result<Ready, Box<Acted>> {
+        let Asked { action, actor } = asked;
+        let invalid = |why: String| Box::new(told(None, &action.verb, Stands::Invalid, why));
+        let row = action_row(&action.verb)
+            .ok_or_else(|| invalid(format!("there is no action called {}", action.verb)))?;
+        let mode = self.may_act(action)?;
+        let fields = self.with_method(action).map_err(invalid)?;
+        let digest = self.digest(action, &fields);
+        let key = name(action, digest).map_err(invalid)?;
+        if let Some(stands) = self.stands(&key, digest, action) {
+            return Err(Box::new(stands));
+        }
+        let new = self.obligation(row, &key, action, mode, digest, &fields);
+        let Deed { effect, money: _ } = (row.make)(new, &fields).map_err(invalid)?;
+        Ok(Ready { effect, actor: actor.clone() })
+    }
+
+    /// The mode of the merchant, which has to be ready.
+    fn may_act(&self, action: &Action) -> Result<Mode, Box<Acted>> {
+        let blocked = |why: String| Box::new(told(None, &action.verb, Stands::Blocked, why));
+        let step = self.planner.step(&action.merchant);
+        let step = step.ok_or_else(|| {
+            let why = format!("there is no {}", action.merchant.short());
+            Box::new(told(None, &action.verb, Stands::Invalid, why))
+        })?;
+        if !step.ready {
+            return Err(blocked(format!("{} is not ready: {}", step.key.short(), step.reason)));
+        }
+        let known = self.world.observed(&action.merchant);
+        let known = known.as_ref().map(|known| known.fact("mode").clone()).unwrap_or_default();
+        let said = self.world.desired().manifest(&action.merchant);
+        let said = said.and_then(|said| said.spec.get("mode").cloned()).unwrap_or(known);
+        serde_json::from_value(said).map_err(|_| blocked("its mode is not known".to_owned()))
+    }
+
+    /// The fields, with the name of a saved method replaced by its id. Errors: it has none yet.
+    fn with_method(&self, action: &Action) -> Result<Value, String> {
+        let mut fields = action.fields.clone();
+        let Some(word) = fields.get("method").and_then(Value::as_str) else { return Ok(fields) };
+        let Some(key) = method_key(&action.merchant, word) else { return Ok(fields) };
+        let known = self.world.observed(&key).filter(|known| known.merchant == action.merchant);
+        let id =
+            known.as_ref().filter(|known| known.exists).and_then(|known| known.remote_id.clone());
+        match id {
+            Some(id) => put(&mut fields, "method", json!(id)),
+            None if self.world.desired().manifests.contains_key(&key) => {
+                return Err(format!("{} is not saved yet", key.short()));
+            }
+            // No such document: then it is an id of the service.
+            None => {}
+        }
+        Ok(fields)
+    }
+
+    /// Two actions of one digest ask for the same.
+    fn digest(&self, action: &Action, fields: &Value) -> Digest {
+        let about = json!([action.verb, action.merchant, fields]);
+        keyed(&self.shared.settings.planning.digest_key, LABEL, &canonical(&about))
+    }
+
+    /// How an action stands that was asked for before under this name; `None`: it may be sent.
+    fn stands(&self, key: &Key, digest: Digest, action: &Action) -> Option<Acted> {
+        let known = self.world.observed(key);
+        let another = |applied: &Applied| applied.digest != digest;
+        let open = self.world.open(key);
+        let busy = self.busy.contains(key);
+        let before = open.as_ref().map(|open| &open.intent.applied);
+        let before = before.or(known.as_ref().and_then(|known| known.applied.as_ref()));
+        if before.is_some_and(another) {
+            let why = format!(
+                "{} was asked for with other fields before: give it another name",
+                key.name
+            );
+            return Some(told(Some(key.clone()), &action.verb, Stands::Invalid, why));
+        }
+        match open {
+            Some(_) if busy => None,
+            Some(open) => Some(unsettled(key, &action.verb, &open.state)),
+            None => known.filter(|known| known.exists).map(|known| {
+                let mut done = done(key, &action.verb, &known);
+                done.before = true;
+                done.message = format!(
+                    "was done before; nothing was sent. To do the same once more, give it a name of its own \
+                     ({})",
+                    key.name
+                );
+                done
+            }),
+        }
+    }
+
+    fn obligation(
+        &self,
+        row: &ActionRow,
+        key: &Key,
+        action: &Action,
+        mode: Mode,
+        digest: Digest,
+        fields: &Value,
+    ) -> Obligation {
+        let mut spec = fields.clone();
+        for secret in row.secret {
+            if let Some(spec) = spec.as_object_mut() {
+                spec.remove(*secret);
+            }
+        }
+        let merchant = self.world.desired().manifest(&action.merchant);
+        let web_url = merchant.and_then(|one| one.spec.get("web_url")?.as_str().map(str::to_owned));
+        Obligation {
+            key: key.clone(),
+            merchant: action.merchant.clone(),
+            mode,
+            source_id: SourceId::new(&self.shared.settings.planning.partner, key, 0),
+            applied: Applied {
+                spec: json!({"verb": action.verb, "fields": spec}),
+                digest,
+                generation: 0,
+                deletion: Deletion::Orphan,
+            },
+            on_doubt: OnDoubt::Hold,
+            account: None,
+            web_url,
+        }
+    }
+}
+
+/// The key of an action: its own name, or one made of what it asks for.
+fn name(action: &Action, digest: Digest) -> Result<Key, String> {
+    let short: String = digest.to_string().chars().take(12).collect();
+    let made = || format!("{}-{short}", action.verb).parse::<Name>();
+    let name = action.name.clone().map_or_else(made, Ok).map_err(|error| error.to_string())?;
+    Ok(Action::key(&action.merchant, &name))
+}
+
+/// The saved method that a word may name, in the merchant's namespace unless it names one.
+fn method_key(merchant: &Key, word: &str) -> Option<Key> {
+    let (namespace, name) = match word.split_once('/') {
+        Some((namespace, name)) => (namespace.parse().ok()?, name),
+        None => (merchant.namespace.clone(), word),
+    };
+    Some(Key::new(Kind::new(METHOD), &namespace, &name.parse().ok()?))
+}

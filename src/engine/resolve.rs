@@ -1,0 +1,174 @@
+//! A person says how an intent is to be settled that nothing else can settle.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use super::access::Wallet;
+use super::question::Reply;
+use super::shared::{EngineError, Shared};
+use super::tasks::Finished;
+use super::{Engine, settle};
+use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::intent::{IntentState, OpenIntent, Progress, Proof};
+use crate::model::observed::{Observation, Source};
+use crate::model::record::Record;
+
+/// What a person says of an intent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Said {
+    /// It happened; this is the object's id.
+    Done(RemoteId),
+    /// It did not happen, and cannot any more.
+    NotDone,
+    /// It is to be settled once more as its effect says: asked again, looked for.
+    Retry,
+}
+
+/// A person's word on its way to the engine.
+#[derive(Debug)]
+pub struct Resolving {
+    /// The intent.
+    pub id: IntentId,
+    /// What is said.
+    pub said: Said,
+    /// Who says so.
+    pub actor: String,
+}
+
+/// What became of a person's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolved {
+    /// There is no such intent that is not settled.
+    Unknown,
+    /// It is being settled just now; nothing was written.
+    Busy(Key),
+    /// It is settled.
+    Settled(Key),
+    /// It was settled once more, and is still not settled.
+    Unsettled(Key, String),
+}
+
+impl Said {
+    /// The word in the journal.
+    fn word(&self) -> String {
+        match self {
+            Self::Done(id) => format!("done:{id}"),
+            Self::NotDone => "not-done".to_owned(),
+            Self::Retry => "retry".to_owned(),
+        }
+    }
+}
+
+impl Engine {
+    /// Has an intent settled as a person says, and answers once that is durable.
+    pub(super) fn resolve(&mut self, resolving: Resolving, reply: oneshot::Sender<Reply>) {
+        let open = self.world.open_intents().find(|open| open.intent.id == resolving.id).cloned();
+        let Some(open) = open else {
+            return reply.send(Reply::Resolved(Resolved::Unknown)).unwrap_or_default();
+        };
+        let key = open.intent.key.clone();
+        if !self.busy.insert(key.clone()) {
+            return reply.send(Reply::Resolved(Resolved::Busy(key))).unwrap_or_default();
+        }
+        self.queue.remove(&key);
+        self.alone(&open.intent);
+        let account = open.intent.request.account.clone();
+        let wallet = Wallet { account, ..self.wallet(&open.intent.merchant) };
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move { resolved(&shared, open, wallet, resolving, reply).await });
+    }
+}
+
+/// Writes a person's word down and does what it says.
+async fn resolved(
+    shared: &Shared,
+    open: Arc<OpenIntent>,
+    wallet: Wallet,
+    resolving: Resolving,
+    reply: oneshot::Sender<Reply>,
+) -> Finished {
+    let key = open.intent.key.clone();
+    let finished = match written(shared, &open, &wallet, resolving).await {
+        Ok(finished) => finished,
+        Err(error) => return Finished::Broken(error),
+    };
+    let told = match shared.facts.open(&key) {
+        Ok(None) => Resolved::Settled(key),
+        Ok(Some(open)) => Resolved::Unsettled(key, why(&open.state)),
+        Err(error) => return Finished::Broken(error.into()),
+    };
+    // Whoever said it may have gone away: it is in the journal.
+    reply.send(Reply::Resolved(told)).unwrap_or_default();
+    finished
+}
+
+fn why(state: &IntentState) -> String {
+    match state {
+        IntentState::InDoubt { attempt: _, reason } | IntentState::Held { attempt: _, reason } => {
+            reason.clone()
+        }
+        IntentState::Open { .. } | IntentState::Closed => "it is on its way".to_owned(),
+    }
+}
+
+async fn written(
+    shared: &Shared,
+    open: &OpenIntent,
+    wallet: &Wallet,
+    resolving: Resolving,
+) -> Result<Finished, EngineError> {
+    let Resolving { id, said, actor } = resolving;
+    let at = shared.now();
+    let word = Record::Resolved { intent: id, at, actor: actor.clone(), said: said.word() };
+    let key = open.intent.key.clone();
+    tracing::info!(%key, intent = %id, actor, said = said.word(), "resolved");
+    let progress = match said {
+        Said::Done(remote_id) => {
+            let observation = Box::new(observation(shared, open, remote_id)?);
+            Progress::Done { observation, proof: Proof::Person }
+        }
+        Said::NotDone => {
+            Progress::NotSent { reason: format!("{actor} said that it did not happen") }
+        }
+        Said::Retry => {
+            let reason = format!("{actor} asked to settle it once more");
+            let progress = Progress::Doubt { reason };
+            let doubt = Record::Progress { intent: id, at, progress };
+            shared.write(Vec::new(), vec![word, doubt]).await?;
+            let row = super::perform::row(&open.intent.effect)?;
+            let attempt = open.state.attempt();
+            return settle::settle(shared, row, &open.intent, wallet, attempt).await;
+        }
+    };
+    let progress = Record::Progress { intent: id, at, progress };
+    shared.write(Vec::new(), vec![word, progress]).await?;
+    Ok(Finished::Moved(key))
+}
+
+/// What is known of an object whose id a person gave: that it is there as it was asked for.
+fn observation(
+    shared: &Shared,
+    open: &OpenIntent,
+    remote_id: RemoteId,
+) -> Result<Observation, EngineError> {
+    let intent = &open.intent;
+    let row = super::perform::row(&intent.effect)?;
+    let learned = (row.learn)(intent, &json!({"id": remote_id}));
+    // What ends an object says so whatever its answer is; everything else leaves one.
+    let exists = learned.map_or(true, |learned| learned.exists);
+    Ok(Observation {
+        key: intent.key.clone(),
+        merchant: intent.merchant.clone(),
+        at: shared.now(),
+        source: Source::Operator,
+        remote_id: Some(remote_id),
+        exists: Some(exists),
+        applied: Some(intent.applied.clone()),
+        facts: json!({}),
+    })
+}

@@ -1,0 +1,85 @@
+//! An action for the person who asks for it, and what became of it.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::words::{clean, line};
+use crate::base::id::Key;
+use crate::base::money::Money;
+use crate::engine::{Acted, Stands};
+use crate::model::action::Action;
+
+/// Columns of the words before a fact.
+const LABEL_WIDTH: usize = 18;
+/// What is told of an object, in this order, where it is known.
+const TOLD: [&str; 8] = [
+    "status",
+    "amount",
+    "currency",
+    "charge_id",
+    "account_id",
+    "failure_code",
+    "signature_id",
+    "transaction",
+];
+
+/// What would be done.
+pub fn action(action: &Action) -> String {
+    let mut out = format!("{} at {}\n", clean(&action.verb), clean(&action.merchant.short()));
+    for (name, value) in action.fields.as_object().into_iter().flatten() {
+        let text = match value {
+            Value::Null | Value::Bool(false) => continue,
+            _ if name == "data" => "(a signature)".to_owned(),
+            Value::String(text) => text.clone(),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                money(value).unwrap_or_else(|| value.to_string())
+            }
+        };
+        fact(&mut out, name, &text);
+    }
+    out
+}
+
+fn money(value: &Value) -> Option<String> {
+    serde_json::from_value::<Money>(value.clone()).ok().map(|money| money.to_string())
+}
+
+/// What became of it, and what to do next.
+pub fn acted(acted: &Acted) -> String {
+    let mut out = format!("{}: {}\n", clean(&acted.verb), clean(&acted.message));
+    if let Some(id) = &acted.remote_id {
+        fact(&mut out, "id", id);
+    }
+    for name in TOLD {
+        if let Some(value) = acted.facts.get(name) {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            fact(&mut out, name, &text);
+        }
+    }
+    if let Some(key) = &acted.key {
+        fact(&mut out, "name", &key.name.to_string());
+        line(&mut out, next(acted.stands, key).trim_end());
+    }
+    out
+}
+
+/// What to do next, where there is something to do.
+fn next(stands: Stands, key: &Key) -> String {
+    let mut text = String::new();
+    let told = match stands {
+        Stands::Done | Stands::Invalid => return text,
+        Stands::Refused => "nothing was done; say it again only if something has changed",
+        Stands::Held => "look at `reckon intents`; a person has to settle it",
+        Stands::InDoubt => "its answer was lost; `reckon intents` shows how it stands",
+        Stands::NotSent => "nothing was sent, and nothing will be: say it again",
+        Stands::Blocked => "nothing was sent; say it again once that is mended",
+    };
+    // Writing to a string cannot fail.
+    let _written = write!(text, "{told} ({})", clean(&key.short()));
+    text
+}
+
+fn fact(out: &mut String, label: &str, text: &str) {
+    line(out, &format!("  {label:LABEL_WIDTH$}{}", clean(text)));
+}

@@ -1,0 +1,244 @@
+//! A person's commands that change the service: each done once, whatever happens to its answer.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a failure here is a failed test"
+)]
+
+#[path = "rig/payments.rs"]
+#[expect(dead_code, reason = "not everything is used here")]
+mod payments;
+#[path = "rig/world.rs"]
+#[expect(dead_code, reason = "not everything of a world is used here")]
+mod world;
+
+use payments::{MERCHANT, START, bank, card, only, recurring, requests};
+use reckon::control::{Control, Request};
+use reckon::engine::{Acted, Event, Reply, Resolved, Said, Stands, Until};
+use reckon::model::action::Action;
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use world::World;
+
+const SURFACES: [Surface; 2] = [Surface::Public, Surface::Documented];
+
+/// A world with a merchant, a card, a bank account and a recurring charge.
+async fn connected(surface: Surface) -> World {
+    let world = World::new(surface, START);
+    let tree = [
+        MERCHANT.to_owned(),
+        card("jane", "4242424242424242"),
+        card("poor", "4000000000000044"),
+        bank("joe"),
+        recurring("rent", "jane", ""),
+    ];
+    world.write(&tree.concat());
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world
+}
+
+/// Has one request done by an engine of its own that does nothing else.
+async fn done(world: &World, request: Request) -> Reply {
+    let mut engine = world.engine();
+    engine.choose([].into());
+    let (sender, events) = mpsc::channel(2);
+    let asked = async {
+        let reply = Control::new(sender.clone()).handle(request, "ann".to_owned()).await;
+        sender.send(Event::Stop).await.unwrap();
+        reply.unwrap()
+    };
+    let (ended, reply) = tokio::join!(engine.run(events, Until::Stopped), asked);
+    ended.unwrap();
+    reply
+}
+
+async fn act(world: &World, verb: &str, name: Option<&str>, fields: Value) -> Acted {
+    let action = Action {
+        verb: verb.to_owned(),
+        merchant: "Merchant/acme".parse().unwrap(),
+        name: name.map(|name| name.parse().unwrap()),
+        fields,
+    };
+    let Reply::Acted(acted) = done(world, Request::Act(Box::new(action))).await else {
+        panic!("another answer");
+    };
+    *acted
+}
+
+/// The next answer to a request of this path gets lost, after or before its effect.
+fn fault(world: &World, path: &str, fault: &str) {
+    let wanted = json!({"method": "POST", "path": path, "fault": fault, "status": 503, "times": 1});
+    world.control("POST", "faults", &wanted);
+}
+
+fn usd(minor: i64) -> Value {
+    json!({"minor": minor, "currency": "USD"})
+}
+
+fn charged() -> Value {
+    json!({"amount": usd(12500), "method": "jane", "reference": "Tuition"})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_charge_is_made_once_whatever_becomes_of_its_answer() {
+    for surface in SURFACES {
+        for lost in ["", "drop_after", "error_before", "error_after"] {
+            let world = connected(surface).await;
+            fault(&world, "/v1/charges", lost);
+            let acted = act(&world, "charge", None, charged()).await;
+            let held = surface == Surface::Documented && lost == "error_before";
+            if held {
+                // No event came since: nothing proves that there was no charge.
+                assert_eq!(acted.stands, Stands::Held, "{acted:?}");
+                assert_eq!(world.objects("transactions"), Vec::<Value>::new());
+                continue;
+            }
+            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            let made = only(&world, "transactions");
+            assert_eq!(Some(made["id"].as_str().unwrap()), acted.remote_id.as_deref());
+            assert_eq!((&made["amount"], &acted.facts["amount"]), (&json!(12500), &json!(12500)));
+            assert!(made["reference"].as_str().unwrap().starts_with("Tuition [rk"));
+            let again = act(&world, "charge", None, charged()).await;
+            assert!(again.before && again.stands == Stands::Done, "{again:?}");
+            assert_eq!(world.objects("transactions").len(), 1);
+            let other = act(&world, "charge", Some("once-more"), charged()).await;
+            assert_eq!((other.stands, other.before), (Stands::Done, false));
+            assert_eq!(world.objects("transactions").len(), 2);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_name_asks_for_one_thing() {
+    let world = connected(Surface::Public).await;
+    act(&world, "charge", Some("tuition"), charged()).await;
+    let other = json!({"amount": usd(99), "method": "jane"});
+    let acted = act(&world, "charge", Some("tuition"), other).await;
+    assert_eq!(acted.stands, Stands::Invalid);
+    assert!(acted.message.contains("other fields before"), "{}", acted.message);
+    assert_eq!(world.objects("transactions").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_meant_is_told_and_nothing_is_sent() {
+    let world = connected(Surface::Public).await;
+    let before = requests(&world, "POST", "/v1").len();
+    let check = async |verb: &str, fields: Value, told: &str| {
+        let acted = act(&world, verb, None, fields).await;
+        assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+        assert!(acted.message.contains(told), "{}", acted.message);
+    };
+    check("steal", json!({}), "there is no action called steal").await;
+    check("charge", json!({"method": "jane"}), "missing field `amount`").await;
+    check("charge", json!({"amount": usd(0), "method": "jane"}), "not more than nothing").await;
+    check("charge", json!({"amount": usd(1), "method": "jane", "x": 1}), "unknown field").await;
+    check("credit", json!({"amount": usd(1), "method": "jane", "hold": true}), "a hold").await;
+    assert_eq!(requests(&world, "POST", "/v1").len(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decline_is_told_and_leaves_nothing_open() {
+    for (surface, lost) in
+        [(Surface::Documented, ""), (Surface::Public, ""), (Surface::Public, "drop_after")]
+    {
+        let world = connected(surface).await;
+        fault(&world, "/v1/charges", lost);
+        let fields = json!({"amount": usd(100), "method": "poor"});
+        let acted = act(&world, "charge", None, fields).await;
+        assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
+        assert!(acted.message.contains("card_declined_insufficient_funds"), "{}", acted.message);
+        let Reply::Intents(view) =
+            world.engine().answer(reckon::engine::Question::Intents).unwrap()
+        else {
+            panic!("another answer");
+        };
+        assert!(view.items.is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_two_documents_report_no_decline_so_a_lost_one_waits_for_a_person() {
+    let world = connected(Surface::Documented).await;
+    fault(&world, "/v1/charges", "drop_after");
+    let fields = json!({"amount": usd(100), "method": "poor"});
+    let acted = act(&world, "charge", None, fields).await;
+    assert_eq!(acted.stands, Stands::Held, "{acted:?}");
+    assert!(acted.message.contains("nothing tells how it ended"), "{}", acted.message);
+}
+
+/// The recurring charge and its pending occurrence.
+fn occurrence(world: &World) -> (String, String) {
+    let recurring = only(world, "recurring_charges")["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/recurring/charges/{recurring}/occurrences");
+    let list = world.ask("acme", "GET", &path, &Value::Null);
+    (recurring, list["results"][0]["id"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_occurrence_is_paid_once_whatever_becomes_of_its_answer() {
+    for surface in SURFACES {
+        for lost in ["", "drop_after", "error_before"] {
+            let world = connected(surface).await;
+            let (recurring, occurrence) = occurrence(&world);
+            let path = format!("/v1/recurring/charges/{recurring}/occurrences/{occurrence}/pay");
+            fault(&world, &path, lost);
+            let pay = |minor| json!({"recurring": recurring, "occurrence": occurrence, "amount": usd(minor)});
+            let wrong = act(&world, "pay", None, pay(1999)).await;
+            assert_eq!(wrong.stands, Stands::Blocked, "{wrong:?}");
+            let acted = act(&world, "pay", None, pay(2000)).await;
+            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            assert_eq!(only(&world, "transactions")["amount"], 2000);
+            let again = act(&world, "pay", Some("again"), pay(2000)).await;
+            assert_eq!(again.stands, Stands::Blocked, "{again:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_settles_what_nothing_can_prove() {
+    let world = connected(Surface::Documented).await;
+    fault(&world, "/v1/charges", "error_before");
+    let held = act(&world, "charge", Some("tuition"), charged()).await;
+    assert_eq!(held.stands, Stands::Held);
+    let view = |world: &World| {
+        let Reply::Intents(view) =
+            world.engine().answer(reckon::engine::Question::Intents).unwrap()
+        else {
+            panic!("another answer");
+        };
+        view.items
+    };
+    let id = view(&world)[0].id.parse().unwrap();
+    let say = async |said| done(&world, Request::Resolve(id, said)).await;
+    let Reply::Resolved(still) = say(Said::Retry).await else { panic!("another answer") };
+    assert!(matches!(still, Resolved::Unsettled(..)), "{still:?}");
+    let Reply::Resolved(settled) = say(Said::NotDone).await else { panic!("another answer") };
+    assert!(matches!(settled, Resolved::Settled(_)), "{settled:?}");
+    assert!(view(&world).is_empty());
+    assert_eq!(say(Said::NotDone).await, Reply::Resolved(Resolved::Unknown));
+    let acted = act(&world, "charge", Some("tuition"), charged()).await;
+    assert_eq!((acted.stands, acted.before), (Stands::Done, false));
+    assert_eq!(world.objects("transactions").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_can_name_what_was_made() {
+    let world = connected(Surface::Documented).await;
+    fault(&world, "/v1/charges", "error_before");
+    act(&world, "charge", Some("tuition"), charged()).await;
+    let said = Said::Done("t-found-by-hand".parse().unwrap());
+    let id = "1".parse().unwrap();
+    let first = done(&world, Request::Resolve(id, said.clone())).await;
+    assert_eq!(first, Reply::Resolved(Resolved::Unknown), "that one is settled");
+    let Reply::Intents(view) = world.engine().answer(reckon::engine::Question::Intents).unwrap()
+    else {
+        panic!("another answer");
+    };
+    let id = view.items[0].id.parse().unwrap();
+    done(&world, Request::Resolve(id, said)).await;
+    let acted = act(&world, "charge", Some("tuition"), charged()).await;
+    assert!(acted.before && acted.remote_id.as_deref() == Some("t-found-by-hand"), "{acted:?}");
+    assert_eq!(world.objects("transactions"), Vec::<Value>::new());
+}
