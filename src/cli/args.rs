@@ -121,6 +121,9 @@ pub struct PlanArgs {
     /// Show only this resource; may be repeated.
     #[arg(long, value_name = "KIND/NAME")]
     pub target: Vec<Key>,
+    /// Look first at everything that the service shows: what somebody else changed is in the plan then.
+    #[arg(long)]
+    pub refresh: bool,
     /// Exit with 2 if anything would change.
     #[arg(long)]
     pub detailed_exitcode: bool,

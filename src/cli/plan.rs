@@ -1,5 +1,5 @@
-//! `plan`: what would change and why. Nothing is read from the service and nothing is written to
-//! the journal.
+//! `plan`: what would change and why. Nothing is read from the service, and nothing written to the journal, but with
+//! `--refresh`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,12 +13,13 @@ use super::setup::Setup;
 use super::specs::below;
 use super::validate;
 use crate::base::id::Key;
+use crate::control::Request;
 use crate::engine::{PlanView, Question, Reply};
 use crate::render;
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit, Failure> {
-    let plan = only(setup, made(setup, args.verify).await?, &args.paths.paths, &args.target);
+    let plan = only(setup, made(setup, args).await?, &args.paths.paths, &args.target);
     show(&plan, out)?;
     let pending = args.detailed_exitcode && plan.steps.iter().any(|step| step.verdict.changes());
     let code = if pending { Exit::Pending } else { Exit::Done };
@@ -27,16 +28,24 @@ pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit
 
 /// The plan: of the process that holds the state, the last one if nothing changed, or a new one.
 /// Where it is made anew, every file is read; `verify` has the others read them, too.
-async fn made(setup: &Setup, verify: bool) -> Result<PlanView, Failure> {
-    let look = if verify { Look::AtContents } else { Look::AtStats };
-    if daemon(setup).await?.is_none()
+async fn made(setup: &Setup, args: &PlanArgs) -> Result<PlanView, Failure> {
+    let look = if args.verify { Look::AtContents } else { Look::AtStats };
+    if !args.refresh
+        && daemon(setup).await?.is_none()
         && let Some(plan) = cache::recall(setup, look)?
     {
         return Ok(plan);
     }
-    let session = Session::open(setup).await?;
-    let reply = match &session {
-        Session::Daemon(client) if verify => client.verify().await.map_err(Failure::from),
+    let mut session = Session::open(setup).await?;
+    let reply = match &mut session {
+        Session::Daemon(client) if args.refresh => {
+            client.request(&Request::Refresh).await.map_err(Failure::from)
+        }
+        Session::Own(own) if args.refresh => {
+            own.engine.look_at_everything().await?;
+            session.ask(Question::Plan).await
+        }
+        Session::Daemon(client) if args.verify => client.verify().await.map_err(Failure::from),
         Session::Daemon(_) | Session::Own(_) => session.ask(Question::Plan).await,
     };
     let Reply::Plan(plan) = session.end(setup, reply).await? else {

@@ -73,6 +73,7 @@ async fn serve(
     let stopper = tokio::spawn(stopped(signal, sender));
     announce(setup, embedded, at.private, out)?;
     ready.send_replace(true);
+    engine.keep_looking();
     let result = engine.run(events, Until::Stopped).await;
     ending.send_replace(true);
     for task in [door, watcher, reporter, stopper] {

@@ -30,6 +30,8 @@ pub enum Request {
     Resolve(IntentId, Said),
     /// The plan, once every file's content was read again: `"verify"`.
     Verify,
+    /// The plan, once everything that the service shows was looked at: `"refresh"`.
+    Refresh,
     /// The portal link of this invoice: a secret.
     Link(Key),
 }
@@ -107,6 +109,13 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// The plan, once everything that the service shows was looked at. Errors: the engine ended.
+    pub async fn refresh(&self) -> Response {
+        let (reply, answer) = oneshot::channel();
+        self.engine.send(Event::Refresh(reply)).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Hands over a notification of the service; returns once it is on disk. Errors: the engine ended.
     pub async fn notify(&self, notice: Notice) -> Result<(), ControlError> {
         let (stored, answer) = oneshot::channel();
@@ -155,6 +164,7 @@ impl Control {
             Request::Act(action) => self.act(*action, actor).await,
             Request::Resolve(id, said) => self.resolve(id, said, actor).await,
             Request::Verify => self.verify().await,
+            Request::Refresh => self.refresh().await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

@@ -105,7 +105,7 @@ impl Engine {
                 self.again.under_way.remove(key);
                 false
             }
-            Finished::Heard(_) | Finished::Broken(_) => false,
+            Finished::Heard(_) | Finished::Swept(_) | Finished::Broken(_) => false,
         }
     }
 }

@@ -24,6 +24,7 @@ mod resolve;
 mod schedule;
 mod settle;
 mod shared;
+mod sweep;
 mod tasks;
 mod visit;
 mod world;
@@ -41,17 +42,19 @@ use crate::model::desired::Desired;
 use crate::plan::{Planner, World};
 use again::Again;
 use lone::Lone;
+use sweep::Sweeps;
 
 pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use notice::Notice;
 pub use question::{
-    IntentView, IntentsView, MoneyView, Overview, PlanView, Question, RemadeView, Reply,
-    ResourceView, StepView,
+    Confidence, IntentView, IntentsView, LookView, MoneyView, Overview, PlanView, Question,
+    RemadeView, Reply, ResourceView, StepView,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
+pub use sweep::Swept;
 pub use tasks::{Finished, Unable};
 pub use visit::{Link, Page};
 pub use world::{Specs, Standing};
@@ -65,6 +68,8 @@ pub enum Event {
     Ask(Question, oneshot::Sender<Reply>),
     /// Read every file's content again, whatever its size and time say, and answer with the plan.
     Verify(oneshot::Sender<Reply>),
+    /// Look at everything that the service shows, and answer with the plan.
+    Refresh(oneshot::Sender<Reply>),
     /// The service told something; the sender hears once it is durable.
     Notice(Notice, oneshot::Sender<()>),
     /// An applicant clicks on the link of this application; the sender hears where to go.
@@ -98,6 +103,7 @@ pub struct Engine {
     busy: BTreeSet<Key>,
     lone: Lone,
     again: Again,
+    sweeps: Sweeps,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -128,6 +134,7 @@ impl Engine {
             busy: BTreeSet::new(),
             lone: Lone::default(),
             again: Again::default(),
+            sweeps: Sweeps::default(),
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -186,6 +193,7 @@ impl Engine {
             let due = self.backoff.next_due();
             let dated = self.next_dates();
             let again = self.next_again();
+            let sweep = self.next_sweep();
             tokio::select! {
                 biased;
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
@@ -195,6 +203,7 @@ impl Engine {
                 () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
                 () = schedule::until(dated), if dated.is_some() && !self.stopping => self.redate(),
                 () = schedule::until(again), if again.is_some() && !self.stopping => {}
+                () = schedule::until(sweep), if sweep.is_some() && !self.stopping => self.sweep(),
                 else => return Ok(()),
             }
         }
@@ -243,6 +252,7 @@ impl Engine {
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Visit(key, page) => self.visit(&key, page),
             Event::Approve(approving, reply) => self.approve(approving, reply),
+            Event::Refresh(reply) => self.refresh(reply),
             Event::Act(asked, reply) => self.act(asked, reply),
             Event::Resolve(resolving, reply) => self.resolve(resolving, reply),
             Event::Stop => {

@@ -20,7 +20,7 @@ use crate::model::plan::{Step, Verdict};
 use crate::plan::World;
 
 pub use intents::{IntentView, IntentsView, RemadeView};
-pub use views::{MoneyView, Overview, PlanView, ResourceView, StepView};
+pub use views::{Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView};
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +124,7 @@ impl Engine {
             head: data_encoding::HEXLOWER.encode(&head.hash),
             commit: self.shared.settings.commit.clone(),
             checksum: self.checksum(plan.steps.iter()),
+            looked_at: self.looks(),
             totals: totals.collect(),
             resources: plan.steps.len(),
             steps: plan.steps.iter().filter(|step| !settled(step)).map(told).collect(),
@@ -146,6 +147,7 @@ impl Engine {
     fn view(&self, step: &Step) -> ResourceView {
         let unable = self.unable.get(&step.key);
         let observed = self.world.observed(&step.key);
+        let confidence = observed.as_ref().and_then(|known| self.confidence(&step.key, known));
         let (reason, message) = match unable {
             Some(unable) => (word(unable).to_owned(), unable.message().to_owned()),
             None => (step.reason.word().to_owned(), step.reason.to_string()),
@@ -162,6 +164,8 @@ impl Engine {
             file: step.place.as_ref().map(|(file, _)| file.to_string()),
             line: step.place.as_ref().map(|(_, line)| *line),
             last_known: observed.as_ref().map(|observed| timestamp(&observed.at)),
+            confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
+            verified_at: confidence.and_then(|(_, at)| at),
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.remade),
             facts: BTreeMap::new(),
         }

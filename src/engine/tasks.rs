@@ -11,6 +11,7 @@ use super::access::Wallet;
 use super::read::Write;
 use super::schedule::to_next_quarter;
 use super::shared::EngineError;
+use super::sweep::Swept;
 use super::{Engine, Notice, notice, perform, read, settle};
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
@@ -75,6 +76,8 @@ pub enum Finished {
     Again(Key, Unable, Duration),
     /// A notification was stored, about this resource if it is one of ours.
     Heard(Option<Key>),
+    /// A list of the service was looked at.
+    Swept(Swept),
     /// It was told to stop.
     Stopped(Key),
     /// The state on disk failed, or we made a mistake: everything ends.
@@ -262,11 +265,13 @@ impl Engine {
                 return Ok(());
             }
             Finished::Heard(key) => return self.heard(key),
+            Finished::Swept(swept) => return self.swept(swept),
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);
         self.world.refresh(&self.shared.facts, &key)?;
         self.let_others_go(&key);
+        self.schedule_sweeps(&key);
         match again {
             None => self.look_again(BTreeSet::from([key])),
             Some((unable, least)) => self.put_off(key, unable, least),

@@ -30,6 +30,7 @@ fn plan_view() -> PlanView {
         head: "9f86".to_owned(),
         commit: None,
         checksum: "5e1f".to_owned(),
+        looked_at: Vec::new(),
         resources: 0,
         steps: Vec::new(),
         totals: Vec::new(),

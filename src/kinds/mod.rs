@@ -14,6 +14,7 @@ pub mod invoice;
 pub mod merchant;
 pub mod merchant_application;
 pub mod misfit;
+pub mod readback;
 pub mod recurring_charge;
 pub mod redact;
 pub mod reference;
@@ -203,6 +204,11 @@ pub trait Kind: Shape {
     fn gone(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::Draft;
     /// What a person may ask for of a resource that is on the service.
     fn offer(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
+        None
+    }
+
+    /// How an object of this spec is read back; `None`: the service shows it never.
+    fn read_back(_: &Value) -> Option<&'static readback::ReadBack> {
         None
     }
 

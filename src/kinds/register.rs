@@ -14,6 +14,7 @@ use crate::kinds::contact::Contact;
 use crate::kinds::invoice::Invoice;
 use crate::kinds::merchant::Merchant;
 use crate::kinds::merchant_application::MerchantApplication;
+use crate::kinds::readback::ReadBack;
 use crate::kinds::recurring_charge::RecurringCharge;
 use crate::kinds::saved_method::SavedMethod;
 use crate::kinds::step::{Draft, StepCx};
@@ -46,6 +47,8 @@ pub struct KindRow {
     pub gone: fn(&StepCx<'_>, &Key, &Observed) -> Draft,
     /// What a person may ask for of a resource that is on the service.
     pub offer: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
+    /// How an object of this spec is read back; `None`: the service shows it never.
+    pub read_back: fn(&Value) -> Option<&'static ReadBack>,
     /// What the service may say otherwise by now: the readings that would tell, in their order.
     pub again: fn(&StepCx<'_>, &Manifest, &Observed) -> Vec<Reading>,
 }
@@ -58,6 +61,13 @@ pub static KINDS: &[KindRow] = &[
     row::<Invoice>(),
     row::<SavedMethod>(),
     row::<RecurringCharge>(),
+];
+
+/// Every list of the service that shows objects of ours.
+pub static READ_BACKS: [&ReadBack; 3] = [
+    &crate::kinds::saved_method::CARDS,
+    &crate::kinds::saved_method::BANKS,
+    &crate::kinds::recurring_charge::CHARGES,
 ];
 
 /// The kind that the YAML calls `name`.
@@ -76,6 +86,7 @@ const fn row<K: Kind>() -> KindRow {
         step: K::step,
         gone: K::gone,
         offer: K::offer,
+        read_back: K::read_back,
         again: K::again,
     }
 }

@@ -14,6 +14,7 @@ use crate::effects::Obligation;
 use crate::kinds::diff::changes;
 use crate::kinds::redact::{field_of, redact};
 use crate::kinds::{Change, Field};
+use crate::model::drift::{Drift, vanished};
 use crate::model::effect::{Effect, Work};
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::{Applied, Observed};
@@ -141,9 +142,34 @@ pub fn object(
             let draft = Draft::idle(verdict, reason);
             Draft { changes, money: kind.money.clone(), work, ..draft }
         }
+        Some(have) if vanished(have).is_some() => {
+            let why = vanished(have).unwrap_or_default().to_owned();
+            Draft { changes, ..Draft::idle(Verdict::Blocked, Reason::Vanished(why)) }
+        }
         Some(have) if changes.is_empty() => settled(have, obligation(), manifest, kind),
-        Some(have) => changed(have, obligation(), changes, fields, kind),
+        Some(have) => {
+            let draft = changed(have, obligation(), changes, fields, kind);
+            minding_drift(have, manifest, draft)
+        }
     }
+}
+
+/// A difference that somebody else made since says so; one that comes back again and again is left alone.
+fn minding_drift(have: &Observed, manifest: &Manifest, draft: Draft) -> Draft {
+    let known = Drift::of(have).filter(|known| known.digest == manifest.digest);
+    let Some(known) = known.filter(|_| draft.verdict == Verdict::Update) else { return draft };
+    let paths = || draft.changes.iter().map(|change| change.path.as_str());
+    let returning = known.returning(paths());
+    if !returning.is_empty() {
+        let blocked = Draft::idle(Verdict::Blocked, Reason::DriftReturns(returning));
+        return Draft { changes: draft.changes, ..blocked };
+    }
+    let drifted: Vec<String> =
+        paths().filter(|path| known.times.contains_key(*path)).map(str::to_owned).collect();
+    if drifted.is_empty() || !matches!(draft.reason, Reason::Changed | Reason::Renewed) {
+        return draft;
+    }
+    Draft { reason: Reason::Drifted(drifted), ..draft }
 }
 
 /// A waiting creation is still a creation; one that cannot be is blocked.

@@ -57,6 +57,8 @@ pub struct Annotations {
     pub generation: u32,
     /// `reckon.dev/depends-on`: more resources that must be ready first.
     pub depends_on: Vec<Key>,
+    /// `reckon.dev/ignore-drift`: fields that others may change, `*` for all.
+    pub ignore_drift: Box<[String]>,
     /// `reckon.dev/on-doubt`.
     pub on_doubt: Option<OnDoubt>,
 }

@@ -6,6 +6,7 @@
 pub mod action;
 pub mod bound;
 pub mod desired;
+pub mod drift;
 pub mod effect;
 pub mod inbox;
 pub mod intent;

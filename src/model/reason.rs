@@ -16,6 +16,12 @@ pub enum Reason {
     Changed,
     /// Fields differ that change only with a fresh one-time token.
     Renewed,
+    /// These fields were changed on the service by somebody else.
+    Drifted(Vec<String>),
+    /// These fields were put back, and changed again by somebody else, too often.
+    DriftReturns(Vec<String>),
+    /// Somebody else ended or removed the object.
+    Vanished(String),
     /// The manifest's generation was raised.
     Replaced,
     /// The merchant's credentials or accounts are not known yet.
@@ -80,6 +86,9 @@ impl Reason {
             Self::NotCreated => "NotCreated",
             Self::Changed => "Changed",
             Self::Renewed => "Renewed",
+            Self::Drifted(_) => "Drifted",
+            Self::DriftReturns(_) => "DriftReturns",
+            Self::Vanished(_) => "Vanished",
             Self::Replaced => "Replaced",
             Self::NotConnected => "NotConnected",
             Self::NotSurveyed => "NotSurveyed",
@@ -116,6 +125,8 @@ impl Reason {
             Self::CannotChange(_)
             | Self::AwaitsApproval(_)
             | Self::BoundElsewhere(_)
+            | Self::DriftReturns(_)
+            | Self::Vanished(_)
             | Self::Declined(_)
             | Self::Refused(_)
             | Self::InDoubt(_)
@@ -130,6 +141,7 @@ impl Reason {
             | Self::NotCreated
             | Self::Changed
             | Self::Renewed
+            | Self::Drifted(_)
             | Self::Replaced
             | Self::NotConnected
             | Self::NotSurveyed
@@ -154,6 +166,7 @@ impl Reason {
 }
 
 impl fmt::Display for Reason {
+    #[expect(clippy::too_many_lines, reason = "a table: one sentence for each reason")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InSync => write!(f, "the service matches the file"),
@@ -162,6 +175,25 @@ impl fmt::Display for Reason {
             Self::Renewed => {
                 write!(f, "the file changed; all details are sent again, by a fresh one-time token")
             }
+            Self::Drifted(fields) => {
+                write!(
+                    f,
+                    "somebody else changed {} on the service; it is put back",
+                    fields.join(", ")
+                )
+            }
+            Self::DriftReturns(fields) => write!(
+                f,
+                "{} was put back twice and changed again: something else changes it, so it is left \
+                 alone. Find out what does; or let it be with reckon.dev/ignore-drift, or change the \
+                 document",
+                fields.join(", ")
+            ),
+            Self::Vanished(why) => write!(
+                f,
+                "{why}, by somebody else; it is not made again by itself: remove the document, or raise \
+                 reckon.dev/generation to have another one"
+            ),
             Self::Replaced => write!(f, "its generation was raised; the old one stays as it is"),
             Self::NotConnected => write!(f, "its credentials and accounts are not known yet"),
             Self::NotSurveyed => write!(f, "its readable objects were not looked at yet"),

@@ -134,6 +134,24 @@ fn notes(plan: &PlanView) -> Vec<String> {
     if plan.coverage == Coverage::Partial {
         notes.push("Not every document is good: absence of one removes nothing.".to_owned());
     }
+    notes.extend(looked_at(plan));
+    notes
+}
+
+/// What was read of the service for this plan.
+fn looked_at(plan: &PlanView) -> Vec<String> {
+    let (read, hidden): (Vec<_>, Vec<_>) =
+        plan.looked_at.iter().partition(|look| look.at.is_some());
+    let oldest = read.iter().filter_map(|look| look.at.as_deref()).min();
+    let mut notes = Vec::new();
+    if let Some(oldest) = oldest {
+        let lists = counted(read.len(), "list");
+        notes.push(format!("Verified at {}: {lists} of the service.", clean(oldest)));
+    }
+    for look in hidden {
+        let (list, merchant) = (clean(&look.list), clean(&look.merchant));
+        notes.push(format!("Cannot be verified: the service shows no {list} of {merchant}."));
+    }
     notes
 }
 

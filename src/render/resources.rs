@@ -5,7 +5,7 @@ use owo_colors::Style;
 use serde_json::Value;
 
 use super::words::{Paint, clean, key, line, place, value, wrapped};
-use crate::engine::ResourceView;
+use crate::engine::{Confidence, ResourceView};
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;
@@ -94,14 +94,7 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     let place = place(item.file.as_deref(), item.line);
     fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
     fact(&mut out, paint, "Remote id", &item.remote_id.as_deref().map_or_else(unknown, clean));
-    if let Some(time) = &item.last_known {
-        sentence(
-            &mut out,
-            paint,
-            "Last known",
-            &format!("at {time}; what changed since is not seen"),
-        );
-    }
+    known(&mut out, paint, item);
     if item.possible_orphans > 0 {
         let times = item.possible_orphans;
         let text = format!(
@@ -112,6 +105,24 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     }
     facts(&mut out, paint, item);
     out
+}
+
+/// When what is known was learnt, and what it is worth now.
+fn known(out: &mut String, paint: Paint, item: &ResourceView) {
+    if let Some(time) = &item.verified_at {
+        let text = format!("at {}: the service shows it as it is known", clean(time));
+        return sentence(out, paint, "Verified", &text);
+    }
+    let Some(time) = &item.last_known else { return };
+    let worth = match item.confidence {
+        Some(Confidence::CannotBeVerified) => {
+            "the service does not show it, so it cannot be verified"
+        }
+        Some(Confidence::Verified | Confidence::LastKnown) | None => {
+            "what changed since is not seen"
+        }
+    };
+    sentence(out, paint, "Last known", &format!("at {}; {worth}", clean(time)));
 }
 
 fn unknown() -> String {

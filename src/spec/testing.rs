@@ -58,6 +58,7 @@ const fn row(name: &'static str) -> KindRow {
         step: Contact::step,
         gone: Contact::gone,
         offer: Contact::offer,
+        read_back: Contact::read_back,
         again: Contact::again,
     }
 }

@@ -73,12 +73,41 @@ pub struct ResourceView {
     /// When the newest fact was learnt: what the service says since is not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_known: Option<String>,
+    /// What that fact is worth now; only where there is an object.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub confidence: Option<Confidence>,
+    /// When the service was last seen to show it as it is known; only where this process looked.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verified_at: Option<String>,
     /// How often it was made again without proof that the first try failed.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub possible_orphans: u32,
     /// What is known of it; only for one resource at a time.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
+}
+
+/// What may be said of an object (design.md part 3, Kinds without read-back).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// It was read since, and is as it was put there, as far as it shows.
+    Verified,
+    /// It could be read, and was not since this process began: somebody may have changed it.
+    LastKnown,
+    /// The service does not show it: nobody can say whether it was changed.
+    CannotBeVerified,
+}
+
+/// One list of the service that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookView {
+    /// The merchant.
+    pub merchant: String,
+    /// Which of its lists.
+    pub list: String,
+    /// When; nothing where the service has no such list.
+    pub at: Option<String>,
 }
 
 /// The plan and what it rests on: `plan -o json` and `/api/v1/plan` (design.md part 4).
@@ -97,6 +126,9 @@ pub struct PlanView {
     /// What an approval names: equal ones do the same.
     #[serde(default)]
     pub checksum: String,
+    /// What was read of the service; everything else is as it was last known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub looked_at: Vec<LookView>,
     /// Resources in all, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.

@@ -8,6 +8,7 @@ mod fields;
 mod method;
 #[cfg(test)]
 mod method_tests;
+mod readback;
 mod request;
 pub mod schedule;
 pub mod shape;
@@ -21,3 +22,5 @@ mod today;
 
 pub use schedule::ScheduleSpec;
 pub use shape::{FirstCharge, RecurringCharge, Spec, Surcharge};
+
+pub use readback::CHARGES;

@@ -11,6 +11,7 @@ use crate::base::money::Money;
 use crate::effects::{Obligation, SURCHARGE};
 use crate::effects::{change_recurring, charge_now, create_recurring, schedule_charge};
 use crate::kinds::diff::amount;
+use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, orphaned, reference, text,
 };
@@ -169,5 +170,9 @@ impl Kind for RecurringCharge {
 
     fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         gone(cx, key, have)
+    }
+
+    fn read_back(spec: &Value) -> Option<&'static ReadBack> {
+        super::readback::read_back(spec)
     }
 }

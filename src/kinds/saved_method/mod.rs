@@ -6,6 +6,7 @@ pub mod bank;
 mod bank_tests;
 pub mod card;
 mod fields;
+mod readback;
 pub mod shape;
 mod step;
 #[cfg(test)]
@@ -18,3 +19,5 @@ pub use card::Card;
 pub(super) use step::source;
 
 pub use shape::{MethodType, SavedMethod, Source, Spec};
+
+pub use readback::{BANKS, CARDS};

@@ -11,6 +11,7 @@ use crate::effects::{
     FreshToken, MethodSort, MethodSource, Obligation, change_method, create_token, delete_method,
     renew_method, save_method,
 };
+use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, orphaned, reference, text,
 };
@@ -116,5 +117,9 @@ impl Kind for SavedMethod {
 
     fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         gone(cx, key, have)
+    }
+
+    fn read_back(spec: &Value) -> Option<&'static ReadBack> {
+        super::readback::read_back(spec)
     }
 }

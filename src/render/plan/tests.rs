@@ -34,6 +34,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
         commit: Some("0123456789abcdef0123".to_owned()),
         checksum: "5e1f".to_owned(),
+        looked_at: Vec::new(),
         resources: 9,
         totals: totals(&steps),
         steps,

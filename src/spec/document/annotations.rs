@@ -9,7 +9,8 @@ use crate::spec::nearest;
 
 const PREFIX: &str = "reckon.dev/";
 /// Their names, without the prefix.
-pub const KNOWN: [&str; 5] = ["suspend", "deletion", "generation", "depends-on", "on-doubt"];
+pub const KNOWN: [&str; 6] =
+    ["suspend", "deletion", "generation", "depends-on", "on-doubt", "ignore-drift"];
 
 /// The only kind whose object the service can remove (partner-api, DELETE /cards and /banks).
 const DELETABLE: &str = "SavedMethod";
@@ -71,6 +72,7 @@ fn set(
         "deletion" => annotations.deletion = deletion(value, kind)?,
         "generation" => annotations.generation = generation(value)?,
         "depends-on" => annotations.depends_on = depends_on(value, namespace)?,
+        "ignore-drift" => annotations.ignore_drift = ignore_drift(value)?,
         "on-doubt" => annotations.on_doubt = Some(on_doubt(value, kind)?),
         _ => {
             return Err(Wrong::key(
@@ -102,6 +104,26 @@ fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, Wrong> {
         _ => Err(Wrong::value(
             format!("`{value}` is no way of deletion"),
             nearest::help(value, ["orphan", "delete"]),
+        )),
+    }
+}
+
+/// `true` for every field, or their paths below `spec`.
+fn ignore_drift(value: &str) -> Result<Box<[String]>, Wrong> {
+    let words = value.split([',', ' ', '\n']).filter(|word| !word.is_empty());
+    let paths: Box<[String]> = match value.trim() {
+        "true" => Box::new(["*".to_owned()]),
+        "false" => Box::default(),
+        _ => words.map(|word| word.trim_start_matches("spec.").to_owned()).collect(),
+    };
+    let is_path = |path: &String| {
+        path == "*" || path.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c))
+    };
+    match paths.iter().find(|path| !is_path(path)) {
+        None => Ok(paths),
+        Some(wrong) => Err(Wrong::value(
+            format!("`{wrong}` is no path of a field"),
+            "write `\"true\"` for all of them, or paths below spec such as `amount, schedule.end`",
         )),
     }
 }

@@ -1,0 +1,129 @@
+//! What an object that is shown says of a resource. Pure.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::base::clock::timestamp;
+use crate::base::id::{Key, RemoteId};
+use crate::kinds::readback::{ReadBack, drifted, news};
+use crate::kinds::register;
+use crate::model::drift::{DRIFT, Drift, VANISHED};
+use crate::model::observed::{Applied, Observation, Observed, Source};
+use crate::model::record::Record;
+
+/// One look at a list.
+pub(super) struct Look<'a> {
+    pub(super) back: &'static ReadBack,
+    pub(super) key: &'a [u8; 32],
+    /// When it began: what was learnt since is newer.
+    pub(super) at: DateTime<Utc>,
+}
+
+/// An object that is shown, and whose it is.
+pub(super) struct Found<'a> {
+    pub(super) key: Key,
+    pub(super) item: &'a Value,
+}
+
+impl<'a> Found<'a> {
+    /// The resource of an object, taken out of those that are still to be found.
+    pub(super) fn of(item: &'a Value, ours: &mut BTreeMap<RemoteId, Key>) -> Option<Self> {
+        let id = RemoteId::new(item.get("id")?.as_str()?).ok()?;
+        Some(Self { key: ours.remove(&id)?, item })
+    }
+}
+
+impl Look<'_> {
+    /// What is new of an object that is there; `None`: nothing.
+    pub(super) fn at_item(
+        &self,
+        found: &Found<'_>,
+        known: &Observed,
+        ignored: &[String],
+    ) -> Option<Record> {
+        if let Some(why) = (self.back.ended)(found.item) {
+            return self.over(&found.key, known, &why);
+        }
+        let mut facts = news(self.back, known, found.item);
+        let back_again = !known.fact(VANISHED).is_null();
+        if let (true, Some(facts)) = (back_again, facts.as_object_mut()) {
+            facts.insert(VANISHED.to_owned(), Value::Null);
+        }
+        let fields = register::find(found.key.kind.as_str())?.fields;
+        let drift = drifted(self.back, fields, self.key, known, found.item);
+        let drift = drift.and_then(|(applied, paths)| minding(known, &applied, paths, ignored));
+        let applied = drift.map(|(applied, paths)| {
+            let before = Drift::of(known);
+            let drift = Drift::again(before.as_ref(), applied.digest, paths, &timestamp(&self.at));
+            if let Some(facts) = facts.as_object_mut() {
+                facts.insert(DRIFT.to_owned(), json!(drift));
+            }
+            applied
+        });
+        let is_news = applied.is_some() || facts.as_object().is_some_and(|facts| !facts.is_empty());
+        is_news.then(|| self.record(&found.key, known, applied, facts))
+    }
+
+    /// An object that is not there any more.
+    pub(super) fn gone(&self, key: &Key, known: &Observed) -> Option<Record> {
+        self.over(key, known, "it was removed on the service")
+    }
+
+    /// An object that somebody ended: it is not made again by itself.
+    fn over(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
+        let told = json!({"id": known.remote_id, "why": why});
+        let same = |name: &str| known.fact(VANISHED).get(name) == told.get(name);
+        let facts = Map::from_iter([(VANISHED.to_owned(), told.clone())]);
+        let is_news = !(same("id") && same("why"));
+        is_news.then(|| self.record(key, known, None, Value::Object(facts)))
+    }
+
+    fn record(
+        &self,
+        key: &Key,
+        known: &Observed,
+        applied: Option<Applied>,
+        facts: Value,
+    ) -> Record {
+        Record::Observation(Box::new(Observation {
+            key: key.clone(),
+            merchant: known.merchant.clone(),
+            at: self.at,
+            source: Source::Read,
+            remote_id: None,
+            exists: None,
+            applied,
+            facts,
+        }))
+    }
+}
+
+/// Without the fields whose drift is no matter of ours.
+fn minding(
+    known: &Observed,
+    applied: &Applied,
+    paths: Vec<String>,
+    ignored: &[String],
+) -> Option<(Applied, Vec<String>)> {
+    let is_ignored = |path: &String| {
+        ignored.iter().any(|one| {
+            one == "*"
+                || path
+                    .strip_prefix(one.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    let (minded, left): (Vec<String>, Vec<String>) =
+        paths.into_iter().partition(|path| !is_ignored(path));
+    let mut spec = applied.spec.clone();
+    for path in left {
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let before = known.applied.as_ref().and_then(|before| before.spec.pointer(&pointer));
+        if let (Some(now), Some(before)) = (spec.pointer_mut(&pointer), before) {
+            *now = before.clone();
+        }
+    }
+    (!minded.is_empty()).then(|| (Applied { spec, ..applied.clone() }, minded))
+}

@@ -1,0 +1,144 @@
+//! A look at one list: read to its end, compared with what is known, and what is new written down.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::compare::{Found, Look};
+use super::{List, Seen, Swept};
+use crate::base::id::{Key, RemoteId};
+use crate::effects::{Answer, Query};
+use crate::engine::access::{NoAccess, Wallet};
+use crate::engine::read::{self, Unread};
+use crate::engine::shared::{EngineError, Shared};
+use crate::engine::tasks::Finished;
+use crate::kinds::readback::ReadBack;
+use crate::kinds::register;
+use crate::model::observed::Observed;
+use crate::model::record::Record;
+
+/// So many records are written at once.
+const BATCH_RECORDS_MAX: usize = 256;
+
+/// Looks at a list.
+pub(super) async fn sweep(
+    shared: &Shared,
+    list: List,
+    back: &'static ReadBack,
+    wallet: &Wallet,
+    ignored: &BTreeMap<Key, Box<[String]>>,
+) -> Finished {
+    match looked(shared, &list, back, wallet, ignored).await {
+        Ok((seen, touched)) => Finished::Swept(Swept { list, seen: Some(seen), touched }),
+        Err(Unread::Access(NoAccess::Engine(error))) => Finished::Broken(error),
+        Err(Unread::Access(NoAccess::Secret(error))) => failed(list, &error.message),
+        Err(Unread::Read(error)) => failed(list, &error.to_string()),
+    }
+}
+
+fn failed(list: List, why: &str) -> Finished {
+    tracing::warn!(merchant = %list.0, list = list.1, reason = why, "not looked at");
+    Finished::Swept(Swept { list, seen: None, touched: BTreeSet::new() })
+}
+
+async fn looked(
+    shared: &Shared,
+    list: &List,
+    back: &'static ReadBack,
+    wallet: &Wallet,
+    ignored: &BTreeMap<Key, Box<[String]>>,
+) -> Result<(Seen, BTreeSet<Key>), Unread> {
+    let at = shared.now();
+    let mut ours = ours(shared, &list.0, back)?;
+    if ours.is_empty() {
+        return Ok((Seen::At(at), BTreeSet::new()));
+    }
+    let answers = read::answers(shared, &[Query::list((back.list)())], wallet).await?;
+    let Some(Answer::Items(items)) = answers.into_iter().next() else {
+        return Ok((Seen::Never, BTreeSet::new()));
+    };
+    let look = Look { back, key: &shared.settings.planning.digest_key, at };
+    let mut news = News { shared, records: Vec::new(), touched: BTreeSet::new() };
+    for item in &items {
+        let Some(found) = Found::of(item, &mut ours) else { continue };
+        if let Some(known) = free(shared, &found.key)? {
+            let paths = ignored.get(&found.key).map_or(&[][..], |paths| paths);
+            news.add(&found.key, look.at_item(&found, &known, paths)).await?;
+        }
+    }
+    for (id, key) in ours {
+        missing(shared, wallet, &look, &id, key, &mut news).await?;
+    }
+    news.write().await?;
+    Ok((Seen::At(at), news.touched))
+}
+
+/// Every object of the merchant that this list has to show, by its id.
+fn ours(
+    shared: &Shared,
+    merchant: &Key,
+    back: &'static ReadBack,
+) -> Result<BTreeMap<RemoteId, Key>, EngineError> {
+    let mut ours = BTreeMap::new();
+    shared.facts.each_observed(|key, known| {
+        let spec = known.applied.as_ref().map(|applied| &applied.spec);
+        let row = register::find(key.kind.as_str());
+        let shown = row.zip(spec).and_then(|(row, spec)| (row.read_back)(spec));
+        let same = shown.is_some_and(|shown| std::ptr::eq(shown, back));
+        if let (true, true, Some(id)) =
+            (same && known.exists, known.merchant == *merchant, known.remote_id)
+        {
+            ours.insert(id, key);
+        }
+        Ok(())
+    })?;
+    Ok(ours)
+}
+
+/// What is known of an object, unless a change of it is under way: then what is shown may be older.
+fn free(shared: &Shared, key: &Key) -> Result<Option<Observed>, EngineError> {
+    let known = shared.facts.observed(key)?.filter(|known| known.held.is_none());
+    Ok(if shared.facts.open(key)?.is_some() { None } else { known })
+}
+
+/// One that the list does not show is asked for by itself.
+async fn missing(
+    shared: &Shared,
+    wallet: &Wallet,
+    look: &Look<'_>,
+    id: &RemoteId,
+    key: Key,
+    news: &mut News<'_>,
+) -> Result<(), Unread> {
+    let Some(known) = free(shared, &key)? else { return Ok(()) };
+    let answers = read::answers(shared, &[Query::one((look.back.one)(id))], wallet).await?;
+    let told = match answers.first() {
+        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => look.gone(&key, &known),
+        Some(Answer::Body(item)) => look.at_item(&Found { key: key.clone(), item }, &known, &[]),
+        Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
+    };
+    news.add(&key, told).await?;
+    Ok(())
+}
+
+/// What is new, on its way to the journal.
+struct News<'a> {
+    shared: &'a Shared,
+    records: Vec<Record>,
+    touched: BTreeSet<Key>,
+}
+
+impl News<'_> {
+    async fn add(&mut self, key: &Key, record: Option<Record>) -> Result<(), EngineError> {
+        if let Some(record) = record {
+            self.records.push(record);
+            self.touched.insert(key.clone());
+        }
+        if self.records.len() >= BATCH_RECORDS_MAX { self.write().await } else { Ok(()) }
+    }
+
+    async fn write(&mut self) -> Result<(), EngineError> {
+        if self.records.is_empty() {
+            return Ok(());
+        }
+        self.shared.write(Vec::new(), std::mem::take(&mut self.records)).await
+    }
+}

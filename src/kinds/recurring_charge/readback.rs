@@ -1,0 +1,52 @@
+//! What the service shows of recurring charges, where it lists them (service-facts, 56, 57).
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::api::Call;
+use crate::api::recurring::{GetRecurring, ListRecurring};
+use crate::kinds::readback::{Form, ReadBack, Shown};
+
+/// They collect money: whoever changes them elsewhere is noticed within the quarter of an hour.
+const EVERY: Duration = Duration::from_mins(15);
+
+const fn same(path: &'static str) -> Shown {
+    Shown { path, at: path, form: Form::Same }
+}
+
+/// A charge that a person ended, or removed.
+fn ended(item: &Value) -> Option<String> {
+    let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
+    match (text("status"), text("status_reason")) {
+        ("DELETED", _) => Some("it was deleted on the service".to_owned()),
+        ("COMPLETED", "user_canceled") => Some("it was cancelled on the service".to_owned()),
+        _ => None,
+    }
+}
+
+/// Recurring charges. `schedule.start` is left out: once the first occurrence is there it means nothing any more.
+pub static CHARGES: ReadBack = ReadBack {
+    list_name: "recurring charges",
+    list: || Call::to::<ListRecurring>(&[]),
+    one: |id| Call::to::<GetRecurring>(&[id.as_str()]),
+    every: EVERY,
+    fields: &[
+        Shown { path: "amount", at: "amount", form: Form::Minor },
+        Shown { path: "description", at: "description", form: Form::Tagged },
+        Shown { path: "max_amount", at: "max_amount", form: Form::Minor },
+        same("max_occurrences"),
+        same("schedule.interval_unit"),
+        same("schedule.interval_delay"),
+        same("schedule.end"),
+        same("schedule.days"),
+    ],
+    facts: &["status", "status_reason", "next_payment", "total_amount", "total_occurrences"],
+    ended,
+};
+
+/// How a recurring charge is read back.
+#[expect(clippy::unnecessary_wraps, reason = "other kinds cannot be read back")]
+pub(super) fn read_back(_: &Value) -> Option<&'static ReadBack> {
+    Some(&CHARGES)
+}

@@ -1,0 +1,147 @@
+//! What somebody else changes on the service: seen, shown, put back, and never made again by itself.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+#[path = "rig/payments.rs"]
+#[expect(dead_code, reason = "not everything is used here")]
+mod payments;
+#[path = "rig/world.rs"]
+#[expect(dead_code, reason = "not everything of a world is used here")]
+mod world;
+
+use payments::{MERCHANT, START, card, only, recurring, requests};
+use reckon::engine::{Confidence, Engine, Question, Reply};
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+use world::{World, told};
+
+/// A world with a merchant, a card and a recurring charge.
+async fn connected(surface: Surface, annotations: &str) -> World {
+    let world = World::new(surface, START);
+    let rent = recurring("rent", "jane", "description: Rent\n  ");
+    let rent = rent.replace("{name: rent}", &format!("{{name: rent, annotations: {annotations}}}"));
+    world.write(&[MERCHANT.to_owned(), card("jane", "4242424242424242"), rent].concat());
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world
+}
+
+/// Somebody else changes the recurring charge.
+fn change(world: &World, fields: &Value) {
+    let id = only(world, "recurring_charges")["id"].as_str().unwrap().to_owned();
+    world.ask("acme", "PATCH", &format!("/v1/recurring/charges/{id}"), fields);
+}
+
+/// An engine that has looked at everything.
+async fn looked(world: &World) -> Engine {
+    let mut engine = world.engine();
+    engine.look_at_everything().await.unwrap();
+    engine
+}
+
+fn confidence(engine: &Engine, name: &str) -> Option<Confidence> {
+    let Reply::Resources(all) = engine.answer(Question::Resources).unwrap() else {
+        return None;
+    };
+    all.iter().find(|one| one.name == name).unwrap().confidence
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_changed_is_shown_and_put_back() {
+    let world = connected(Surface::Public, "{}").await;
+    change(&world, &json!({"amount": 99_900, "description": "Mine now"}));
+    assert_eq!(world.plan(), Vec::<String>::new(), "nobody has looked yet");
+    let shown = told(&looked(&world).await);
+    assert!(shown[0].contains("Update RecurringCharge/rent: Drifted"), "{shown:?}");
+    assert!(shown[0].contains("amount, description"), "{shown:?}");
+    let view = looked(&world).await.plan_view();
+    let amount = view.steps[0].changes.iter().find(|change| change.path == "amount").unwrap();
+    assert_eq!((&amount.before, &amount.after), (&json!("999.00 USD"), &json!("20.00 USD")));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let now = only(&world, "recurring_charges");
+    assert_eq!(now["amount"], 2000);
+    assert!(now["description"].as_str().unwrap().starts_with("Rent ["), "{now}");
+    assert_eq!(told(&looked(&world).await), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_teaches_nothing_writes_nothing() {
+    let world = connected(Surface::Public, "{}").await;
+    // The first look learns what the service counts by itself.
+    let before = looked(&world).await.plan_view().position;
+    let after = looked(&world).await.plan_view();
+    assert_eq!(after.position, before);
+    let lists: Vec<&str> = after.looked_at.iter().map(|look| look.list.as_str()).collect();
+    assert_eq!(lists, ["banks", "cards", "recurring charges"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_back_again_and_again_is_left_alone() {
+    let world = connected(Surface::Public, "{}").await;
+    for _ in 0..2 {
+        change(&world, &json!({"amount": 100}));
+        assert!(told(&looked(&world).await)[0].contains("Drifted"));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+    }
+    change(&world, &json!({"amount": 100}));
+    let shown = told(&looked(&world).await);
+    assert!(shown[0].contains("Blocked RecurringCharge/rent: DriftReturns"), "{shown:?}");
+    let before = requests(&world, "PATCH", "/v1/recurring").len();
+    world.settle().await;
+    assert_eq!(requests(&world, "PATCH", "/v1/recurring").len(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn drift_of_a_field_that_others_may_change_is_no_matter() {
+    let world = connected(Surface::Public, "{reckon.dev/ignore-drift: amount}").await;
+    change(&world, &json!({"amount": 99_900}));
+    assert_eq!(told(&looked(&world).await), Vec::<String>::new());
+    change(&world, &json!({"amount": 99_901, "description": "Mine"}));
+    let shown = told(&looked(&world).await);
+    assert!(shown[0].contains("changed description on"), "{shown:?}");
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(only(&world, "recurring_charges")["amount"], 99_901);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_ended_is_not_made_again_without_a_word() {
+    for verb in [("POST", "/cancel"), ("DELETE", "")] {
+        let world = connected(Surface::Public, "{}").await;
+        let id = only(&world, "recurring_charges")["id"].as_str().unwrap().to_owned();
+        let path = format!("/v1/recurring/charges/{id}{}", verb.1);
+        world.ask("acme", verb.0, &path, &Value::Null);
+        let shown = told(&looked(&world).await);
+        assert!(shown[0].contains("Blocked RecurringCharge/rent: Vanished"), "{shown:?}");
+        assert_eq!(world.settle().await.len(), 1);
+        assert_eq!(world.objects("recurring_charges").len(), 1);
+        let again = recurring("rent", "jane", "description: Rent\n  ")
+            .replace("{name: rent}", "{name: rent, annotations: {reckon.dev/generation: \"1\"}}");
+        world.write(&[MERCHANT.to_owned(), card("jane", "4242424242424242"), again].concat());
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        assert_eq!(world.objects("recurring_charges").len(), 2);
+        assert_eq!(told(&looked(&world).await), Vec::<String>::new());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_card_that_somebody_removed_is_not_saved_again_without_a_word() {
+    let world = connected(Surface::Documented, "{}").await;
+    let id = only(&world, "cards")["id"].as_str().unwrap().to_owned();
+    world.ask("acme", "DELETE", &format!("/v1/cards/{id}"), &Value::Null);
+    let shown = told(&looked(&world).await);
+    assert!(shown[0].contains("Blocked SavedMethod/jane: Vanished"), "{shown:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_claim_is_made_of_what_was_never_read() {
+    let world = connected(Surface::Documented, "{}").await;
+    let engine = world.engine();
+    assert_eq!(confidence(&engine, "jane"), Some(Confidence::LastKnown));
+    let engine = looked(&world).await;
+    assert_eq!(confidence(&engine, "jane"), Some(Confidence::Verified));
+    assert_eq!(confidence(&engine, "rent"), Some(Confidence::CannotBeVerified));
+    let public = connected(Surface::Public, "{}").await;
+    assert_eq!(confidence(&looked(&public).await, "rent"), Some(Confidence::Verified));
+}
