@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::Auth;
 use crate::sandbox::asked::Caller;
+use crate::sandbox::deauthorise;
 use crate::sandbox::merchants::{KeyEntry, KeyKind};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -63,7 +64,13 @@ pub(crate) fn by_key(cx: &Cx<'_>, key: &str) -> Result<KeyEntry, Refusal> {
     if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(Refusal::not_authorized());
     }
-    cx.get(&format!("x/key/{key}"))?.ok_or_else(Refusal::not_authorized)
+    let entry: Option<KeyEntry> = cx.get(&format!("x/key/{key}"))?;
+    let entry = entry.ok_or_else(Refusal::not_authorized)?;
+    // The partner got the keys of the accounts; the merchant's own ones stay.
+    if entry.account.is_some() && deauthorise::is_over(cx, &entry.owner.merchant)? {
+        return Err(Refusal::not_authorized());
+    }
+    Ok(entry)
 }
 
 fn bearer(cx: &Cx<'_>, header: Option<&str>) -> Result<Bearer, Refusal> {

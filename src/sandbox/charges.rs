@@ -5,28 +5,26 @@
 use chrono::Days;
 use serde_json::Value;
 
-use crate::api::method::MethodRef;
 use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::api::{Message, Problem};
 use crate::sandbox::asked::Asked;
 use crate::sandbox::due::{self, Due};
-use crate::sandbox::ledger::{self, Movement};
 use crate::sandbox::lists::{Kept, KindOf, Owner};
-use crate::sandbox::methods::{KeptMethod, resolve};
+use crate::sandbox::methods::KeptMethod;
 use crate::sandbox::processing::need_currency;
 use crate::sandbox::recur::Start;
 use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
-use crate::sandbox::{events, outcomes, tokens};
+use crate::sandbox::{captures, events, outcomes, payouts, tokens};
 
 pub(crate) const KIND: KindOf = KindOf { word: "transaction", name: "Transaction" };
 
 /// Days after which a hold is voided (gateway-api, Limits).
 const HOLD_DAYS: u64 = 7;
 /// The hour of the merchant's day at which charges are captured; the tenant's choice.
-const CAPTURE_HOUR: u32 = 22;
+pub(crate) const CAPTURE_HOUR: u32 = 22;
 
 /// A payment to be authorised; its method has been checked.
 pub(crate) struct Order {
@@ -49,26 +47,9 @@ pub(crate) fn create(
     mut new: NewCharge,
 ) -> Result<Transaction, Refusal> {
     let owner = asked.owner()?;
-    let mut problems = transaction::rules(&new);
-    let resolved = match new.method.take() {
-        None => None,
-        Some(MethodRef::Id(id)) if !problems.is_empty() => {
-            Refusal::fields("", &problems)?;
-            Some(resolve(cx, &owner, MethodRef::Id(id))?)
-        }
-        Some(method) => Some(resolve(cx, &owner, method)?),
-    };
-    if let Some(resolved) = &resolved {
-        problems.extend(resolved.method.problems.iter().cloned().map(|mut problem| {
-            problem.context = format!("{}.{}", resolved.parent, problem.context);
-            problem
-        }));
-    }
-    Refusal::fields("", &problems)?;
-    let Some(resolved) = resolved else {
-        return Err(Refusal::broken());
-    };
-    resolved.method.check("method", cx.now)?;
+    let problems = transaction::rules(&new);
+    let resolved = payouts::method_of(cx, &owner, new.method.take(), problems)?;
+    let resolved = resolved.ok_or_else(Refusal::broken)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
@@ -150,10 +131,7 @@ pub(crate) fn settle(
     let mut kept = Kept { owner: order.owner, sequence, object, inside: order.method };
     let under = kept.owner.key();
     cx.create(KIND, &under, &id, &kept)?;
-    if let Some(reference) = &kept.object.reference {
-        let newest_first = ordered(u64::MAX.saturating_sub(sequence));
-        cx.put(&transactions::reference_key(&under, reference, &newest_first), &id)?;
-    }
+    transactions::note_reference(cx, &kept)?;
     emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
         kept.object.failure_code = Some(code);
@@ -165,7 +143,6 @@ pub(crate) fn settle(
     kept.object.avs_result.clone_from(&class.avs_result);
     kept.object.authorization_code = Some(cx.fresh("auth", 6).to_uppercase());
     transactions::apply(cx, &mut kept, Change::Authorize)?;
-    ledger::record(cx, &kept.owner, Movement::Charge, &kept.object)?;
     plan_end(cx, &kept)?;
     Ok(kept)
 }
@@ -195,15 +172,23 @@ fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction
 }
 
 /// What time will do to an authorised charge: the daily capture, or the end of a hold.
-fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+pub(crate) fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
         let merchant = cx.merchant(&kept.owner.merchant)?;
         let time = merchant.next_at(cx.now, CAPTURE_HOUR);
         return due::schedule(cx, time, &Due::Capture { id });
     }
+    captures::hold(cx, kept)?;
     let time = cx.now.checked_add_days(Days::new(HOLD_DAYS)).unwrap_or(cx.now);
     due::schedule(cx, time, &Due::HoldEnd { id })
+}
+
+/// A charge of this owner; 404 for anything else.
+pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
+    let missing = || Refusal::missing("Charge", id);
+    let kept = transactions::find(cx, owner, id).map_err(|_| missing())?;
+    if kept.object.kind == TransactionType::Charge { Ok(kept) } else { Err(missing()) }
 }
 
 /// Records an event of a transaction, its method as event data shows it.

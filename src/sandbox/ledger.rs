@@ -3,17 +3,21 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::api::transaction::Transaction;
+use crate::api::transaction::{Transaction, TransactionType};
 use crate::api::wire::Timestamp;
 use crate::sandbox::lists::Owner;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-/// What a movement is; a void takes an authorisation back, a return money that did not arrive.
+/// What a movement is. A charge, refund or credit is an authorisation, a capture settles it, a void takes it
+/// back before that, a return is money that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Movement {
     Charge,
+    Refund,
+    Credit,
+    Capture,
     Void,
     Return,
 }
@@ -30,6 +34,12 @@ pub(crate) struct Entry {
     /// Minor units, always positive.
     pub(crate) amount: i64,
     pub(crate) transaction_id: String,
+    /// Of what kind that is: a capture, void or return says only what became of it.
+    #[serde(default)]
+    pub(crate) transaction_type: TransactionType,
+    /// The parent of a refund.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) charge_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reference: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +62,8 @@ pub(crate) fn record(
         kind,
         amount: transaction.amount,
         transaction_id: transaction.id.clone(),
+        transaction_type: transaction.kind.clone(),
+        charge_id: transaction.charge_id.clone(),
         reference: transaction.reference.clone(),
         recurring_charge_occurrence_id: transaction.recurring_charge_occurrence_id.clone(),
     };

@@ -7,17 +7,21 @@
 //! documents, the gaps from service-facts; its control paths (`/_sandbox/…`) are no part of the service.
 
 mod accounts;
+mod aftermath;
 mod answer;
 mod applications;
 mod asked;
 mod auth;
 mod authority;
 mod banks;
+mod captures;
 mod cards;
 mod charges;
 mod contact_hashes;
 mod contacts;
 mod control;
+mod credits;
+mod deauthorise;
 mod deliver;
 mod due;
 mod events;
@@ -39,6 +43,7 @@ mod occurrences;
 mod options;
 mod outbox;
 mod outcomes;
+mod payouts;
 mod policy;
 mod post;
 mod preview;
@@ -47,16 +52,19 @@ mod recur;
 mod recurring;
 mod recurring_change;
 mod recurring_end;
+mod refunds;
 mod refusal;
 mod request;
 mod routes;
 mod saved;
 pub mod serve;
+mod signatures;
 mod state;
 mod surcharges;
 mod time;
 mod tokens;
 mod transactions;
+mod voids;
 
 #[cfg(test)]
 mod tests;

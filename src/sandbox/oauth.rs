@@ -8,9 +8,9 @@ use crate::base::secret::Secret;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::auth::{Bearer, bearer_key};
 use crate::sandbox::ids::{LONG, alphanumerics};
-use crate::sandbox::lenient;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, World};
+use crate::sandbox::{deauthorise, lenient};
 
 /// An older word for `payments` (service-facts, 81).
 const SCOPE_PAYMENTS_OLD: &str = "chargeio";
@@ -48,6 +48,7 @@ pub(crate) fn exchange(cx: &mut Cx<'_>, asked: &Asked) -> Result<AccessToken, Re
         ("client_credentials", Some(SCOPE_TENANT)) => grant(cx, &Bearer::Tenant, SCOPE_TENANT),
         ("authorization_code", None | Some(SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD)) => {
             let merchant = use_code(cx, &request)?;
+            deauthorise::undo(cx, &merchant);
             grant(cx, &Bearer::Payments(merchant), SCOPE_PAYMENTS)
         }
         ("client_credentials" | "authorization_code", _) => {

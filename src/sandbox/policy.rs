@@ -1,5 +1,5 @@
-//! What the tenant set for a merchant: who may have recurring charges, whether a reference is required,
-//! the surcharges, and the product brand. Set by `/_sandbox/policy` alone.
+//! What the tenant set for a merchant: which accounts may have recurring charges, captures by request, credits
+//! and refunds to another method, whether a reference is required, the surcharges, and the product brand. Set by `/_sandbox/policy` alone.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +17,12 @@ pub(crate) struct Policy {
     pub(crate) reference_required: bool,
     /// Accounts that may not carry recurring charges (partner-api, `recurring_charges_enabled`).
     pub(crate) recurring_disabled: BTreeSet<String>,
+    /// Accounts whose holds no request may capture (gateway-api, capture: enabled per account).
+    pub(crate) capture_disabled: BTreeSet<String>,
+    /// Accounts that may give credits (gateway-api, POST /v1/credits: disabled by default).
+    pub(crate) credits_enabled: BTreeSet<String>,
+    /// Accounts that may refund to another method of the same type (gateway-api, refund: not by default).
+    pub(crate) other_method_enabled: BTreeSet<String>,
     /// The product brand that the merchant uses; none: the sandbox's own.
     pub(crate) brand: Option<String>,
     /// Surcharges in order; of each type the first one counts.
@@ -57,9 +63,36 @@ impl Policy {
         if self.allows_recurring(account) {
             return Ok(());
         }
-        let text = "Recurring charges are not enabled for the account";
-        Err(Refusal::rule("unavailable_for_merchant_policy", text))
+        Err(unavailable("Recurring charges are not enabled for the account"))
     }
+
+    /// 422 where an account may not capture by request.
+    pub(crate) fn need_capture(&self, account: &str) -> Result<(), Refusal> {
+        if self.capture_disabled.contains(account) {
+            return Err(unavailable("Captures are not enabled for the account"));
+        }
+        Ok(())
+    }
+
+    /// 422 where an account may give no credits.
+    pub(crate) fn need_credits(&self, account: &str) -> Result<(), Refusal> {
+        if self.credits_enabled.contains(account) {
+            return Ok(());
+        }
+        Err(unavailable("Credits are not enabled for the account"))
+    }
+
+    /// 422 where an account may refund to the original method alone.
+    pub(crate) fn need_other_method(&self, account: &str) -> Result<(), Refusal> {
+        if self.other_method_enabled.contains(account) {
+            return Ok(());
+        }
+        Err(unavailable("Refunds to another payment method are not enabled for the account"))
+    }
+}
+
+fn unavailable(text: &str) -> Refusal {
+    Refusal::rule("unavailable_for_merchant_policy", text)
 }
 
 fn key(merchant: &str) -> String {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::credentials::AccountType;
 use crate::api::method::MethodKind;
+use crate::api::transaction::Transaction;
 use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
 use crate::sandbox::lists::Mode;
 use crate::sandbox::merchants::MerchantRecord;
@@ -103,6 +104,15 @@ impl MerchantRecord {
         let found = self.find_account(mode, account);
         found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
     }
+}
+
+/// 422 where a capture or refund is of another currency than its charge (service-facts, 33).
+pub(crate) fn need_same_currency(charge: &Transaction, asked: Option<&str>) -> Result<(), Refusal> {
+    if asked.is_none_or(|code| code == charge.currency) {
+        return Ok(());
+    }
+    let text = "Currency does not match the transaction's";
+    Err(Refusal::rule("currency_mismatch", text))
 }
 
 /// 422 where money is of another currency than its account's.

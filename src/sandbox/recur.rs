@@ -107,7 +107,7 @@ impl Start {
 }
 
 /// A method as later payments use it: a CVV is not kept.
-fn for_later(mut method: KeptMethod) -> KeptMethod {
+pub(crate) fn for_later(mut method: KeptMethod) -> KeptMethod {
     method.has_cvv = false;
     method.class.cvv_result = None;
     method

@@ -1,5 +1,7 @@
 //! Which room serves which request: the endpoints of [`crate::api`], each with its handler.
 
+mod afterwards;
+
 use http::Method as Verb;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -67,6 +69,7 @@ impl Routes {
         routes.partner();
         routes.applications();
         routes.payment();
+        routes.afterwards();
         routes.schedules();
         routes.records();
         routes

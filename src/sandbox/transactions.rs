@@ -1,5 +1,5 @@
 //! Transactions after they are made: their states, reading and searching (gateway-api, States and
-//! transitions; service-facts, 43, 44).
+//! transitions; service-facts, 43, 44). What follows from a change stands in [`aftermath`].
 
 use std::cmp::Ordering;
 
@@ -8,14 +8,15 @@ use serde_json::Value;
 use crate::api::Page;
 use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::api::wire::Timestamp;
+use crate::sandbox::aftermath;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::charges::{KIND, emit};
 use crate::sandbox::events::moment;
-use crate::sandbox::ledger::{self, Movement};
 use crate::sandbox::lists::{Kept, Owner, Paging};
 use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::refunds;
 use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::state::{Cx, ordered};
 
 pub(crate) type KeptTransaction = Kept<Transaction, KeptMethod>;
 
@@ -24,12 +25,14 @@ pub(crate) type KeptTransaction = Kept<Transaction, KeptMethod>;
 pub(crate) enum Change {
     /// The processor accepts it.
     Authorize,
-    /// The processor refuses it.
+    /// The processor refuses it, or the money that it waits for does not come.
     Decline,
-    /// The daily run captures it.
+    /// It is captured: by the daily run, or on request.
     Capture,
     /// A hold's seven days are over.
     Expire,
+    /// A request takes it back.
+    Void,
     /// The money did not arrive, or was taken back.
     Return,
 }
@@ -40,56 +43,72 @@ pub(crate) fn step(status: &TransactionStatus, change: Change) -> Option<Transac
     match (status, change) {
         (S::Pending, Change::Authorize) => Some(S::Authorized),
         (S::Authorized, Change::Capture) => Some(S::Completed),
-        (S::Authorized, Change::Expire) => Some(S::Voided),
+        (S::Authorized, Change::Expire) | (S::Pending | S::Authorized, Change::Void) => {
+            Some(S::Voided)
+        }
         (S::Pending, Change::Decline) | (S::Authorized | S::Completed, Change::Return) => {
             Some(S::Failed)
         }
         (S::Pending, Change::Capture | Change::Expire | Change::Return)
         | (S::Authorized, Change::Authorize | Change::Decline)
-        | (S::Completed, Change::Authorize | Change::Decline | Change::Capture | Change::Expire)
+        | (
+            S::Completed,
+            Change::Authorize | Change::Decline | Change::Capture | Change::Expire | Change::Void,
+        )
         | (
             S::Voided | S::Failed | S::Other(_),
-            Change::Authorize | Change::Decline | Change::Capture | Change::Expire | Change::Return,
+            Change::Authorize
+            | Change::Decline
+            | Change::Capture
+            | Change::Expire
+            | Change::Void
+            | Change::Return,
         ) => None,
     }
 }
 
-/// Applies a change with its event; 422 where it is not valid.
+/// The refusal of what a transaction's status does not allow.
+pub(crate) fn unfit() -> Refusal {
+    let text = "Not valid for the transaction's status";
+    Refusal::rule("not_valid_for_transaction_status", text)
+}
+
+/// Applies a change with its event and all that follows from it; 422 where it is not valid.
 pub(crate) fn apply(
     cx: &mut Cx<'_>,
     kept: &mut KeptTransaction,
     change: Change,
 ) -> Result<(), Refusal> {
-    let next = step(&kept.object.status, change).ok_or_else(|| {
-        let text = "Not valid for the transaction's status";
-        Refusal::rule("not_valid_for_transaction_status", text)
-    })?;
-    kept.object.status = next;
+    let next = step(&kept.object.status, change).ok_or_else(unfit)?;
+    let before = std::mem::replace(&mut kept.object.status, next);
     kept.object.modified = Some(Timestamp(cx.now));
     let event = match change {
         Change::Authorize => "transaction.authorized",
-        Change::Decline => "transaction.failed",
+        Change::Decline | Change::Return => "transaction.failed",
         Change::Capture => {
             kept.object.completion_timestamp = Some(Timestamp(cx.now));
             "transaction.completed"
         }
-        Change::Expire => {
-            ledger::record(cx, &kept.owner, Movement::Void, &kept.object)?;
-            "transaction.voided"
-        }
-        Change::Return => {
-            ledger::record(cx, &kept.owner, Movement::Return, &kept.object)?;
-            "transaction.failed"
-        }
+        Change::Expire | Change::Void => "transaction.voided",
     };
     cx.update(KIND, &kept.object.id.clone(), kept)?;
-    emit(cx, kept, event)
+    emit(cx, kept, event)?;
+    aftermath::follow(cx, kept, &before, change)
 }
 
-/// A change whose time has come; one that no longer applies does nothing.
+/// Stores a transaction of which something else than its status changed, with the event of that.
+pub(crate) fn changed(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
+    kept.object.modified = Some(Timestamp(cx.now));
+    cx.update(KIND, &kept.object.id.clone(), kept)?;
+    emit(cx, kept, "transaction.updated")
+}
+
+/// A change whose time has come; one that no longer applies does nothing. A hold that waits for the daily
+/// capture by now does not end.
 pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, change: Change) -> Result<(), Refusal> {
     let kept: Option<KeptTransaction> = cx.any(KIND, id)?;
     match kept {
+        Some(kept) if change == Change::Expire && kept.object.auto_capture == Some(true) => Ok(()),
         Some(mut kept) if step(&kept.object.status, change).is_some() => {
             apply(cx, &mut kept, change)
         }
@@ -97,12 +116,16 @@ pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, change: Change) -> Result<(), 
     }
 }
 
-/// GET /v1/transactions/{id}.
+/// GET /v1/transactions/{id}: a charge carries its refunds, once it has some.
 pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Transaction, Refusal> {
-    Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
+    let object = find(cx, &asked.owner()?, asked.parameter(0))?.object;
+    let refunds = refunds::of(cx, &object.id)?.into_iter().map(|refund| refund.object);
+    let refunds: Vec<Transaction> = refunds.collect();
+    Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
 }
 
-fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
+/// A transaction of this owner.
+pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
     cx.find(KIND, owner, id)
 }
 
@@ -110,6 +133,15 @@ fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal
 pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String {
     let start = format!("x/transaction-reference/{under}/{reference}");
     if rest.is_empty() { start } else { format!("{start}\u{0}{rest}") }
+}
+
+/// Lets a new transaction be found by its reference.
+pub(crate) fn note_reference(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+    let Some(reference) = &kept.object.reference else {
+        return Ok(());
+    };
+    let newest_first = ordered(u64::MAX.saturating_sub(kept.sequence));
+    cx.put(&reference_key(&kept.owner.key(), reference, &newest_first), &kept.object.id)
 }
 
 /// GET /v1/transactions: newest first unless `order_by` says otherwise.

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::applicant;
 use super::check::{self, Evidence, Violation};
-use super::desk::{Desk, Objects};
+use super::desk::{Desk, Objects, text};
 use super::durable;
 use super::faults::Fault;
 use super::front::Front;
@@ -362,7 +362,7 @@ impl<'a> Stage<'a> {
             held: check::held(&evidence),
             remade: check::remade(&evidence),
             approved,
-            collected: after.ledger.len(),
+            collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
             violations: self.violations,
         }
     }

@@ -8,6 +8,16 @@ use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
+/// Capture at once, which is the default.
+pub const CAPTURE_NOW: &str = "IMMEDIATE";
+/// Capture by the next daily run (service-facts, 46).
+pub const CAPTURE_LATER: &str = "NEXT_AUTO_CAPTURE";
+const CAPTURE_TIMES: [&str; 2] = [CAPTURE_NOW, CAPTURE_LATER];
+/// Characters of a signature's type (service-facts, 31).
+pub const MIME_TYPE_LENGTH_MAX: usize = 64;
+/// Characters of a signature (service-facts, 31).
+pub const SIGNATURE_LENGTH_MAX: usize = 8192;
+
 /// The request that captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -106,6 +116,28 @@ pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
     problems.amount_required("amount", "Amount", new.amount);
     let reference = new.reference.as_deref();
     problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
+    let time = new.capture_time.as_deref();
+    if !time.is_none_or(|word| CAPTURE_TIMES.contains(&word)) {
+        problems.add("capture_time", "invalid", "Capture time is invalid");
+    }
+    problems.into_list()
+}
+
+/// Everything wrong with the own fields of a refund; those of another method come from its own rules.
+pub fn refund_rules(new: &NewRefund) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    problems.amount_required("amount", "Amount", new.amount);
+    problems.into_list()
+}
+
+/// Everything wrong with a signature (service-facts, 31 and 48).
+pub fn signature_rules(new: &Signature) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    let (mime_type, data) = (new.mime_type.as_str(), new.data.as_str());
+    problems.required("mime_type", "Signature type", mime_type);
+    problems.length_max("mime_type", "Signature type", Some(mime_type), MIME_TYPE_LENGTH_MAX);
+    problems.required("data", "Signature", data);
+    problems.length_max("data", "Signature", Some(data), SIGNATURE_LENGTH_MAX);
     problems.into_list()
 }
 

@@ -1,5 +1,7 @@
 //! `/_sandbox/policy`: what the tenant set for each merchant.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::sandbox::answer::Answer;
@@ -18,12 +20,18 @@ pub(super) fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
 
 fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
     let policy = cx.policy(&merchant.id)?;
-    let accounts = accounts(merchant).map(|id| (id.to_owned(), json!(policy.allows_recurring(id))));
+    let each = |allows: &dyn Fn(&String) -> bool| {
+        let all = accounts(merchant).map(|id| (id.clone(), json!(allows(id))));
+        all.collect::<serde_json::Map<_, _>>()
+    };
     Ok(json!({
         "merchant": merchant.name,
         "brand": policy.brand,
         "reference_required": policy.reference_required,
-        "recurring_charges_enabled": accounts.collect::<serde_json::Map<_, _>>(),
+        "recurring_charges_enabled": each(&|id| policy.allows_recurring(id)),
+        "capture_enabled": each(&|id| !policy.capture_disabled.contains(id)),
+        "credits_enabled": each(&|id| policy.credits_enabled.contains(id)),
+        "refund_to_other_method_enabled": each(&|id| policy.other_method_enabled.contains(id)),
         "surcharges": policy.surcharges,
     }))
 }
@@ -34,7 +42,8 @@ fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
 }
 
 /// Changes what is named: `{merchant, brand, reference_required, recurring_charges_enabled: true|false|{ACCOUNT:
-/// true|false}, surcharges: [{type, surcharge_rate, surcharge_fee}]}`; the merchant is made if there is none.
+/// true|false}, surcharges: [{type, surcharge_rate, surcharge_fee}]}`, and as for recurring charges
+/// `capture_enabled`, `credits_enabled`, `refund_to_other_method_enabled`; the merchant is made if there is none.
 pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
@@ -46,8 +55,10 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     if let Some(brand) = order.get("brand") {
         policy.brand = brand.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
     }
-    if let Some(enabled) = order.get("recurring_charges_enabled") {
-        enable(&mut policy, &merchant, enabled)?;
+    for (word, set, listed) in per_account(&mut policy) {
+        if let Some(enabled) = order.get(word) {
+            enable(set, listed, &merchant, enabled)?;
+        }
     }
     if let Some(rates) = order.get("surcharges") {
         policy.surcharges = serde_json::from_value(rates.clone()).map_err(|_| {
@@ -58,12 +69,27 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     Answer::json(&show(cx, &merchant)?)
 }
 
-fn enable(policy: &mut Policy, merchant: &MerchantRecord, enabled: &Value) -> Result<(), Refusal> {
+/// What is set for each account: its word, its set, and whether those in the set are the allowed ones.
+fn per_account(policy: &mut Policy) -> [(&'static str, &mut BTreeSet<String>, bool); 4] {
+    [
+        ("recurring_charges_enabled", &mut policy.recurring_disabled, false),
+        ("capture_enabled", &mut policy.capture_disabled, false),
+        ("credits_enabled", &mut policy.credits_enabled, true),
+        ("refund_to_other_method_enabled", &mut policy.other_method_enabled, true),
+    ]
+}
+
+fn enable(
+    set: &mut BTreeSet<String>,
+    listed: bool,
+    merchant: &MerchantRecord,
+    enabled: &Value,
+) -> Result<(), Refusal> {
     for account in accounts(merchant) {
         let said = enabled.as_bool().or_else(|| enabled.get(account).and_then(Value::as_bool));
         match said {
-            Some(true) => drop(policy.recurring_disabled.remove(account)),
-            Some(false) => drop(policy.recurring_disabled.insert(account.clone())),
+            Some(said) if said == listed => drop(set.insert(account.clone())),
+            Some(_) => drop(set.remove(account)),
             None => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::story::movements;
 use super::{House, fields, visa, with};
 use crate::api::transaction::TransactionStatus;
 use crate::sandbox::Surface;
@@ -55,10 +56,8 @@ async fn a_settlement_by_hand_completes_a_payment_or_takes_it_back() {
         (&back["status"], &back["failure_code"]),
         (&json!("FAILED"), &json!("account_closed"))
     );
-    let ledger = house.call("GET", "/_sandbox/ledger", None, &Value::Null).await.ok();
-    let moves: Vec<_> = ledger["entries"].as_array().unwrap().iter().collect();
-    let moves: Vec<_> = moves.iter().map(|entry| (&entry["type"], &entry["amount"])).collect();
-    assert_eq!(moves, [(&json!("CHARGE"), &json!(700)), (&json!("RETURN"), &json!(700))]);
+    let expect = ["CHARGE", "CAPTURE", "RETURN"].map(|kind| (kind, "CHARGE", 700));
+    assert_eq!(house.moves().await, movements(&expect));
     let (none, order) = ("/_sandbox/transactions/none/settlement", json!({"result": "settled"}));
     assert_eq!(house.call("POST", none, None, &order).await.status, 404);
 }
@@ -244,10 +243,11 @@ async fn events_from_a_date_rise_and_leave_no_gap() {
 fn a_transaction_moves_along_its_table_only() {
     use Change as C;
     use TransactionStatus as S;
-    let statuses = [S::Pending, S::Authorized, S::Completed, S::Voided, S::Failed];
+    let other = S::Other("LOST".to_owned());
+    let statuses = [S::Pending, S::Authorized, S::Completed, S::Voided, S::Failed, other];
     let mut moves = Vec::new();
     for status in &statuses {
-        for change in [C::Authorize, C::Decline, C::Capture, C::Expire, C::Return] {
+        for change in [C::Authorize, C::Decline, C::Capture, C::Expire, C::Void, C::Return] {
             moves.extend(step(status, change).map(|next| (status.clone(), change, next)));
         }
     }
@@ -256,8 +256,10 @@ fn a_transaction_moves_along_its_table_only() {
         [
             (S::Pending, C::Authorize, S::Authorized),
             (S::Pending, C::Decline, S::Failed),
+            (S::Pending, C::Void, S::Voided),
             (S::Authorized, C::Capture, S::Completed),
             (S::Authorized, C::Expire, S::Voided),
+            (S::Authorized, C::Void, S::Voided),
             (S::Authorized, C::Return, S::Failed),
             (S::Completed, C::Return, S::Failed),
         ]

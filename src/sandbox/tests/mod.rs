@@ -3,9 +3,12 @@
 mod accounts;
 mod applications;
 mod banks;
+mod captures;
 mod cards;
 mod charges;
 mod control;
+mod credits;
+mod deauthorise;
 mod errors;
 mod files;
 mod notifications;
@@ -13,9 +16,13 @@ mod partner;
 mod previews;
 mod recur;
 mod recurring;
+mod refunds;
 mod sign_ups;
+mod signatures;
+mod story;
 mod tls;
 mod tokens;
+mod voids;
 
 use std::sync::Arc;
 

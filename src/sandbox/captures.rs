@@ -1,0 +1,93 @@
+//! Holds: charges that wait for a request to capture them (gateway-api, capture and holds; service-facts, 45, 46).
+
+use crate::api::Page;
+use crate::api::transaction::actions::{CAPTURE_LATER, NewCapture, capture_rules};
+use crate::api::transaction::{Transaction, TransactionStatus};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::charges;
+use crate::sandbox::lists::{Owner, Paging};
+use crate::sandbox::processing::need_same_currency;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
+
+/// Does it wait for a request, and not for the daily run?
+pub(crate) fn is_hold(object: &Transaction) -> bool {
+    object.auto_capture == Some(false)
+}
+
+fn list_of(owner: &Owner) -> String {
+    format!("hold/{}", owner.key())
+}
+
+/// Puts a charge on the list of holds.
+pub(crate) fn hold(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+    cx.list_add(&list_of(&kept.owner), kept.sequence, &kept.object.id)
+}
+
+/// Takes a charge off the list of holds.
+pub(crate) fn release(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+    cx.list_remove(&list_of(&kept.owner), kept.sequence)
+}
+
+/// GET /v1/charges/holds: newest first, of one account or of all.
+pub(crate) fn holds(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>, Refusal> {
+    let owner = asked.owner()?;
+    let paging = Paging::of(asked)?;
+    let list = list_of(&owner);
+    let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
+    let Some(account) = asked.query("account_id") else {
+        return paging.of_list(cx, &list, show);
+    };
+    let ids = cx.ids(&list, 0, u64::MAX)?;
+    let mut all: Vec<Transaction> = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
+    all.retain(|one| one.account_id == account);
+    Ok(paging.of_vec(all))
+}
+
+/// POST /v1/charges/{id}/capture.
+pub(crate) fn capture(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    new: NewCapture,
+) -> Result<Transaction, Refusal> {
+    let owner = asked.owner()?;
+    let mut kept = charges::find(cx, &owner, asked.parameter(0))?;
+    Refusal::fields("", &capture_rules(&new))?;
+    cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
+    if !is_hold(&kept.object) || kept.object.status != TransactionStatus::Authorized {
+        return Err(unfit());
+    }
+    need_same_currency(&kept.object, new.currency.as_deref())?;
+    need_whole(&kept.object, new.amount)?;
+    kept.object.capture_reference = new.reference.filter(|text| !text.is_empty());
+    if new.capture_time.as_deref() == Some(CAPTURE_LATER) {
+        leave_to_daily_run(cx, &mut kept)?;
+    } else {
+        transactions::apply(cx, &mut kept, Change::Capture)?;
+    }
+    Ok(kept.object)
+}
+
+/// Neither more nor less than was authorised.
+fn need_whole(held: &Transaction, amount: Option<i64>) -> Result<(), Refusal> {
+    match amount {
+        Some(amount) if amount == held.amount => Ok(()),
+        Some(amount) if amount > held.amount => {
+            let text = "Amount to capture exceeds the authorized amount";
+            Err(Refusal::rule("exceeds_authorized_amount", text))
+        }
+        Some(_) | None => {
+            let text = "Amount must equal the authorized amount";
+            Err(Refusal::field("amount", "invalid", text))
+        }
+    }
+}
+
+/// Makes a charge for the daily run of what was a hold.
+fn leave_to_daily_run(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
+    release(cx, kept)?;
+    kept.object.auto_capture = Some(true);
+    transactions::changed(cx, kept)?;
+    charges::plan_end(cx, kept)
+}

@@ -1,0 +1,49 @@
+//! POST /v1/credits: money given without a charge (gateway-api). Disabled until the tenant enables it for an
+//! account.
+
+use crate::api::rules::{Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::transaction::actions::{NewCredit, credit_rules};
+use crate::api::transaction::{Transaction, TransactionType};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::options::Surface;
+use crate::sandbox::processing::need_currency;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{charges, payouts, tokens};
+
+/// Makes a credit; its account is chosen as a charge's is. The documents know no `reference` of a credit: their
+/// surface does not either.
+pub(crate) fn create(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    mut new: NewCredit,
+) -> Result<Transaction, Refusal> {
+    let owner = asked.owner()?;
+    let reference = new.reference.take().filter(|_| cx.world.options.surface == Surface::Public);
+    let mut problems = Problems::default();
+    let text = reference.as_deref();
+    problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);
+    let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
+    let resolved = payouts::method_of(cx, &owner, new.method.take(), problems)?;
+    let resolved = resolved.ok_or_else(Refusal::broken)?;
+    let merchant = cx.merchant(&owner.merchant)?;
+    let kind = &resolved.method.shown.kind;
+    let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
+    let account = merchant.account(owner.mode, kind, named, of_key)?;
+    cx.policy(&owner.merchant)?.need_credits(&account.id)?;
+    need_currency(account, new.currency.as_deref())?;
+    if let Some(token) = &resolved.token {
+        tokens::end(cx, token)?;
+    }
+    let credit = Transaction {
+        kind: TransactionType::Credit,
+        account_id: account.id.clone(),
+        amount: new.amount.unwrap_or(0),
+        currency: account.currency.clone(),
+        reference,
+        ..Transaction::default()
+    };
+    let mut kept = payouts::make(cx, owner, credit, resolved.method)?;
+    payouts::authorize(cx, &mut kept)?;
+    charges::answer(kept)
+}

@@ -1,0 +1,82 @@
+//! Money that goes to a payer, as a refund or as a credit: made, authorised or declined, and captured by the
+//! daily run after the charges of that day (gateway-api, States and transitions).
+
+use chrono::TimeDelta;
+
+use crate::api::method::MethodRef;
+use crate::api::rules::FieldProblem;
+use crate::api::transaction::{Transaction, TransactionStatus};
+use crate::api::wire::Timestamp;
+use crate::sandbox::charges::{CAPTURE_HOUR, KIND, emit};
+use crate::sandbox::due::{self, Due};
+use crate::sandbox::lists::{Kept, Owner};
+use crate::sandbox::methods::{KeptMethod, Resolved, resolve};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::{self, Change, KeptTransaction};
+
+/// How long after the charges the daily run takes refunds and credits.
+const AFTER_CHARGES: TimeDelta = TimeDelta::milliseconds(1);
+
+/// The method of a request, checked. What is wrong with its own fields comes together with the `problems` of
+/// the request's; a number or date that is wrong comes alone (service-facts, 22, 23).
+pub(crate) fn method_of(
+    cx: &Cx<'_>,
+    owner: &Owner,
+    method: Option<MethodRef>,
+    mut problems: Vec<FieldProblem>,
+) -> Result<Option<Resolved>, Refusal> {
+    if matches!(&method, None | Some(MethodRef::Id(_))) {
+        Refusal::fields("", &problems)?;
+    }
+    let resolved = method.map(|method| resolve(cx, owner, method)).transpose()?;
+    if let Some(resolved) = &resolved {
+        problems.extend(resolved.method.problems.iter().cloned().map(|mut problem| {
+            problem.context = format!("{}.{}", resolved.parent, problem.context);
+            problem
+        }));
+        Refusal::fields("", &problems)?;
+        resolved.method.check("method", cx.now)?;
+    }
+    Ok(resolved)
+}
+
+/// Makes a refund or a credit, still pending, of what its room knows of it.
+pub(crate) fn make(
+    cx: &mut Cx<'_>,
+    owner: Owner,
+    object: Transaction,
+    method: KeptMethod,
+) -> Result<KeptTransaction, Refusal> {
+    let sequence = cx.next();
+    let now = Some(Timestamp(cx.now));
+    let object = Transaction {
+        id: cx.id(),
+        status: TransactionStatus::Pending,
+        created: now,
+        modified: now,
+        method: Some(method.shown.clone()),
+        ..object
+    };
+    let kept = Kept { owner, sequence, object, inside: method };
+    cx.create(KIND, &kept.owner.key(), &kept.object.id, &kept)?;
+    transactions::note_reference(cx, &kept)?;
+    emit(cx, &kept, "transaction.created")?;
+    Ok(kept)
+}
+
+/// Has it authorised, or declined as its method is. Tells which.
+pub(crate) fn authorize(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<bool, Refusal> {
+    if let Some(code) = kept.inside.class.failure.clone() {
+        kept.object.failure_code = Some(code);
+        transactions::apply(cx, kept, Change::Decline)?;
+        return Ok(false);
+    }
+    kept.object.authorization_code = Some(cx.fresh("auth", 6).to_uppercase());
+    transactions::apply(cx, kept, Change::Authorize)?;
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    let time = merchant.next_at(cx.now, CAPTURE_HOUR);
+    let time = time.checked_add_signed(AFTER_CHARGES).unwrap_or(time);
+    due::schedule(cx, time, &Due::Capture { id: kept.object.id.clone() })?;
+    Ok(true)
+}

@@ -1,0 +1,186 @@
+//! Refunds: a charge's money given back, all at once or in parts (gateway-api, POST
+//! /v1/charges/{chargeId}/refund; service-facts, 33, 43, 50, 51, 54).
+//!
+//! A refund of an unsettled bank charge waits for it: it is performed when the charge is completed, and fails
+//! when the charge does. `amount_refunded` counts those that wait, since they are promised.
+
+use chrono::Months;
+
+use crate::api::method::PaymentMethod;
+use crate::api::transaction::actions::{NewRefund, refund_rules};
+use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::charges::{self, emit};
+use crate::sandbox::lists::Owner;
+use crate::sandbox::methods::{KeptMethod, Resolved};
+use crate::sandbox::processing::need_same_currency;
+use crate::sandbox::recur::for_later;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
+use crate::sandbox::{captures, payouts, tokens};
+
+/// How long after a charge it can be refunded (gateway-api, Limits).
+const WINDOW: Months = Months::new(6);
+/// Why a refund fails whose charge did (service-facts, part 2).
+const CHARGE_FAILED: &str = "ach_deferred_refund_rejected_charge_failed";
+
+fn list_of(charge: &str) -> String {
+    format!("refund/{charge}")
+}
+
+/// The refunds of a charge, oldest first, whatever became of them.
+pub(crate) fn of(cx: &Cx<'_>, charge: &str) -> Result<Vec<KeptTransaction>, Refusal> {
+    let ids = cx.ids(&list_of(charge), 0, u64::MAX)?;
+    let found = ids.iter().rev().map(|id| cx.any(charges::KIND, id));
+    let found: Vec<Option<KeptTransaction>> = found.collect::<Result<_, Refusal>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// Has a charge refunds that are neither voided nor failed? It cannot be voided then.
+pub(crate) fn are_outstanding(cx: &Cx<'_>, charge: &str) -> Result<bool, Refusal> {
+    use TransactionStatus as S;
+    let stands = |refund: &KeptTransaction| match refund.object.status {
+        S::Pending | S::Authorized | S::Completed => true,
+        S::Voided | S::Failed | S::Other(_) => false,
+    };
+    Ok(of(cx, charge)?.iter().any(stands))
+}
+
+/// POST /v1/charges/{id}/refund.
+pub(crate) fn create(
+    cx: &mut Cx<'_>,
+    asked: &Asked,
+    mut new: NewRefund,
+) -> Result<Transaction, Refusal> {
+    let owner = asked.owner()?;
+    let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
+    let problems = refund_rules(&new);
+    let other = payouts::method_of(cx, &owner, new.method.take(), problems)?;
+    need_refundable(cx, &charge)?;
+    if let Some(other) = &other {
+        need_same_type(cx, &charge, other)?;
+    }
+    need_same_currency(&charge.object, new.currency.as_deref())?;
+    let amount = new.amount.unwrap_or(0);
+    need_balance(&charge.object, amount)?;
+    if let Some(token) = other.as_ref().and_then(|other| other.token.as_ref()) {
+        tokens::end(cx, token)?;
+    }
+    let method = other.map_or_else(|| for_later(charge.inside.clone()), |other| other.method);
+    let refund = Transaction { amount, data: new.data, ..blank(&charge.object) };
+    charges::answer(begin(cx, owner, &mut charge, refund, method)?)
+}
+
+/// Makes a refund, and performs it unless it has to wait for its charge.
+fn begin(
+    cx: &mut Cx<'_>,
+    owner: Owner,
+    charge: &mut KeptTransaction,
+    refund: Transaction,
+    method: KeptMethod,
+) -> Result<KeptTransaction, Refusal> {
+    let waits = !charge.inside.is_card() && charge.object.status == TransactionStatus::Authorized;
+    let mut kept = payouts::make(cx, owner, refund, method)?;
+    cx.list_add(&list_of(&charge.object.id), kept.sequence, &kept.object.id)?;
+    if waits {
+        emit(cx, &kept, "transaction.pending_parent_settlement")?;
+    } else if !payouts::authorize(cx, &mut kept)? {
+        return Ok(kept);
+    }
+    count(cx, charge, kept.object.amount)?;
+    Ok(kept)
+}
+
+/// A refund of this charge, without an amount.
+fn blank(charge: &Transaction) -> Transaction {
+    Transaction {
+        kind: TransactionType::Refund,
+        account_id: charge.account_id.clone(),
+        currency: charge.currency.clone(),
+        auto_capture: Some(true),
+        charge_id: Some(charge.id.clone()),
+        ..Transaction::default()
+    }
+}
+
+/// Settled, or on its way to it by itself, and not older than six months by the merchant's calendar.
+fn need_refundable(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<(), Refusal> {
+    use TransactionStatus as S;
+    let fits = match charge.object.status {
+        S::Completed => true,
+        S::Authorized => !captures::is_hold(&charge.object),
+        S::Pending | S::Voided | S::Failed | S::Other(_) => false,
+    };
+    let merchant = cx.merchant(&charge.owner.merchant)?;
+    let made = charge.object.created.map_or(cx.now, |time| time.0);
+    let last = merchant.today(made).checked_add_months(WINDOW);
+    if last.is_some_and(|last| merchant.today(cx.now) > last) {
+        let text = "The charge is too old to be refunded";
+        return Err(Refusal::rule("not_valid_for_transaction_status", text));
+    }
+    if fits { Ok(()) } else { Err(unfit()) }
+}
+
+/// Another method needs the tenant's consent, and has to be of the charge's type (service-facts, 54).
+fn need_same_type(cx: &Cx<'_>, charge: &KeptTransaction, other: &Resolved) -> Result<(), Refusal> {
+    cx.policy(&charge.owner.merchant)?.need_other_method(&charge.object.account_id)?;
+    let kind = |method: &PaymentMethod| method.kind.clone();
+    if kind(&other.method.shown) == kind(&charge.inside.shown) {
+        return Ok(());
+    }
+    let text = "Payment method type does not fit the charge";
+    Err(Refusal::rule("incorrect_payment_type", text))
+}
+
+fn need_balance(charge: &Transaction, amount: i64) -> Result<(), Refusal> {
+    let left = charge.amount.saturating_sub(charge.amount_refunded.unwrap_or(0));
+    if amount <= left {
+        return Ok(());
+    }
+    let text = "Amount of refund exceeds the remaining balance";
+    Err(Refusal::rule("refund_exceeds_transaction", text))
+}
+
+/// Counts so much more, or less, as refunded of a charge.
+fn count(cx: &mut Cx<'_>, charge: &mut KeptTransaction, amount: i64) -> Result<(), Refusal> {
+    let refunded = charge.object.amount_refunded.unwrap_or(0).checked_add(amount);
+    charge.object.amount_refunded = Some(refunded.ok_or_else(Refusal::broken)?);
+    transactions::changed(cx, charge)
+}
+
+/// A refund was voided, or its money came back: its charge has so much more left.
+pub(crate) fn take_back(cx: &mut Cx<'_>, refund: &KeptTransaction) -> Result<(), Refusal> {
+    let charge = refund.object.charge_id.as_deref().unwrap_or_default();
+    let found: Option<KeptTransaction> = cx.any(charges::KIND, charge)?;
+    match found {
+        Some(mut charge) => count(cx, &mut charge, refund.object.amount.saturating_neg()),
+        None => Ok(()),
+    }
+}
+
+fn waiting(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<Vec<KeptTransaction>, Refusal> {
+    let mut all = of(cx, &charge.object.id)?;
+    all.retain(|refund| refund.object.status == TransactionStatus::Pending);
+    Ok(all)
+}
+
+/// A charge is completed: what waited for that is performed.
+pub(crate) fn perform(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(), Refusal> {
+    for mut refund in waiting(cx, charge)? {
+        if !payouts::authorize(cx, &mut refund)? {
+            count(cx, charge, refund.object.amount.saturating_neg())?;
+        }
+    }
+    Ok(())
+}
+
+/// The money of a charge did not arrive: what waited for it fails.
+pub(crate) fn reject(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(), Refusal> {
+    for mut refund in waiting(cx, charge)? {
+        refund.object.failure_code = Some(CHARGE_FAILED.to_owned());
+        transactions::apply(cx, &mut refund, Change::Decline)?;
+        count(cx, charge, refund.object.amount.saturating_neg())?;
+    }
+    Ok(())
+}

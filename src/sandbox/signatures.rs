@@ -1,0 +1,70 @@
+//! Signatures of transactions (gateway-api, POST /v1/transactions/{transactionId}/sign; service-facts, 48, 49).
+
+use serde_json::Value;
+
+use crate::api::transaction::TransactionStatus;
+use crate::api::transaction::actions::{Signature, Signed, signature_rules};
+use crate::api::wire::Timestamp;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lenient;
+use crate::sandbox::lists::{Kept, KindOf};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::{self, KeptTransaction, unfit};
+
+const KIND: KindOf = KindOf { word: "signature", name: "Signature" };
+
+/// Keeps the one signature of a transaction.
+pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: Signature) -> Result<Signed, Refusal> {
+    let owner = asked.owner()?;
+    let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
+    let mut problems = signature_rules(&new);
+    let gratuity = gratuity(asked)?;
+    if gratuity < 0 {
+        let mut more = crate::api::rules::Problems::default();
+        more.amount("gratuity", "Gratuity", gratuity, 0);
+        problems.extend(more.into_list());
+    }
+    Refusal::fields("", &problems)?;
+    need_signable(&kept, gratuity)?;
+    let Signature { mime_type, data, id: _, created: _ } = new;
+    let id = cx.id();
+    let signature = Signature { mime_type, data, ..Signature::default() };
+    let (id, created) = (Some(id), Some(Timestamp(cx.now)));
+    let object = Signature { id: id.clone(), created, ..signature.clone() };
+    let sequence = cx.next();
+    let stored = Kept { owner: owner.clone(), sequence, object, inside: () };
+    cx.create(KIND, &owner.key(), id.as_deref().unwrap_or_default(), &stored)?;
+    kept.object.signature_id = id;
+    transactions::changed(cx, &mut kept)?;
+    Ok(Signed { transaction: kept.object, signature })
+}
+
+/// Once, and nothing that came to nothing; what is captured takes no gratuity any more.
+fn need_signable(kept: &KeptTransaction, gratuity: i64) -> Result<(), Refusal> {
+    use TransactionStatus as S;
+    let fits = match kept.object.status {
+        S::Pending | S::Authorized => true,
+        S::Completed => gratuity == 0,
+        S::Voided | S::Failed | S::Other(_) => false,
+    };
+    if fits && kept.object.signature_id.is_none() { Ok(()) } else { Err(unfit()) }
+}
+
+/// The gratuity that a client sends along; the documents know none, and it is not kept.
+fn gratuity(asked: &Asked) -> Result<i64, Refusal> {
+    let body: Value = lenient::read(asked.json()?)?;
+    match body.get("gratuity") {
+        None => Ok(0),
+        Some(value) => {
+            let wrong = || Refusal::field("gratuity", "invalid", "Value is invalid");
+            value.as_i64().ok_or_else(wrong)
+        }
+    }
+}
+
+/// GET /v1/signatures/{id}.
+pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Signature, Refusal> {
+    let kept: Kept<Signature, ()> = cx.find(KIND, &asked.owner()?, asked.parameter(0))?;
+    Ok(kept.object)
+}

@@ -1,0 +1,21 @@
+//! POST /v1/transactions/{id}/void: a charge, refund or credit is taken back before it is settled (gateway-api).
+
+use crate::api::transaction::Transaction;
+use crate::api::transaction::actions::{NewVoid, void_rules};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::refunds;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::{self, Change, unfit};
+
+/// Voids; a charge only when none of its refunds stands.
+pub(crate) fn void(cx: &mut Cx<'_>, asked: &Asked, new: NewVoid) -> Result<Transaction, Refusal> {
+    let mut kept = transactions::find(cx, &asked.owner()?, asked.parameter(0))?;
+    Refusal::fields("", &void_rules(&new))?;
+    if refunds::are_outstanding(cx, &kept.object.id)? {
+        return Err(unfit());
+    }
+    kept.object.void_reference = new.reference.filter(|text| !text.is_empty());
+    transactions::apply(cx, &mut kept, Change::Void)?;
+    Ok(kept.object)
+}
