@@ -1,9 +1,11 @@
-//! The exactly-once promise, tried from outside: a sandbox, a proxy that loses answers, and `reckon apply` killed at
-//! random moments. It uses nothing of `reckon` but the built program.
+//! The exactly-once promise, tried from outside: a sandbox, a proxy that loses answers, and a daemon killed at random
+//! moments, over documents of every kind. It uses nothing of `reckon` but the built program.
 //!
-//! `cargo build --release && cargo run --release --example kill_harness -- --documents 1000 --kills 50 --seed 1`
+//! `cargo build --release && cargo run --release --example kill_harness -- --documents 2000 --kills 30 --seed 1`, and
+//! once more with `--surface documented`.
 //!
-//! Ends with 1 if anything was made twice without being reported, or is missing without being held.
+//! The proxy loses 20 % of all answers after the effect and errors 10 % before it. Ends with 1 if anything was made or
+//! paid twice without being reported, is missing without being held, or if a daemon ended by itself.
 
 #![expect(clippy::print_stdout, reason = "a program for people")]
 #![expect(clippy::disallowed_methods, reason = "it waits for real processes in real time")]
@@ -35,7 +37,7 @@ mod stand;
 #[path = "rig/tree.rs"]
 mod tree;
 
-/// Kills `reckon apply` at random moments and counts what it left.
+/// Kills the daemon, or `reckon apply`, at random moments and counts what it left.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The program.
@@ -45,10 +47,16 @@ struct Arguments {
     #[arg(long)]
     work: Option<PathBuf>,
     /// How many documents.
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 2_000)]
     documents: usize,
+    /// Which documents.
+    #[arg(long, value_enum, default_value = "every")]
+    kinds: tree::Kinds,
+    /// What is killed.
+    #[arg(long, value_enum, default_value = "daemon")]
+    victim: kill::Victim,
     /// How many kills.
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 30)]
     kills: usize,
     /// The seed of the tree, the losses and the kills.
     #[arg(long, default_value_t = 1)]
@@ -75,11 +83,13 @@ struct Arguments {
 #[tokio::main]
 async fn main() -> Result<ExitCode, Failed> {
     let arguments = Arguments::parse();
-    let Arguments { documents, kills, seed, surface, odds, .. } = arguments;
+    let Arguments { documents, kinds, victim, kills, seed, surface, odds, .. } = arguments;
     let temporary =
         || std::env::temp_dir().join(format!("reckon-kill-{seed}-{}", std::process::id()));
     let folder = arguments.work.unwrap_or_else(temporary);
     let trial = kill::Trial {
+        victim,
+        kinds,
         binary: arguments.binary,
         folder: folder.clone(),
         documents,

@@ -26,16 +26,23 @@ mod stand;
 #[path = "../examples/rig/tree.rs"]
 mod tree;
 
-async fn check(surface: &str, seed: u64) {
+async fn check(victim: kill::Victim, kinds: tree::Kinds, surface: &str, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let trial = kill::Trial {
+        victim,
+        kinds,
         binary: PathBuf::from(env!("CARGO_BIN_EXE_reckon")),
         folder: folder.path().to_owned(),
         documents: 60,
         kills: 5,
         seed,
         surface: surface.to_owned(),
-        odds: proxy::Odds { lose_per_mille: 150, error_per_mille: 50, delay_ms_max: 300 },
+        odds: proxy::Odds {
+            lose_per_mille: 200,
+            error_per_mille: 100,
+            delay_ms_max: 300,
+            spare_reads: victim == kill::Victim::Apply,
+        },
         moments_ms: [30, 300],
         waits: ["1s".to_owned(), "1s".to_owned()],
     };
@@ -46,10 +53,15 @@ async fn check(surface: &str, seed: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_doubled_or_forgotten_by_kills_and_lost_answers() {
-    check("public", 1).await;
+    check(kill::Victim::Apply, tree::Kinds::Mixed, "public", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_that_is_killed_neither_doubles_nor_forgets_a_document_of_any_kind() {
+    check(kill::Victim::Daemon, tree::Kinds::Every, "public", 3).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_two_documents_alone_are_enough_for_that() {
-    check("documented", 2).await;
+    check(kill::Victim::Apply, tree::Kinds::Mixed, "documented", 2).await;
 }

@@ -69,7 +69,7 @@ pub(crate) async fn run(
 async fn measure(bench: &Bench, settled: &Settled) -> Result<Cost, Failed> {
     let Settled { stand, tree, listen, first_apply: _ } = settled;
     bench.progress.say(&format!("{} documents: edits", tree.len()));
-    let odds = Odds { lose_per_mille: 0, error_per_mille: 0, delay_ms_max: 0 };
+    let odds = Odds { lose_per_mille: 0, error_per_mille: 0, delay_ms_max: 0, spare_reads: true };
     let proxy = Proxy::start(stand.sandbox.address, odds, 0).await?;
     settled.behind(Some(proxy.address))?;
     let mut daemon = Daemon::start(stand, *listen).await?;

@@ -7,22 +7,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use data_encoding::BASE32_NOPAD;
-use http::Method;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::connection::Failed;
-use crate::control;
 use crate::settings::PARTNER;
 use crate::stand::Stand;
+use crate::tree::every::{cents_of_clone, merchant_in};
 use crate::tree::{Document, address};
 
-/// The kinds that leave something at the service, and where the sandbox shows it.
-const KINDS: [(&str, &str); 4] = [
-    ("Contact", "contacts"),
-    ("Invoice", "invoices"),
-    ("SavedMethod", "cards"),
-    ("RecurringCharge", "recurring_charges"),
+#[path = "money.rs"]
+mod money;
+
+pub(crate) use money::objects;
+
+/// The kinds that leave something at the service, and where the sandbox shows it. A merchant leaves nothing.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("MerchantApplication", &["applications"]),
+    ("Merchant", &[]),
+    ("Contact", &["contacts"]),
+    ("Invoice", &["invoices"]),
+    ("SavedMethod", &["cards", "banks"]),
+    ("RecurringCharge", &["recurring_charges"]),
 ];
 
 /// What `reckon intents` says.
@@ -34,11 +40,13 @@ pub(crate) struct Told {
     open: BTreeSet<String>,
     /// How often a resource was made again without proof.
     remade: BTreeMap<String, usize>,
+    /// Resources that are ready.
+    ready: BTreeSet<String>,
 }
 
 impl Told {
-    /// Reads the answer of `reckon intents -o json`.
-    pub(crate) fn read(answer: &Value) -> Result<Self, Failed> {
+    /// Reads the answers of `reckon intents -o json` and of `reckon get -o json`.
+    pub(crate) fn read(answer: &Value, resources: &Value) -> Result<Self, Failed> {
         let list = |field: &str| -> Result<Vec<Value>, Failed> {
             let list = answer.get(field).and_then(Value::as_array).cloned();
             list.ok_or_else(|| format!("`intents` has no `{field}`").into())
@@ -57,7 +65,21 @@ impl Told {
         for item in list("remade")? {
             add(&mut told.remade, item.get("key").map(plain).unwrap_or_default());
         }
+        let items = resources.get("items").and_then(Value::as_array);
+        let items = items.ok_or("`get` has no `items`")?.iter();
+        let ready = items.filter(|item| item.get("ready") == Some(&Value::Bool(true)));
+        told.ready = ready
+            .map(|item| {
+                let word = |field: &str| item.get(field).map(plain).unwrap_or_default();
+                format!("{}/{}/{}", word("kind"), word("namespace"), word("name"))
+            })
+            .collect();
         Ok(told)
+    }
+
+    /// Is there an intent of the resource that is not done?
+    fn is_open(&self, key: &str) -> bool {
+        self.open.contains(key)
     }
 }
 
@@ -88,43 +110,60 @@ struct Row {
 pub(crate) struct Verdict {
     rows: Vec<(&'static str, Row)>,
     held: BTreeMap<String, usize>,
+    remade: BTreeMap<String, usize>,
+    payments: money::Payments,
 }
 
 impl Verdict {
     /// Is nothing doubled, missing or foreign without having been told?
     pub(crate) fn is_good(&self) -> bool {
-        self.rows
-            .iter()
-            .all(|(_, row)| row.doubled.is_empty() && row.missing.is_empty() && row.strangers == 0)
+        let is_good =
+            |row: &Row| row.doubled.is_empty() && row.missing.is_empty() && row.strangers == 0;
+        self.rows.iter().all(|(_, row)| is_good(row)) && self.payments.is_good()
     }
 }
 
-/// Compares the sandbox with the documents.
-pub(crate) async fn judge(stand: &Stand, tree: &[Document], told: Told) -> Result<Verdict, Failed> {
+/// Compares the sandbox with the documents; so many charges were there before them.
+pub(crate) async fn judge(
+    stand: &Stand,
+    tree: &[Document],
+    before: usize,
+    told: Told,
+) -> Result<Verdict, Failed> {
     let mut rows = Vec::new();
     // Places of documents that others cannot build upon.
     let mut stuck = BTreeSet::new();
-    for (kind, path) in KINDS {
-        let path = format!("/_sandbox/objects/{path}");
-        let lines = control::ask(stand.sandbox.address, Method::GET, &path, None).await?;
+    for (kind, paths) in KINDS {
         let mut found = BTreeMap::new();
-        for line in lines.lines().filter(|line| !line.is_empty()) {
-            add(&mut found, name_of(kind, &serde_json::from_str(line)?));
+        for path in paths {
+            objects(stand, path).await?.iter().for_each(|one| add(&mut found, name_of(kind, one)));
         }
         let mut row = Row::default();
         let of_kind = tree.iter().enumerate().filter(|(_, document)| document.kind == kind);
         for (place, document) in of_kind {
-            let count = found.remove(&expected(document)).unwrap_or(0);
+            let is_ready = kind == "Merchant" && told.ready.contains(&key_of(document));
+            let count = found.remove(&expected(document)).unwrap_or(usize::from(is_ready));
             if count == 0 || told.open.contains(&key_of(document)) {
                 stuck.insert(place);
             }
-            let is_blocked = document.needs.is_some_and(|needs| stuck.contains(&needs));
+            let is_blocked = document.needs.is_some_and(|needs| stuck.contains(&needs))
+                || waits_for_another(tree, document, &told);
             row.count(document, count, is_blocked, &told);
         }
         row.strangers = found.values().sum();
         rows.push((kind, row));
     }
-    Ok(Verdict { rows, held: told.held })
+    let payments = money::Payments::look(stand, tree, before, &told).await?;
+    Ok(Verdict { rows, held: told.held, remade: told.remade, payments })
+}
+
+/// What nothing marks is made one after the other: while one of a merchant is not settled, the others wait.
+fn waits_for_another(tree: &[Document], document: &Document, told: &Told) -> bool {
+    let alike = |other: &&Document| {
+        cents_of_clone(other).is_some() && merchant_in(other) == merchant_in(document)
+    };
+    cents_of_clone(document).is_some()
+        && tree.iter().filter(alike).any(|other| told.is_open(&key_of(other)))
 }
 
 impl Row {
@@ -153,9 +192,10 @@ fn key_of(document: &Document) -> String {
 /// The name that a document's object carries at the service.
 fn expected(document: &Document) -> String {
     let source_id = format!("{PARTNER}:{}", key_of(document));
-    match document.kind {
-        "Contact" => address(&document.name),
-        "Invoice" => source_id,
+    match (document.kind, cents_of_clone(document)) {
+        ("Contact", _) => address(&document.name),
+        ("Invoice", _) => source_id,
+        (_, Some(cents)) => format!("clone of {cents}"),
         _ => mark(&source_id),
     }
 }
@@ -173,20 +213,22 @@ fn name_of(kind: &str, object: &Value) -> String {
     match kind {
         "Contact" => word("/email_addresses/0/address").to_owned(),
         "Invoice" => word("/source_id").to_owned(),
-        "SavedMethod" => word("/reference").to_owned(),
+        "SavedMethod" | "MerchantApplication" => word("/reference").to_owned(),
         _ => {
             let inside = word("/description").trim_end().strip_suffix(']');
-            inside.and_then(|text| text.rsplit_once('[')).map_or("", |(_, mark)| mark).to_owned()
+            let mark = inside.and_then(|text| text.rsplit_once('[')).map(|(_, mark)| mark);
+            let cents = object.get("amount").map(Value::to_string).unwrap_or_default();
+            mark.map_or_else(|| format!("clone of {cents}"), str::to_owned)
         }
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rows, held } = self;
+        let Self { rows, held, remade, payments } = self;
         writeln!(
             f,
-            "{:16} {:>9} {:>7} {:>7} {:>8} {:>7} {:>8} {:>8} {:>9}",
+            "{:20} {:>9} {:>7} {:>7} {:>8} {:>7} {:>8} {:>8} {:>9}",
             "kind",
             "documents",
             "once",
@@ -202,11 +244,15 @@ impl fmt::Display for Verdict {
             let (doubled, missing) = (doubled.len(), missing.len());
             writeln!(
                 f,
-                "{kind:16} {documents:>9} {once:>7} {remade:>7} {doubled:>8} {held:>7} {blocked:>8} {missing:>8} {strangers:>9}"
+                "{kind:20} {documents:>9} {once:>7} {remade:>7} {doubled:>8} {held:>7} {blocked:>8} {missing:>8} {strangers:>9}"
             )?;
         }
+        write!(f, "{payments}")?;
         for (effect, count) in held {
             writeln!(f, "held for a person: {count} of {effect}")?;
+        }
+        for (key, count) in remade {
+            writeln!(f, "made again without proof, and told: {key}, {count} times")?;
         }
         for (_, row) in rows {
             for key in &row.doubled {

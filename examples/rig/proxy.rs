@@ -1,7 +1,7 @@
 //! A reverse proxy that loses answers, in front of a sandbox on plain HTTP.
 //!
-//! Only requests that change something are harmed: the answer is lost after the effect, or there is an error before
-//! it. The sandbox's control paths are refused and counted: a client that calls one would be seen.
+//! The answer is lost after the effect, or there is an error before it; where reads are spared, only requests that
+//! change something are harmed. The sandbox's control paths are refused and counted: a client that calls one would be seen.
 
 use std::fmt;
 use std::io;
@@ -30,14 +30,17 @@ const WHOLE: u64 = 1_000;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Odds {
     /// How often an answer is lost after the effect, from 0 to 1.
-    #[arg(long = "lose", default_value = "0.15", value_parser = per_mille)]
+    #[arg(long = "lose", default_value = "0.2", value_parser = per_mille)]
     pub(crate) lose_per_mille: u64,
     /// How often there is an error before the effect: a 503 or a broken connection.
-    #[arg(long = "error", default_value = "0.05", value_parser = per_mille)]
+    #[arg(long = "error", default_value = "0.1", value_parser = per_mille)]
     pub(crate) error_per_mille: u64,
     /// The longest delay of a request, in milliseconds.
     #[arg(long = "delay", default_value_t = 20)]
     pub(crate) delay_ms_max: u64,
+    /// Harms only requests that change something.
+    #[arg(long)]
+    pub(crate) spare_reads: bool,
 }
 
 /// Reads `0.15` as 150, without a float.
@@ -62,6 +65,7 @@ enum Fate {
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     reads: AtomicU64,
+    reads_lost: AtomicU64,
     changes: AtomicU64,
     lost: AtomicU64,
     refused: AtomicU64,
@@ -72,7 +76,7 @@ pub(crate) struct Counts {
 impl Counts {
     /// Requests that reached the sandbox, whether their answer was lost or not.
     pub(crate) fn forwarded(&self) -> u64 {
-        [&self.reads, &self.changes, &self.lost]
+        [&self.reads, &self.reads_lost, &self.changes, &self.lost]
             .iter()
             .map(|count| count.load(Ordering::SeqCst))
             .sum()
@@ -91,14 +95,14 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { reads, changes, lost, refused, broken, control } = self;
-        let [reads, changes, lost, refused, broken, control] =
-            [reads, changes, lost, refused, broken, control]
+        let Self { reads, reads_lost, changes, lost, refused, broken, control } = self;
+        let [reads, reads_lost, changes, lost, refused, broken, control] =
+            [reads, reads_lost, changes, lost, refused, broken, control]
                 .map(|count| count.load(Ordering::SeqCst));
         write!(
             f,
-            "{reads} reads and {changes} changes passed; {lost} answers lost after the effect; before it {refused} \
-             refused with 503 and {broken} broken off; {control} calls of control paths refused"
+            "{reads} reads and {changes} changes passed; {lost} answers lost after the effect, {reads_lost} of reads; \
+             {refused} refused before it with 503 and {broken} broken off; {control} calls of control paths refused"
         )
     }
 }
@@ -191,8 +195,9 @@ impl Shared {
                 let request = whole(request).await.map_err(io::Error::other)?;
                 let answer = behind.lock().await.send(request).await.map_err(io::Error::other)?;
                 match (fate, changes) {
-                    (Fate::Lose, _) => {
-                        count(&self.counts.lost);
+                    (Fate::Lose, changes) => {
+                        let Counts { reads_lost, lost, .. } = &self.counts;
+                        count(if changes { lost } else { reads_lost });
                         return Err(io::Error::other("lost after the effect"));
                     }
                     (_, true) => count(&self.counts.changes),
@@ -203,12 +208,12 @@ impl Shared {
         }
     }
 
-    /// What happens to the next request that changes something, and how late.
+    /// What happens to the next request, and how late.
     fn draw(&self, changes: bool) -> (Fate, Duration) {
-        if !changes || self.calm.load(Ordering::SeqCst) {
+        let Odds { lose_per_mille, error_per_mille, delay_ms_max, spare_reads } = self.odds;
+        if self.calm.load(Ordering::SeqCst) || (spare_reads && !changes) {
             return (Fate::Pass, Duration::ZERO);
         }
-        let Odds { lose_per_mille, error_per_mille, delay_ms_max } = self.odds;
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         let delay = Duration::from_millis(random.below(delay_ms_max.saturating_add(1)));
         let lot = random.below(WHOLE);

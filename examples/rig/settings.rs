@@ -42,11 +42,11 @@ pub(crate) fn write(folder: &Path, settings: &Settings) -> io::Result<()> {
          partner:\n  name: {PARTNER}\n  client_id: {{env: RECKON_CLIENT_ID}}\n  \
          client_secret: {{env: RECKON_CLIENT_SECRET}}\n  redirect_uri: {redirect_uri}\n\
          service:\n  base_url: {base_url}\n  web_url: {base_url}\n  portal_url: {base_url}\n{ca_file}  timeout: {timeout}\n\
-         secrets:\n  env: [CODE_*]\n\
+         secrets:\n  env: [CODE_*]\n  attachments: files\n\
          policy:\n  amounts: decimal\n\
          doubt:\n  grace: {grace}\n  contact: recreate\n\
          specs: specs\nstate: {state}\nlisten: {listen}\n"
     );
-    fs::create_dir_all(folder)?;
+    fs::create_dir_all(folder.join("files"))?;
     fs::write(folder.join("reckon.yaml"), text)
 }

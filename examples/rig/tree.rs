@@ -10,6 +10,9 @@ use std::path::Path;
 
 use crate::random::Random;
 
+#[path = "every.rs"]
+pub(crate) mod every;
+
 /// Documents for each merchant of a mixed tree.
 const DOCUMENTS_PER_MERCHANT: usize = 2_000;
 /// Files in one folder: larger folders are slow to list and to look at.
@@ -80,6 +83,8 @@ pub(crate) enum Kinds {
     /// A merchant for every 2,000 documents; of the rest 40 % contacts, 30 % invoices, 20 % saved methods and
     /// 10 % recurring charges.
     Mixed,
+    /// Every kind, and every sort of it.
+    Every,
 }
 
 /// One document.
@@ -100,6 +105,7 @@ pub(crate) fn documents(kinds: Kinds, count: usize, seed: u64) -> Result<Vec<Doc
     let (merchants, least) = match kinds {
         Kinds::Contacts => (1, 2),
         Kinds::Mixed => (count.div_ceil(DOCUMENTS_PER_MERCHANT), 20),
+        Kinds::Every => return every::documents(count, seed),
     };
     if count < least {
         return Err(format!("{count} documents are too few for this tree: at least {least}"));
@@ -107,7 +113,7 @@ pub(crate) fn documents(kinds: Kinds, count: usize, seed: u64) -> Result<Vec<Doc
     let rest = count.saturating_sub(merchants);
     let part = |hundredths: usize| rest.saturating_mul(hundredths) / 100;
     let [invoices, methods, recurring] = match kinds {
-        Kinds::Contacts => [0, 0, 0],
+        Kinds::Contacts | Kinds::Every => [0, 0, 0],
         Kinds::Mixed => [part(30), part(20), part(10)],
     };
     let contacts = rest.saturating_sub(invoices.saturating_add(methods).saturating_add(recurring));
