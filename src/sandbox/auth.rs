@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::Auth;
 use crate::sandbox::asked::Caller;
-use crate::sandbox::deauthorise;
 use crate::sandbox::merchants::{KeyEntry, KeyKind};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
+use crate::sandbox::{deauthorise, places};
 
 /// What a bearer token opens.
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,7 +46,10 @@ pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Call
         Auth::SecretKey => {
             let entry = by_key(cx, &basic(header)?)?;
             match entry.kind {
-                KeyKind::Secret => Ok(Caller::Key { owner: entry.owner, account: entry.account }),
+                KeyKind::Secret => {
+                    places::need_address(cx, &entry.owner.merchant)?;
+                    Ok(Caller::Key { owner: entry.owner, account: entry.account })
+                }
                 KeyKind::Public => Err(Refusal::not_authorized()),
             }
         }

@@ -4,12 +4,12 @@ use crate::api::Page;
 use crate::api::transaction::actions::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::sandbox::asked::Asked;
-use crate::sandbox::charges;
 use crate::sandbox::lists::{Owner, Paging};
 use crate::sandbox::processing::need_same_currency;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
+use crate::sandbox::{charges, places};
 
 /// Does it wait for a request, and not for the daily run?
 pub(crate) fn is_hold(object: &Transaction) -> bool {
@@ -54,6 +54,7 @@ pub(crate) fn capture(
     let owner = asked.owner()?;
     let mut kept = charges::find(cx, &owner, asked.parameter(0))?;
     Refusal::fields("", &capture_rules(&new))?;
+    places::need_country(cx, asked, &owner, &kept.object.account_id)?;
     cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
     if !is_hold(&kept.object) || kept.object.status != TransactionStatus::Authorized {
         return Err(unfit());

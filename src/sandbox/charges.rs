@@ -17,7 +17,7 @@ use crate::sandbox::recur::Start;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
-use crate::sandbox::{captures, events, outcomes, payouts, tokens};
+use crate::sandbox::{captures, events, outcomes, payouts, places, tokens};
 
 pub(crate) const KIND: KindOf = KindOf { word: "transaction", name: "Transaction" };
 
@@ -49,7 +49,7 @@ pub(crate) fn create(
     let owner = asked.owner()?;
     let problems = transaction::rules(&new);
     let resolved = payouts::method_of(cx, &owner, new.method.take(), problems)?;
-    let resolved = resolved.ok_or_else(Refusal::broken)?;
+    let mut resolved = resolved.ok_or_else(Refusal::broken)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
@@ -63,6 +63,7 @@ pub(crate) fn create(
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
+    places::judge(cx, asked, &owner, &account, &mut resolved.method);
     let fits = resolved.method.class.failure.is_none();
     let order = Order {
         owner,
@@ -104,7 +105,7 @@ pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
     let message = Message {
         facility: Some("payment_processor".to_owned()),
         entity_id: Some(transaction.to_owned()),
-        ..Message::new(code, &outcomes::text(code))
+        ..Message::new(outcomes::answered(code), &outcomes::text(code))
     };
     Refusal {
         status: outcomes::status(code),

@@ -9,7 +9,7 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::processing::need_currency;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use crate::sandbox::{charges, payouts, tokens};
+use crate::sandbox::{charges, payouts, places, tokens};
 
 /// Makes a credit; its account is chosen as a charge's is. The documents know no `reference` of a credit: their
 /// surface does not either.
@@ -25,7 +25,7 @@ pub(crate) fn create(
     problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);
     let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
     let resolved = payouts::method_of(cx, &owner, new.method.take(), problems)?;
-    let resolved = resolved.ok_or_else(Refusal::broken)?;
+    let mut resolved = resolved.ok_or_else(Refusal::broken)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
@@ -35,6 +35,7 @@ pub(crate) fn create(
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
+    places::judge(cx, asked, &owner, &account.id, &mut resolved.method);
     let credit = Transaction {
         kind: TransactionType::Credit,
         account_id: account.id.clone(),

@@ -33,7 +33,7 @@ pub(crate) enum Trouble {
     Delay,
     /// Break the connection, perform nothing.
     Reset,
-    /// 429 with `Retry-After`, perform nothing.
+    /// 429, or another status, with `Retry-After`; perform nothing.
     Throttle,
     /// An attempt at a notification reaches nobody.
     WebhookLost,
@@ -89,7 +89,7 @@ pub(crate) struct Fault {
     /// The status of an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
-    /// How long a delay lasts.
+    /// How long a delay lasts, or how long a throttled caller is told to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delay_ms: Option<u64>,
     /// Parts in a million of the matching requests that it strikes.
@@ -105,10 +105,9 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Reads an order: `{"method","path","fault","status","delay_ms","probability","seed","times"}`.
+    /// Reads an order: `{"method","path","fault","status","delay_ms","probability","seed","times"}`. Errors: 400
+    /// for a field that makes no sense, since an order that does something else than it says misleads a test.
     pub(crate) fn read(id: String, order: &Value) -> Result<Self, Refusal> {
-        let text = |name: &str| order.get(name).and_then(Value::as_str).map(str::to_owned);
-        let number = |name: &str| order.get(name).and_then(Value::as_u64);
         let word = order.get("fault").cloned().unwrap_or(Value::Null);
         let trouble =
             serde_json::from_value(word).map_err(|_| Refusal::invalid("Unknown fault"))?;
@@ -118,14 +117,14 @@ impl Fault {
         };
         Ok(Self {
             id,
-            method: text("method").map(|method| method.to_uppercase()),
-            path: text("path"),
+            method: text(order, "method")?.map(|method| method.to_uppercase()),
+            path: text(order, "path")?,
             trouble,
-            status: number("status").and_then(|status| u16::try_from(status).ok()),
-            delay_ms: number("delay_ms"),
+            status: number(order, "status")?.map(status).transpose()?,
+            delay_ms: number(order, "delay_ms")?,
             per_million,
-            seed: number("seed").unwrap_or(0),
-            times: number("times"),
+            seed: number(order, "seed")?.unwrap_or(0),
+            times: number(order, "times")?,
             seen: 0,
             struck: 0,
         })
@@ -178,6 +177,27 @@ pub(crate) fn pick(faults: &mut [Fault], method: &str, path: &str) -> Option<Fau
 pub(crate) fn pick_for_delivery(faults: &mut [Fault], path: &str) -> Option<Fault> {
     let mut faults = faults.iter_mut().filter(|fault| fault.trouble.is_of_webhooks());
     faults.find_map(|fault| fault.strikes("POST", path).then(|| fault.clone()))
+}
+
+fn text(order: &Value, name: &str) -> Result<Option<String>, Refusal> {
+    let Some(value) = order.get(name) else {
+        return Ok(None);
+    };
+    let wrong = || Refusal::invalid(&format!("`{name}` is a text"));
+    value.as_str().map(|text| Some(text.to_owned())).ok_or_else(wrong)
+}
+
+fn number(order: &Value, name: &str) -> Result<Option<u64>, Refusal> {
+    let Some(value) = order.get(name) else {
+        return Ok(None);
+    };
+    value.as_u64().map(Some).ok_or_else(|| Refusal::invalid(&format!("`{name}` is a whole number")))
+}
+
+/// A status that a server can answer with.
+fn status(number: u64) -> Result<u16, Refusal> {
+    let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
+    status.ok_or_else(|| Refusal::invalid("`status` is between 200 and 599"))
 }
 
 /// A number from 0 to 1, or its text, in parts of a million.

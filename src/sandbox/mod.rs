@@ -44,6 +44,7 @@ mod options;
 mod outbox;
 mod outcomes;
 mod payouts;
+mod places;
 mod policy;
 mod post;
 mod preview;

@@ -94,9 +94,19 @@ pub(crate) fn bank_name(routing: &str) -> &'static str {
     }
 }
 
+/// Why a payment from a country that its account does not take failed; it is answered as every caller is who may
+/// not come in (service-facts, 26).
+pub(crate) const COUNTRY_DENIED: &str = "not_authorized_country_denied";
+
+/// The code that a failure is answered with.
+pub(crate) fn answered(code: &str) -> &str {
+    if code == COUNTRY_DENIED { "not_authorized" } else { code }
+}
+
 /// The status that a failure is answered with.
 pub(crate) fn status(code: &str) -> StatusCode {
     match code {
+        COUNTRY_DENIED => StatusCode::UNAUTHORIZED,
         "ach_processing_error" | "card_processing_error" => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }
@@ -105,6 +115,7 @@ pub(crate) fn status(code: &str) -> StatusCode {
 /// The short text of a failure (service-facts, 20: every error has one).
 pub(crate) fn text(code: &str) -> String {
     let known = match code {
+        COUNTRY_DENIED => "Not authorized",
         "card_declined" => "Card declined",
         "card_declined_insufficient_funds" => "Card declined: insufficient funds",
         "card_declined_limit_exceeded" => "Card declined: limit exceeded",

@@ -1,7 +1,8 @@
 //! What the tenant set for a merchant: which accounts may have recurring charges, captures by request, credits
-//! and refunds to another method, whether a reference is required, the surcharges, and the product brand. Set by `/_sandbox/policy` alone.
+//! and refunds to another method, where calls may come from, whether a reference is required, the surcharges, and the
+//! product brand. Set by `/_sandbox/policy` alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,12 @@ pub(crate) struct Policy {
     pub(crate) credits_enabled: BTreeSet<String>,
     /// Accounts that may refund to another method of the same type (gateway-api, refund: not by default).
     pub(crate) other_method_enabled: BTreeSet<String>,
+    /// The addresses that may call with a secret key (gateway-api, `api_allowed_ip_address_ranges`); none: all.
+    pub(crate) allowed_addresses: Vec<String>,
+    /// The countries that an account takes operations from (gateway-api, `transaction_allowed_countries`).
+    pub(crate) allowed_countries: BTreeMap<String, BTreeSet<String>>,
+    /// The country of the addresses of a range.
+    pub(crate) ip_countries: BTreeMap<String, String>,
     /// The product brand that the merchant uses; none: the sandbox's own.
     pub(crate) brand: Option<String>,
     /// Surcharges in order; of each type the first one counts.

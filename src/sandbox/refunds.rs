@@ -18,7 +18,7 @@ use crate::sandbox::recur::for_later;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
-use crate::sandbox::{captures, payouts, tokens};
+use crate::sandbox::{captures, payouts, places, tokens};
 
 /// How long after a charge it can be refunded (gateway-api, Limits).
 const WINDOW: Months = Months::new(6);
@@ -67,7 +67,8 @@ pub(crate) fn create(
     if let Some(token) = other.as_ref().and_then(|other| other.token.as_ref()) {
         tokens::end(cx, token)?;
     }
-    let method = other.map_or_else(|| for_later(charge.inside.clone()), |other| other.method);
+    let mut method = other.map_or_else(|| for_later(charge.inside.clone()), |other| other.method);
+    places::judge(cx, asked, &owner, &charge.object.account_id, &mut method);
     let refund = Transaction { amount, data: new.data, ..blank(&charge.object) };
     charges::answer(begin(cx, owner, &mut charge, refund, method)?)
 }
@@ -80,7 +81,8 @@ fn begin(
     refund: Transaction,
     method: KeptMethod,
 ) -> Result<KeptTransaction, Refusal> {
-    let waits = !charge.inside.is_card() && charge.object.status == TransactionStatus::Authorized;
+    let unsettled = charge.object.status == TransactionStatus::Authorized;
+    let waits = unsettled && !charge.inside.is_card() && method.class.failure.is_none();
     let mut kept = payouts::make(cx, owner, refund, method)?;
     cx.list_add(&list_of(&charge.object.id), kept.sequence, &kept.object.id)?;
     if waits {

@@ -25,8 +25,8 @@ use crate::sandbox::{FAULTS, Sandbox, auth, control};
 const BODY_BYTES_MAX: usize = 16 << 20;
 /// The longest body of a control request: a snapshot comes back through it.
 const CONTROL_BYTES_MAX: usize = 1 << 30;
-/// What a throttled caller is told to wait, in seconds.
-const RETRY_AFTER_SECONDS: u64 = 1;
+/// What a throttled caller is told to wait, in milliseconds, unless its order says.
+const RETRY_AFTER_MS: u64 = 1_000;
 
 impl Sandbox {
     /// The whole emulator as a tower service: for a server, and for in-process callers. An answer that
@@ -138,13 +138,12 @@ impl Sandbox {
 /// The answer of a fault that lets nothing be done.
 fn refusal_before(fault: &Fault) -> Option<Answer> {
     match fault.trouble {
-        Trouble::ErrorBefore => Some(error(fault)),
+        Trouble::ErrorBefore => Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR)),
         Trouble::Reset => Some(Answer::refused(&Refusal::broken())),
         Trouble::Throttle => {
-            let status = StatusCode::TOO_MANY_REQUESTS;
-            let refusal = Refusal::new(status, "too_many_requests", "Too many requests");
-            let retry_after = Some(RETRY_AFTER_SECONDS);
-            Some(Answer { retry_after, ..Answer::refused(&refusal) })
+            let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
+            let answer = error(fault, StatusCode::TOO_MANY_REQUESTS);
+            Some(Answer { retry_after: Some(retry_after), ..answer })
         }
         Trouble::DropAfter
         | Trouble::ErrorAfter
@@ -157,13 +156,23 @@ fn refusal_before(fault: &Fault) -> Option<Answer> {
 
 /// The answer of a fault that hides what was done.
 fn refusal_after(fault: &Fault) -> Option<Answer> {
-    (fault.trouble == Trouble::ErrorAfter).then(|| error(fault))
+    let is_after = fault.trouble == Trouble::ErrorAfter;
+    is_after.then(|| error(fault, StatusCode::INTERNAL_SERVER_ERROR))
 }
 
-fn error(fault: &Fault) -> Answer {
+/// The error of an order, with the code that belongs to its status.
+fn error(fault: &Fault, otherwise: StatusCode) -> Answer {
     let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
-    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::refused(&Refusal { status, ..Refusal::broken() })
+    let status = status.unwrap_or(otherwise);
+    let (code, text) = match status {
+        StatusCode::BAD_REQUEST => ("invalid_request", "Invalid request"),
+        StatusCode::UNAUTHORIZED => ("not_authorized", "Not authorized"),
+        StatusCode::NOT_FOUND => ("resource_not_found", "Resource not found"),
+        StatusCode::CONFLICT => ("version_conflict", "Version conflict"),
+        StatusCode::TOO_MANY_REQUESTS => ("too_many_requests", "Too many requests"),
+        _ => ("server_error", "Server error"),
+    };
+    Answer::refused(&Refusal::new(status, code, text))
 }
 
 fn write_log(

@@ -3,15 +3,17 @@
 use crate::api::transaction::Transaction;
 use crate::api::transaction::actions::{NewVoid, void_rules};
 use crate::sandbox::asked::Asked;
-use crate::sandbox::refunds;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, unfit};
+use crate::sandbox::{places, refunds};
 
 /// Voids; a charge only when none of its refunds stands.
 pub(crate) fn void(cx: &mut Cx<'_>, asked: &Asked, new: NewVoid) -> Result<Transaction, Refusal> {
-    let mut kept = transactions::find(cx, &asked.owner()?, asked.parameter(0))?;
+    let owner = asked.owner()?;
+    let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     Refusal::fields("", &void_rules(&new))?;
+    places::need_country(cx, asked, &owner, &kept.object.account_id)?;
     if refunds::are_outstanding(cx, &kept.object.id)? {
         return Err(unfit());
     }

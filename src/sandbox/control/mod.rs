@@ -6,6 +6,7 @@ mod applications;
 mod clock;
 mod faults;
 mod partner;
+mod places;
 mod policy;
 mod settlement;
 mod show;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::sandbox::answer::Answer;
+use crate::sandbox::control::places;
 use crate::sandbox::lists::Mode;
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::policy::Policy;
@@ -33,6 +34,9 @@ fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
         "credits_enabled": each(&|id| policy.credits_enabled.contains(id)),
         "refund_to_other_method_enabled": each(&|id| policy.other_method_enabled.contains(id)),
         "surcharges": policy.surcharges,
+        "api_allowed_ip_address_ranges": policy.allowed_addresses,
+        "transaction_allowed_countries": policy.allowed_countries,
+        "ip_countries": policy.ip_countries,
     }))
 }
 
@@ -43,7 +47,8 @@ fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
 
 /// Changes what is named: `{merchant, brand, reference_required, recurring_charges_enabled: true|false|{ACCOUNT:
 /// true|false}, surcharges: [{type, surcharge_rate, surcharge_fee}]}`, and as for recurring charges
-/// `capture_enabled`, `credits_enabled`, `refund_to_other_method_enabled`; the merchant is made if there is none.
+/// `capture_enabled`, `credits_enabled`, `refund_to_other_method_enabled`, and what [`places`] takes; the merchant is
+/// made if there is none.
 pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
@@ -60,6 +65,7 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
             enable(set, listed, &merchant, enabled)?;
         }
     }
+    places::set(&mut policy, &accounts(&merchant).collect::<Vec<_>>(), order)?;
     if let Some(rates) = order.get("surcharges") {
         policy.surcharges = serde_json::from_value(rates.clone()).map_err(|_| {
             Refusal::invalid("surcharges is a list of {type, surcharge_rate, surcharge_fee}")

@@ -1,0 +1,94 @@
+//! Where a call comes from: which addresses may call for a merchant, and from which countries an account takes
+//! operations (gateway-api, Limits and Errors; service-facts, 15 and 26).
+//!
+//! Every caller is on this machine. What may come from elsewhere is the payer's address, which the caller relays; its
+//! country is what the tenant's settings say, or `US`.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lists::Owner;
+use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::outcomes::COUNTRY_DENIED;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// The header that names the payer's address.
+const RELAYED: &str = "x-relayed-ip-address";
+const CALLER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// The country of an address that nothing is said of.
+const COUNTRY_DEFAULT: &str = "US";
+
+/// The first and the last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or `10.0.0.1`.
+pub(crate) fn range(text: &str) -> Option<(IpAddr, IpAddr)> {
+    let text = text.trim();
+    if let Some((from, to)) = text.split_once('-') {
+        let (from, to): (IpAddr, IpAddr) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+        return (from.is_ipv4() == to.is_ipv4()).then_some((from, to));
+    }
+    let Some((address, length)) = text.split_once('/') else {
+        let address = text.parse().ok()?;
+        return Some((address, address));
+    };
+    let length: u32 = length.parse().ok()?;
+    match address.parse().ok()? {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(Ipv4Addr::BITS.checked_sub(length)?).unwrap_or(0);
+            let first = address.to_bits() & mask;
+            let ends = [first, first | !mask].map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)));
+            Some(ends.into())
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(Ipv6Addr::BITS.checked_sub(length)?).unwrap_or(0);
+            let first = address.to_bits() & mask;
+            let ends = [first, first | !mask].map(|bits| IpAddr::V6(Ipv6Addr::from_bits(bits)));
+            Some(ends.into())
+        }
+    }
+}
+
+fn is_within(text: &str, address: IpAddr) -> bool {
+    range(text).is_some_and(|(first, last)| {
+        first.is_ipv4() == address.is_ipv4() && (first..=last).contains(&address)
+    })
+}
+
+/// 401 where the merchant lets other addresses call alone.
+pub(crate) fn need_address(cx: &Cx<'_>, merchant: &str) -> Result<(), Refusal> {
+    let ranges = cx.policy(merchant)?.allowed_addresses;
+    if ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER)) {
+        return Ok(());
+    }
+    Err(Refusal::not_authorized())
+}
+
+/// 401 where the account takes no operations from the country that this one comes from.
+pub(crate) fn need_country(
+    cx: &Cx<'_>,
+    asked: &Asked,
+    owner: &Owner,
+    account: &str,
+) -> Result<(), Refusal> {
+    let policy = cx.policy(&owner.merchant)?;
+    let Some(allowed) = policy.allowed_countries.get(account).filter(|set| !set.is_empty()) else {
+        return Ok(());
+    };
+    let relayed = asked.headers.get(RELAYED).and_then(|value| value.to_str().ok());
+    let address = relayed.and_then(|text| text.trim().parse().ok()).unwrap_or(CALLER);
+    let listed = policy.ip_countries.iter().find(|(range, _)| is_within(range, address));
+    let country = listed.map_or(COUNTRY_DEFAULT, |(_, country)| country);
+    if allowed.contains(country) { Ok(()) } else { Err(Refusal::not_authorized()) }
+}
+
+/// Has a payment fail for its country: what was refused is kept, with the reason.
+pub(crate) fn judge(
+    cx: &Cx<'_>,
+    asked: &Asked,
+    owner: &Owner,
+    account: &str,
+    method: &mut KeptMethod,
+) {
+    if need_country(cx, asked, owner, account).is_err() {
+        method.class.failure = Some(COUNTRY_DENIED.to_owned());
+    }
+}
