@@ -6,76 +6,24 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "gateway/changes.rs"]
+mod changes;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not everything is used here")]
 mod payments;
+#[path = "gateway/stage.rs"]
+mod stage;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
-use payments::{MERCHANT, START, bank, card, only, recurring, requests};
-use reckon::control::{Control, Request};
-use reckon::engine::{Acted, Event, Reply, Resolved, Said, Stands, Until};
-use reckon::model::action::Action;
+use payments::{only, requests};
+use reckon::control::Request;
+use reckon::engine::{Reply, Resolved, Said, Stands};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use stage::{SURFACES, act, connected, done, fault, usd};
 use world::World;
-
-const SURFACES: [Surface; 2] = [Surface::Public, Surface::Documented];
-
-/// A world with a merchant, a card, a bank account and a recurring charge.
-async fn connected(surface: Surface) -> World {
-    let world = World::new(surface, START);
-    let tree = [
-        MERCHANT.to_owned(),
-        card("jane", "4242424242424242"),
-        card("poor", "4000000000000044"),
-        bank("joe"),
-        recurring("rent", "jane", ""),
-    ];
-    world.write(&tree.concat());
-    assert_eq!(world.settle().await, Vec::<String>::new());
-    world
-}
-
-/// Has one request done by an engine of its own that does nothing else.
-async fn done(world: &World, request: Request) -> Reply {
-    let mut engine = world.engine();
-    engine.choose([].into());
-    let (sender, events) = mpsc::channel(2);
-    let asked = async {
-        let reply = Control::new(sender.clone()).handle(request, "ann".to_owned()).await;
-        sender.send(Event::Stop).await.unwrap();
-        reply.unwrap()
-    };
-    let (ended, reply) = tokio::join!(engine.run(events, Until::Stopped), asked);
-    ended.unwrap();
-    reply
-}
-
-async fn act(world: &World, verb: &str, name: Option<&str>, fields: Value) -> Acted {
-    let action = Action {
-        verb: verb.to_owned(),
-        merchant: "Merchant/acme".parse().unwrap(),
-        name: name.map(|name| name.parse().unwrap()),
-        fields,
-    };
-    let Reply::Acted(acted) = done(world, Request::Act(Box::new(action))).await else {
-        panic!("another answer");
-    };
-    *acted
-}
-
-/// The next answer to a request of this path gets lost, after or before its effect.
-fn fault(world: &World, path: &str, fault: &str) {
-    let wanted = json!({"method": "POST", "path": path, "fault": fault, "status": 503, "times": 1});
-    world.control("POST", "faults", &wanted);
-}
-
-fn usd(minor: i64) -> Value {
-    json!({"minor": minor, "currency": "USD"})
-}
 
 fn charged() -> Value {
     json!({"amount": usd(12500), "method": "jane", "reference": "Tuition"})
