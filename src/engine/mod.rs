@@ -48,8 +48,8 @@ pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use notice::Notice;
 pub use question::{
-    Confidence, IntentView, IntentsView, LookView, MoneyView, Overview, PlanView, Question,
-    RemadeView, Reply, ResourceView, StepView,
+    Confidence, Evidence, IntentView, IntentsView, LookView, MoneyView, Overview, PlanView,
+    Question, RemadeView, Reply, ResourceView, StepView,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use schedule::Backoff;

@@ -19,7 +19,7 @@ use crate::model::bound::{Approval, LiveBinding};
 use crate::model::plan::{Step, Verdict};
 use crate::plan::World;
 
-pub use intents::{IntentView, IntentsView, RemadeView};
+pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use views::{Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView};
 
 /// A question.

@@ -1,8 +1,8 @@
 //! Effects that are not settled, and what to do about each.
 
 use super::resources::lines;
-use super::words::{Paint, clean, counted, line, wrapped};
-use crate::engine::{IntentView, IntentsView, Resolved};
+use super::words::{Paint, clean, counted, line, value, wrapped};
+use crate::engine::{Evidence, IntentView, IntentsView, Resolved};
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
@@ -69,13 +69,35 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
              nothing is sent again before that is known."
         }
         _ => {
-            "It is left alone until a person knows whether it took effect. Look for its mark or \
-             its source id at the service."
+            "It is left alone until a person knows whether it took effect. Look for it at the service, then say \
+             `reckon intents resolve ID --as done:REMOTE_ID`, `--as not-done`, or `--as retry`."
         }
     };
     sentence(out, todo);
     line(out, &format!("  mark       {}", clean(&item.mark)));
     line(out, &format!("  source id  {}", clean(&item.source_id)));
+    evidence(out, &item.evidence);
+}
+
+/// What is known of it, and where it would show.
+fn evidence(out: &mut String, evidence: &Evidence) {
+    let Evidence { target, asked, before, shows_at, settled_by, caused_by } = evidence;
+    let asked: Vec<String> =
+        asked.iter().map(|(name, asked)| format!("{name} {}", value(asked))).collect();
+    let before = (!before.is_null()).then(|| before.to_string());
+    let facts = [
+        ("target", target.clone()),
+        ("asked", (!asked.is_empty()).then(|| asked.join(", "))),
+        ("before", before),
+        ("settled", (!settled_by.is_empty()).then(|| settled_by.clone())),
+        ("shows at", (!shows_at.is_empty()).then(|| shows_at.join(", "))),
+        ("cause", caused_by.clone()),
+    ];
+    for (label, text) in facts {
+        if let Some(text) = text {
+            line(out, &format!("  {label:10} {}", clean(&text)));
+        }
+    }
 }
 
 /// What was made again without proof.
@@ -116,6 +138,13 @@ mod tests {
             source_id: "acme:Invoice/default/jane".to_owned(),
             mark: "rkabcdefghijklmnopqrstuvwxyz".to_owned(),
             at: "2026-11-20T12:00:00.000Z".to_owned(),
+            evidence: Evidence {
+                target: Some("t1".to_owned()),
+                shows_at: vec!["GET /v1/transactions/t1".to_owned()],
+                settled_by: "it is looked for".to_owned(),
+                caused_by: Some("specs/jane.yaml:3".to_owned()),
+                ..Evidence::default()
+            },
         }
     }
 
@@ -131,10 +160,15 @@ mod tests {
 
         7 Invoice/jane
           the answer names another amount
-          It is left alone until a person knows whether it took effect. Look for its mark
-          or its source id at the service.
+          It is left alone until a person knows whether it took effect. Look for it at the
+          service, then say `reckon intents resolve ID --as done:REMOTE_ID`, `--as
+          not-done`, or `--as retry`.
           mark       rkabcdefghijklmnopqrstuvwxyz
           source id  acme:Invoice/default/jane
+          target     t1
+          settled    it is looked for
+          shows at   GET /v1/transactions/t1
+          cause      specs/jane.yaml:3
 
         INTENT  MADE AGAIN
         3       Contact/jo

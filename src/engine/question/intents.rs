@@ -1,11 +1,15 @@
 //! Intents that are not closed, and possible orphans, as plain data.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
+use crate::effects::{Doubt, effect_row};
 use crate::engine::{Engine, EngineError};
-use crate::model::intent::{IntentState, OpenIntent};
+use crate::model::intent::{Cause, Intent, IntentState, OpenIntent};
 
 /// One intent that is not closed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +33,45 @@ pub struct IntentView {
     pub mark: String,
     /// When it was written down.
     pub at: String,
+    /// What a person needs to settle it.
+    #[serde(default)]
+    pub evidence: Evidence,
 }
+
+/// What is known of an effect whose fate is not, and where it would show.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The object that it changes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub target: Option<String>,
+    /// What its answer would have to say of money and state; nothing private.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub asked: BTreeMap<String, Value>,
+    /// What was known just before it was sent.
+    #[serde(skip_serializing_if = "Value::is_null", default)]
+    pub before: Value,
+    /// Where the service would show it, by method and path; empty where it shows it nowhere.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub shows_at: Vec<String>,
+    /// How a lost answer of it is settled, in a sentence.
+    pub settled_by: String,
+    /// Who or what asked for it: a document's file, line and commit, or a person.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub caused_by: Option<String>,
+}
+
+/// What of an answer may be shown: words of money and state.
+const ASKED: [&str; 9] = [
+    "amount",
+    "total_amount",
+    "currency",
+    "status",
+    "type",
+    "id",
+    "charge_id",
+    "account_id",
+    "schedule",
+];
 
 /// Open intents, and contacts that were made again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,5 +124,51 @@ fn intent_view(open: &OpenIntent) -> IntentView {
         source_id: open.intent.source_id.to_string(),
         mark: open.intent.mark.to_string(),
         at: timestamp(&open.intent.at),
+        evidence: evidence(&open.intent),
     }
+}
+
+/// What a person needs to settle an intent.
+fn evidence(intent: &Intent) -> Evidence {
+    let row = effect_row(&intent.effect);
+    let (settled_by, shows_at) = row.map_or_else(Default::default, |row| ways(row.doubt, intent));
+    let asked = intent.expect.iter().filter(|(name, _)| ASKED.contains(&name.as_str()));
+    Evidence {
+        target: intent.target.as_ref().map(ToString::to_string),
+        asked: asked.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        before: intent.baseline.clone(),
+        shows_at,
+        settled_by,
+        caused_by: caused_by(&intent.cause),
+    }
+}
+
+/// How a lost answer is settled, and where the service would show the effect.
+fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
+    let told = match doubt {
+        Doubt::Resend { most, refusal_settles: _ } => {
+            format!(
+                "the same bytes are sent again, at most {most} times in all: that cannot double it"
+            )
+        }
+        Doubt::Search(search) => {
+            let paths = (search.queries)(intent).into_iter();
+            let paths =
+                paths.map(|query| format!("{} {}", query.call.method.as_str(), query.call.path));
+            return (
+                "it is looked for where the service would show it".to_owned(),
+                paths.collect(),
+            );
+        }
+        Doubt::Notice => "the service tells by itself, by a notification".to_owned(),
+        Doubt::Unprovable => "nothing the service shows can prove it".to_owned(),
+    };
+    (told, Vec::new())
+}
+
+fn caused_by(cause: &Cause) -> Option<String> {
+    let place = cause.file.as_ref().zip(cause.line).map(|(file, line)| format!("{file}:{line}"));
+    let commit = cause.commit.as_ref().map(|commit| format!("commit {commit}"));
+    let parts: Vec<String> = [cause.actor.clone(), place, commit].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
