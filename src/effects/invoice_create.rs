@@ -36,10 +36,18 @@ pub fn create_invoice(
     put(&mut body, "source_id", json!(obligation.source_id.as_str()));
     let asked = body.clone();
     let mut effect = obligation.effect::<CreateInvoice>(ROW.name, &[], body).sealed();
+    effect.counts.emails = addresses(asked.get("invoice_messages"));
     for field in COMPARED {
         effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
     }
     effect.expecting("total_amount", total)
+}
+
+/// How many addresses an invoice's messages go to: an e-mail is sent to each (partner-api, POST /invoices).
+pub fn addresses(messages: Option<&Value>) -> u32 {
+    let messages = messages.and_then(Value::as_array).into_iter().flatten();
+    let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
+    u32::try_from(lists.map(Vec::len).sum::<usize>()).unwrap_or(u32::MAX)
 }
 
 /// What is kept of an answer.

@@ -51,7 +51,7 @@ pub use code_exchange::{APPLICATION, exchange_code};
 pub use contact_create::create_contact;
 pub use contact_hash::make_link;
 pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_file, uploaded};
-pub use invoice_create::create_invoice;
+pub use invoice_create::{addresses, create_invoice};
 pub use merchant_accounts::{ACCOUNT_KEYS, ACCOUNTS, account_key, has_several};
 pub use merchant_read::{CREDENTIALS, KEYS};
 pub use merchant_survey::SURVEY;
@@ -76,10 +76,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::api::{Call, Endpoint};
+use crate::api::{Call, Endpoint, Method};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::effect::{Effect, Once, Request};
+use crate::model::effect::{Counts, Effect, Once, Request};
 use crate::model::manifest::OnDoubt;
 use crate::model::observed::Applied;
 
@@ -108,6 +108,7 @@ impl Obligation {
     /// An effect of endpoint `E` with this body, private or not.
     fn effect<E: Endpoint>(self, name: &'static str, parameters: &[&str], body: Value) -> Effect {
         let call = Call::to::<E>(parameters);
+        let removes = call.method == Method::Delete;
         let request = Request {
             endpoint: call.endpoint,
             method: call.method,
@@ -132,6 +133,8 @@ impl Obligation {
             once: None,
             about: Value::Null,
             on_doubt: self.on_doubt,
+            moves: Vec::new(),
+            counts: Counts { deletes: u32::from(removes), emails: 0 },
         }
     }
 }

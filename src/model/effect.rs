@@ -12,6 +12,7 @@ use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::model::manifest::OnDoubt;
 use crate::model::observed::Applied;
+use crate::model::plan::MoneyMove;
 
 /// What an executor can do about a resource now.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,6 +106,26 @@ pub struct Effect {
     pub once: Option<Box<Once>>,
     /// What to do when nothing proves whether it happened.
     pub on_doubt: OnDoubt,
+    /// The money that it sets in motion; empty for an effect that moves none. Limits count it.
+    pub moves: Vec<MoneyMove>,
+    /// What else limits count of it.
+    pub counts: Counts,
+}
+
+/// What limits count besides money.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Objects that are removed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deletes: u32,
+    /// E-mails that the service sends for it, one for each address.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub emails: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Something that works once and not for long. One intent uses it, whatever becomes of that intent;

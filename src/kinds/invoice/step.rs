@@ -38,12 +38,18 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     } else {
         attachments::attached(cx, manifest, have)
     };
+    let money: Vec<MoneyMove> = money.into_iter().collect();
     let kind = Object {
-        create: &|new| create(cx, manifest, have, attached.as_ref().map_err(Clone::clone)?, new),
+        create: &|new| {
+            let attached = attached.as_ref().map_err(Clone::clone)?;
+            let effect = create(cx, manifest, have, attached, new)?;
+            let makes = !matches!(attached, Attached::Missing(..));
+            Ok(Effect { moves: if makes { money.clone() } else { Vec::new() }, ..effect })
+        },
         change: &|_, _, changes| {
             Err(Reason::CannotChange(changes.iter().map(|change| change.path.clone()).collect()))
         },
-        money: money.into_iter().collect(),
+        money: money.clone(),
         unready: &unready,
     };
     let mut draft = object(cx, Invoice::FIELDS, manifest, have, &kind);

@@ -34,25 +34,29 @@ const NOW_AND_MORE: [&str; 2] =
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let manifest = &method::compared(cx, manifest, have);
     let quote = quote(cx, manifest, have);
+    let money = money(cx, manifest, have, &quote);
     let kind = Object {
-        create: &|new| create(cx, manifest, &quote, new),
+        create: &|new| Ok(Effect { moves: money.clone(), ..create(cx, manifest, &quote, new)? }),
         change: &|new, target, changes| {
             let changed = request::changed(cx, manifest, have, changes)?;
             let account = have.and_then(|have| have.text("account_id")).map(str::to_owned);
             let new = Obligation { account, ..new };
-            if by_token(RecurringCharge::FIELDS, changes) {
-                return method::renewal(cx, manifest, have, new, (target, changed));
-            }
-            Ok(change_recurring(new, target, changed.body, changed.text))
+            let effect = if by_token(RecurringCharge::FIELDS, changes) {
+                method::renewal(cx, manifest, have, new, (target, changed))?
+            } else {
+                change_recurring(new, target, changed.body, changed.text)
+            };
+            let collects = effect.request.body.get("amount").is_some();
+            let moves = if collects { per_occurrence(&money) } else { Vec::new() };
+            Ok(Effect { moves, ..effect })
         },
-        money: money(cx, manifest, have, &quote),
+        money: money.clone(),
         unready: &unready,
     };
     let mut draft = object(cx, RecurringCharge::FIELDS, manifest, have, &kind);
     let collects = draft.changes.iter().any(|change| change.path == "amount");
     if draft.verdict == Verdict::Update && collects {
-        draft.money = kind.money;
-        draft.money.retain(|money| PER_OCCURRENCE.contains(&money.meaning));
+        draft.money = per_occurrence(&money);
     }
     if draft.verdict == Verdict::Blocked {
         draft.money.clear();
@@ -133,6 +137,12 @@ fn asking_first(draft: Draft, quote: Quote, have: Option<&Observed>) -> Draft {
         about,
     };
     Draft { verdict: Verdict::Read, work: Some(Work::Read(reading)), ..draft }
+}
+
+/// Of this money, what each occurrence collects.
+fn per_occurrence(money: &[MoneyMove]) -> Vec<MoneyMove> {
+    let each = money.iter().filter(|money| PER_OCCURRENCE.contains(&money.meaning));
+    each.cloned().collect()
 }
 
 /// What is charged now, and what each occurrence collects.
