@@ -21,6 +21,7 @@ use crate::model::manifest::OnDoubt;
 use crate::spec::mask::MaskedSource;
 use crate::spec::source::folder::AttachmentFolder;
 
+mod limits;
 mod open;
 mod programs;
 mod read;
@@ -142,6 +143,10 @@ pub struct Secrets {
 pub struct Policy {
     /// How amounts may be written.
     pub amounts: Setting<Amounts>,
+    /// What may not be exceeded.
+    pub limits: limits::Limits,
+    /// What lets a plan past a limit.
+    pub approvals: limits::Approvals,
 }
 
 /// `doubt`.
@@ -247,7 +252,11 @@ impl Default for Service {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { amounts: Setting::Literal(Amounts::Minor) }
+        Self {
+            amounts: Setting::Literal(Amounts::Minor),
+            limits: limits::Limits::default(),
+            approvals: limits::Approvals::default(),
+        }
     }
 }
 

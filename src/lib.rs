@@ -23,6 +23,7 @@ pub mod model;
 
 pub mod effects;
 pub mod kinds;
+pub mod policy;
 
 pub mod client;
 pub mod plan;

@@ -10,7 +10,7 @@ use super::out::Out;
 use super::session::{Loaded, Own, Session};
 use super::setup::Setup;
 use super::specs::chosen;
-use super::{plan, signals, validate};
+use super::{limits, plan, signals, validate};
 use crate::control::socket::SocketClient;
 use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, Until};
 use crate::model::desired::Coverage;
@@ -68,6 +68,10 @@ async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, mut own: Own) -> Resul
         }
         Some(_) | None => {
             choose(setup, args, engine);
+            if let Some(exit) = limits::refused(setup, args, out, engine)? {
+                own.close(setup).await?;
+                return Ok(exit);
+            }
             let ended = work(engine).await;
             let told = tell(setup, args, out, engine);
             ended?.or(told?)

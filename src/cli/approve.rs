@@ -1,10 +1,11 @@
-//! `approve`: a person confirms the live merchant that the code of an application opened (design.md
+//! `approve`: a person approves a plan (`plan_approval.rs`), or confirms the live merchant that the code of an application opened (design.md
 //! part 5). What is confirmed is what was shown, and nothing that came to wait since.
 
 use super::args::ApproveArgs;
 use super::exit::{Exit, Failure};
 use super::get::one;
 use super::out::Out;
+use super::plan_approval;
 use super::session::Session;
 use super::setup::Setup;
 use crate::base::id::Key;
@@ -14,6 +15,9 @@ use crate::render;
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &ApproveArgs, out: Out) -> Result<Exit, Failure> {
+    if let Some(checksum) = plan_approval::checksum(&args.what)? {
+        return plan_approval::run(setup, args, &checksum, out).await;
+    }
     let key = one(&args.what)?;
     let mut session = Session::open(setup).await?;
     let approved = approve(&mut session, &key, args.yes, out).await;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::base::id::Key;
+use crate::base::money::Money;
 use gateway::GatewayCommand;
 use intents::IntentsArgs;
 
@@ -60,7 +61,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Make the service match.
     Apply(ApplyArgs),
-    /// Confirm the live merchant that the code of an application opened; nothing is sent for it before.
+    /// Approve a plan that a limit stands in the way of, or confirm the live merchant that the code of an
+    /// application opened.
     Approve(ApproveArgs),
     /// Watch, reconcile and serve status, until told to stop.
     Run(RunArgs),
@@ -151,9 +153,12 @@ pub struct ApplyArgs {
 /// `approve`.
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
-    /// What waits for an approval: a merchant.
-    #[arg(value_name = "KIND/NAME")]
+    /// What waits for an approval: a merchant, or a plan by its checksum or its JSON file.
+    #[arg(value_name = "Merchant/NAME|CHECKSUM|PLAN.json")]
     pub what: String,
+    /// The most that the plan may move of a currency; it is not approved if it moves more. May be repeated.
+    #[arg(long, value_name = "AMOUNT")]
+    pub ceiling: Vec<Money>,
     /// Do not ask.
     #[arg(long)]
     pub yes: bool,

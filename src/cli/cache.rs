@@ -10,6 +10,7 @@ use super::exit::Failure;
 use super::host;
 use super::setup::Setup;
 use crate::base::clock::{Clock, SystemClock};
+use crate::config::ProcessEnv;
 use crate::engine::PlanView;
 use crate::kinds::files::Stamp;
 use crate::spec::loader::Loader;
@@ -130,6 +131,8 @@ fn config(setup: &Setup) -> [u8; 32] {
     let mut hash = blake3::Hasher::new();
     hash.update(&std::fs::read(setup.root.join(&*setup.config.file)).unwrap_or_default());
     hash.update(setup.specs.as_os_str().as_encoded_bytes());
+    // Limits may stand in variables.
+    hash.update(format!("{:?}", setup.config.rules(&ProcessEnv)).as_bytes());
     hash.update(setup.live_refused().unwrap_or_default().as_bytes());
     *hash.finalize().as_bytes()
 }

@@ -220,6 +220,7 @@ impl Setup {
             concurrency: CONCURRENCY,
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
             commit: git::commit(&self.specs),
+            policy: self.config.rules(&ProcessEnv)?,
         };
         Ok(Shared::new(Parts {
             client: self.client(how.embedded.as_ref(), partner.as_ref().ok())?,

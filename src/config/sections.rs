@@ -29,7 +29,7 @@ const PARTNER: [&str; 5] = ["name", "client_id", "client_secret", "redirect_uri"
 const PLAN: [&str; 2] = ["id", "trust"];
 const SERVICE: [&str; 6] = ["base_url", "web_url", "portal_url", "brands", "ca_file", "timeout"];
 const SECRETS: [&str; 6] = ["key", "env", "files", "attachments", "exec", "age"];
-const POLICY: [&str; 1] = ["amounts"];
+const POLICY: [&str; 3] = ["amounts", "limits", "approvals"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
 
 impl Reader<'_> {
@@ -127,9 +127,11 @@ impl Reader<'_> {
         let default = Policy::default();
         match self.section(root, "policy", &POLICY) {
             None => default,
-            Some(node) => {
-                Policy { amounts: self.setting(node, "amounts").unwrap_or(default.amounts) }
-            }
+            Some(node) => Policy {
+                amounts: self.setting(node, "amounts").unwrap_or(default.amounts),
+                limits: self.limits(node),
+                approvals: self.approvals(node),
+            },
         }
     }
 

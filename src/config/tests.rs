@@ -192,7 +192,7 @@ fn plain_http_is_for_loopback_addresses_only() {
 
 #[test]
 fn lengths_of_time_have_a_unit() {
-    for (text, seconds) in [("30s", 30), ("5m", 300), ("2h", 7200)] {
+    for (text, seconds) in [("30s", 30), ("5m", 300), ("2h", 7200), ("7d", 604_800)] {
         assert_eq!(Duration::from_text(text, Path::new("")), Ok(Duration::from_secs(seconds)));
     }
     for bad in [
@@ -204,7 +204,7 @@ fn lengths_of_time_have_a_unit() {
         "1 h",
         "99999999999999999999s",
         "18446744073709551615h",
-        "1d",
+        "1w",
     ] {
         assert!(Duration::from_text(bad, Path::new("")).is_err(), "{bad}");
     }

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 
 use crate::base::id::Name;
+use crate::base::money::{Money, MoneyError};
 use crate::base::secret::{Secret, SecretBytes};
 use crate::config::setting::{FromText, Wrong};
 use crate::model::manifest::OnDoubt;
@@ -92,7 +93,7 @@ impl FromText for Duration {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
         let wrong = || {
             let message = format!("`{text}` is no length of time");
-            Wrong::new(message, "write a number and a unit: `500ms`, `30s`, `5m` or `2h`")
+            Wrong::new(message, "write a number and a unit: `500ms`, `30s`, `5m`, `2h` or `7d`")
         };
         let unit = text.find(|found: char| !found.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at_checked(unit).ok_or_else(wrong)?;
@@ -102,6 +103,7 @@ impl FromText for Duration {
             "s" => 1000,
             "m" => 60_000,
             "h" => 3_600_000,
+            "d" => 86_400_000,
             _ => return Err(wrong()),
         };
         number.checked_mul(millis).map(Self::from_millis).ok_or_else(wrong)
@@ -184,4 +186,27 @@ fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, Wrong> {
         let help = nearest::help(text, words.iter().map(|(known, _)| *known));
         Wrong::new(format!("`{text}` is not possible here"), help)
     })
+}
+
+impl FromText for Money {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let example = "write it like `\"5000.00 USD\"`";
+        let money: Self = text.parse().map_err(|error: MoneyError| {
+            let said = error.to_string();
+            let (message, help) = said.split_once("; ").unwrap_or((&said, example));
+            Wrong::new(message, help)
+        })?;
+        if money.minor() < 0 {
+            return Err(Wrong::new(format!("`{text}` is below zero"), example));
+        }
+        Ok(money)
+    }
+}
+
+impl FromText for u32 {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let wrong =
+            || Wrong::new(format!("`{text}` is no number"), "write a whole number, such as `10`");
+        text.parse().map_err(|_| wrong())
+    }
 }

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::id::{IntentId, Key};
 use crate::engine::{
-    Approving, Asked, Event, Link, Notice, Page, Question, Reply, Resolving, Said,
+    Approving, ApprovingPlan, Asked, Event, Link, Notice, Page, Question, Reply, Resolving, Said,
 };
 use crate::model::action::Action;
 use crate::model::bound::LiveBinding;
@@ -28,6 +28,8 @@ pub enum Request {
     Act(Box<Action>),
     /// How an intent is to be settled.
     Resolve(IntentId, Said),
+    /// A person approves the plan of this checksum; who it is, the door says.
+    ApprovePlan(Box<ApprovingPlan>),
     /// The plan, once every file's content was read again: `"verify"`.
     Verify,
     /// The plan, once everything that the service shows was looked at: `"refresh"`.
@@ -156,6 +158,14 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// Has the plan approved in the name of this actor. Errors: the engine ended.
+    pub async fn approve_plan(&self, plan: ApprovingPlan, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::ApprovePlan(ApprovingPlan { actor, ..plan }, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Does what a request of this actor says.
     pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
@@ -163,6 +173,7 @@ impl Control {
             Request::Approve(binding) => self.approve(*binding, actor).await,
             Request::Act(action) => self.act(*action, actor).await,
             Request::Resolve(id, said) => self.resolve(id, said, actor).await,
+            Request::ApprovePlan(plan) => self.approve_plan(*plan, actor).await,
             Request::Verify => self.verify().await,
             Request::Refresh => self.refresh().await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),

@@ -50,6 +50,23 @@ pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: chrono::DateTime::UNIX_EPOCH,
+        stake: crate::model::stake::Stake::default(),
+    }
+}
+
+/// An obligation of that merchant.
+pub(super) fn obligation() -> super::Obligation {
+    let Intent { key, merchant, mode, source_id, applied, on_doubt, .. } =
+        intent("recurring.create", &json!({}), Value::Null);
+    super::Obligation {
+        key,
+        merchant,
+        mode,
+        source_id,
+        applied,
+        on_doubt,
+        account: None,
+        web_url: None,
     }
 }
 

@@ -105,7 +105,9 @@ impl Engine {
                 self.again.under_way.remove(key);
                 false
             }
-            Finished::Heard(_) | Finished::Swept(_) | Finished::Broken(_) => false,
+            Finished::Heard(_) | Finished::Swept(_) | Finished::Approved | Finished::Broken(_) => {
+                false
+            }
         }
     }
 }

@@ -13,11 +13,15 @@ mod act;
 mod again;
 mod approve;
 mod body;
+mod gate;
 mod guilty;
+mod limits;
 mod lone;
+mod meter;
 mod notice;
 mod once;
 mod perform;
+mod plan_approval;
 mod question;
 mod read;
 mod resolve;
@@ -47,6 +51,7 @@ use sweep::Sweeps;
 pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use notice::Notice;
+pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Confidence, Evidence, IntentView, IntentsView, LookView, MoneyView, Overview, PlanView,
     Question, RemadeView, Reply, ResourceView, StepView,
@@ -80,6 +85,8 @@ pub enum Event {
     Act(Asked, oneshot::Sender<Reply>),
     /// A person says how an intent is to be settled; the sender hears once that is durable.
     Resolve(Resolving, oneshot::Sender<Reply>),
+    /// A person approves the plan; the sender hears once it is durable.
+    ApprovePlan(ApprovingPlan, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -124,6 +131,7 @@ impl Engine {
     pub fn new(shared: Arc<Shared>, specs: Box<dyn Specs>) -> Result<Self, EngineError> {
         let planner = Planner::new(shared.settings.planning.clone());
         let world = Standing::load(&shared.facts, specs, shared.clock.clone())?;
+        let world = world.guarded(shared.guard.clone());
         let next_intent = shared.facts.next_intent()?;
         let mut engine = Self {
             shared,
@@ -145,6 +153,7 @@ impl Engine {
         };
         let made = engine.planner.all(&engine.world);
         engine.enqueue(made);
+        engine.look_at_whole();
         engine.publish();
         Ok(engine)
     }
@@ -153,6 +162,7 @@ impl Engine {
     pub fn choose(&mut self, keys: BTreeSet<Key>) {
         self.queue.retain(|key| keys.contains(key));
         self.chosen = Some(keys);
+        self.look_at_whole();
     }
 
     /// The planner, for a look at the plan.
@@ -255,6 +265,7 @@ impl Engine {
             Event::Refresh(reply) => self.refresh(reply),
             Event::Act(asked, reply) => self.act(asked, reply),
             Event::Resolve(resolving, reply) => self.resolve(resolving, reply),
+            Event::ApprovePlan(approving, reply) => self.approve_plan(approving, reply),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();
@@ -278,6 +289,7 @@ impl Engine {
             touched.extend(absent.map(|step| step.key.clone()));
         }
         self.look_again(touched);
+        self.look_at_whole();
     }
 
     /// Makes the steps of these resources again and queues what can be done. A new wish clears

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::access::{NoAccess, Wallet, access};
+use super::meter::Reserved;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job, Unable};
 use super::{body, once, read, settle};
@@ -38,6 +39,13 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         Ok(baseline) => baseline,
         Err(unable) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
     };
+    let reserved = match shared.guard.reserve(id, &job.effect, job.rest).await? {
+        Ok(reserved) => reserved,
+        Err(over) => {
+            let unable = Unable::Blocked(over.to_string());
+            return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO));
+        }
+    };
     let promise = shared.promises().acquire().await;
     let spent = once::spent(shared, &job.effect);
     if once::is_too_old(shared, &job.effect) {
@@ -67,9 +75,10 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         about: effect.about,
         on_doubt: effect.on_doubt,
         cause: job.cause,
-        at: shared.now(),
+        at: reserved.at(),
+        stake: reserved.stake(),
     };
-    let outcome = promised_and_sent(shared, blobs, spent, &intent, &wallet).await?;
+    let outcome = promised_and_sent(shared, (blobs, spent, reserved), &intent, &wallet).await?;
     drop(promise);
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
 }
@@ -77,8 +86,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
 /// Law 1: the intent is on disk, and only then it is sent; a planted fault turns the two around.
 async fn promised_and_sent(
     shared: &Shared,
-    blobs: Vec<Sealed>,
-    spent: Option<Record>,
+    (blobs, spent, reserved): (Vec<Sealed>, Option<Record>, Reserved),
     intent: &Intent,
     wallet: &Wallet,
 ) -> Result<Outcome, EngineError> {
@@ -91,6 +99,8 @@ async fn promised_and_sent(
         return Ok(outcome);
     }
     shared.write(blobs, promise).await?;
+    // From here on the fold counts it.
+    drop(reserved);
     send(shared, intent, wallet).await
 }
 

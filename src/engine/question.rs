@@ -9,6 +9,7 @@ mod intents;
 mod views;
 
 use super::act::Acted;
+use super::plan_approval::{PlanAnswer, named};
 use super::resolve::Resolved;
 use super::shared::EngineError;
 use super::visit::Link;
@@ -60,6 +61,8 @@ pub enum Reply {
     Approvals(Vec<LiveBinding>),
     /// What was written down; empty if nothing waited for just that.
     Approved(Option<Box<Approval>>),
+    /// What became of an approval of the plan.
+    PlanApproved(Box<PlanAnswer>),
     /// Only outside events remain.
     Settled,
     /// What became of an action.
@@ -116,14 +119,18 @@ impl Engine {
             meaning: (*meaning).to_owned(),
             amount: *amount,
         });
-        let told = |step: &Step| StepView { problems: self.refusals(step), ..step_view(step) };
+        let checksum = self.checksum(plan.steps.iter());
+        let told = |step: &Step| {
+            let view = StepView { problems: self.refusals(step), ..step_view(step) };
+            named(view, step, &checksum)
+        };
         PlanView {
             version: 1,
             coverage: self.world.desired().coverage,
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             commit: self.shared.settings.commit.clone(),
-            checksum: self.checksum(plan.steps.iter()),
+            checksum: checksum.clone(),
             looked_at: self.looks(),
             totals: totals.collect(),
             resources: plan.steps.len(),

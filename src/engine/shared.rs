@@ -9,6 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
+use super::limits::Guard;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
@@ -17,6 +18,7 @@ use crate::client::Client;
 use crate::model::observed::Observed;
 use crate::model::record::Record;
 use crate::plan;
+use crate::policy;
 use crate::store::error::StoreError;
 use crate::store::facts::{Decoded, FactError, Facts};
 use crate::store::fold::IndexFold;
@@ -72,6 +74,8 @@ pub struct Settings {
     pub failures_max: Option<u32>,
     /// The git commit of the spec tree.
     pub commit: Option<String>,
+    /// Limits and approvals.
+    pub policy: policy::Rules,
 }
 
 /// Handles that every task has.
@@ -92,6 +96,8 @@ pub struct Shared {
     pub partner: Result<PartnerAccess, SecretError>,
     /// What the engine is told once.
     pub settings: Settings,
+    /// What limits say.
+    pub(super) guard: Arc<Guard>,
     permits: Semaphore,
     promises: Semaphore,
     notices: tokio::sync::Mutex<()>,
@@ -158,6 +164,7 @@ impl Shared {
             promises: Semaphore::new(
                 parts.settings.concurrency.saturating_mul(PROMISES_PER_CALL).max(1),
             ),
+            guard: Arc::new(Guard::new(&parts.settings, &parts.facts, &parts.clock)),
             notices: tokio::sync::Mutex::default(),
             rng: Mutex::new(parts.rng),
             opened: Mutex::default(),

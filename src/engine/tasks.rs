@@ -13,7 +13,7 @@ use super::schedule::to_next_quarter;
 use super::shared::EngineError;
 use super::sweep::Swept;
 use super::{Engine, Notice, notice, perform, read, settle};
-use crate::base::hash::SourceId;
+use crate::base::hash::{Digest, SourceId};
 use crate::base::id::{IntentId, Key};
 use crate::base::planted;
 use crate::model::effect::{Effect, Reading, Work};
@@ -78,6 +78,8 @@ pub enum Finished {
     Heard(Option<Key>),
     /// A list of the service was looked at.
     Swept(Swept),
+    /// A plan was approved: look at everything that a limit stands in the way of.
+    Approved,
     /// It was told to stop.
     Stopped(Key),
     /// The state on disk failed, or we made a mistake: everything ends.
@@ -95,6 +97,8 @@ pub(super) struct Job {
     pub wallet: Wallet,
     /// Why it is done.
     pub cause: Cause,
+    /// Its document but for the amounts, which approvals bind to.
+    pub rest: Digest,
 }
 
 impl Engine {
@@ -159,6 +163,7 @@ impl Engine {
     pub(super) fn redate(&mut self) {
         let made = self.planner.touch(&self.world, self.planner.dated().clone());
         self.enqueue(made);
+        self.look_at_whole();
     }
 
     /// Starts an effect. The number of its intent is given here, where there is one owner.
@@ -185,7 +190,8 @@ impl Engine {
         } else {
             effect
         };
-        Job { id, effect, wallet, cause }
+        let rest = self.rest(key);
+        Job { id, effect, wallet, cause, rest }
     }
 
     /// Starts a reading.
@@ -266,6 +272,10 @@ impl Engine {
             }
             Finished::Heard(key) => return self.heard(key),
             Finished::Swept(swept) => return self.swept(swept),
+            Finished::Approved => {
+                self.approved();
+                return Ok(());
+            }
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);

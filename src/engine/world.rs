@@ -6,13 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
+use super::limits::Guard;
 use crate::base::clock::SharedClock;
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
 use crate::model::issue::{Issue, Problem};
+use crate::model::limit::Over;
 use crate::model::observed::{Held, Observed};
+use crate::model::stake::Wish;
 use crate::plan::World;
 use crate::spec::loader::Loader;
 use crate::store::facts::{FactError, Facts};
@@ -65,6 +69,7 @@ pub struct Standing {
     observed: BTreeMap<Key, Packed<Observed>>,
     recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
+    guard: Option<Arc<Guard>>,
 }
 
 impl std::fmt::Debug for Standing {
@@ -88,7 +93,12 @@ impl Standing {
         })?;
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
-        Ok(Self { specs, clock, observed, recent: Mutex::default(), open })
+        Ok(Self { specs, clock, observed, recent: Mutex::default(), open, guard: None })
+    }
+
+    /// The same, with limits.
+    pub(super) fn guarded(self, guard: Arc<Guard>) -> Self {
+        Self { guard: Some(guard), ..self }
     }
 
     /// Reads one resource again, after something was written about it.
@@ -160,6 +170,10 @@ impl World for Standing {
 
     fn now(&self) -> DateTime<Utc> {
         self.clock.now()
+    }
+
+    fn over(&self, wish: &Wish, rest: &dyn Fn() -> Digest) -> Option<Over> {
+        self.guard.as_ref()?.over(wish, rest)
     }
 
     fn known(&self) -> Vec<Key> {

@@ -15,7 +15,7 @@ use crate::kinds::diff::changes;
 use crate::kinds::redact::{field_of, redact};
 use crate::kinds::{Change, Field};
 use crate::model::drift::{Drift, vanished};
-use crate::model::effect::{Effect, Work};
+use crate::model::effect::{Counts, Effect, Work};
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{FieldChange, MoneyMove, Reason, Replaced, Verdict};
@@ -74,6 +74,8 @@ pub struct Draft {
     pub offer: Option<Effect>,
     /// What the new object would replace, where that goes on.
     pub replaces: Option<Box<Replaced>>,
+    /// What limits count of it besides its money.
+    pub counts: Counts,
 }
 
 impl Draft {
@@ -88,6 +90,7 @@ impl Draft {
             work: None,
             offer: None,
             replaces: None,
+            counts: Counts::default(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::base::hash::{Digest, Mark, SourceId};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
 use crate::model::manifest::OnDoubt;
 use crate::model::observed::{Applied, Observation};
+use crate::model::stake::Stake;
 
 /// A durable promise of one effect, with the exact request. Written before anything is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,9 @@ pub struct Intent {
     pub cause: Cause,
     /// When.
     pub at: DateTime<Utc>,
+    /// What limits count of it.
+    #[serde(default, skip_serializing_if = "Stake::is_empty")]
+    pub stake: Stake,
 }
 
 /// A request as it is kept: to be sent again, the same bytes.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
-use crate::model::effect::{Effect, Work};
+use crate::model::effect::{Counts, Effect, Work};
 
 pub use crate::model::reason::Reason;
 
@@ -114,6 +114,8 @@ pub struct Step {
     pub offer: Option<Arc<Effect>>,
     /// What the new object would replace, where that goes on.
     pub replaces: Option<Box<Replaced>>,
+    /// What limits count of it besides its money.
+    pub counts: Counts,
 }
 
 impl Step {
@@ -131,6 +133,7 @@ impl Step {
             work: None,
             offer: None,
             replaces: None,
+            counts: Counts::default(),
         }
     }
 

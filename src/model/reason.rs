@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::base::id::Key;
 use crate::model::bound::LiveBinding;
+use crate::model::limit::Over;
 
 /// Why a step has its verdict: a word for machines and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +77,8 @@ pub enum Reason {
     AccountUnfit(String),
     /// Its money is of another currency than the account's.
     CurrencyMismatch(String),
+    /// A limit of the operator stands in its way.
+    OverLimit(Box<Over>),
 }
 
 impl Reason {
@@ -116,6 +119,7 @@ impl Reason {
             Self::Unfit(_) => "Unfit",
             Self::AccountUnfit(_) => "AccountUnfit",
             Self::CurrencyMismatch(_) => "CurrencyMismatch",
+            Self::OverLimit(_) => "OverLimit",
         }
     }
 
@@ -136,7 +140,8 @@ impl Reason {
             | Self::OtherMode(_)
             | Self::Unfit(_)
             | Self::AccountUnfit(_)
-            | Self::CurrencyMismatch(_) => true,
+            | Self::CurrencyMismatch(_)
+            | Self::OverLimit(_) => true,
             Self::InSync
             | Self::NotCreated
             | Self::Changed
@@ -245,6 +250,7 @@ impl fmt::Display for Reason {
             | Self::Unfit(why)
             | Self::AccountUnfit(why)
             | Self::CurrencyMismatch(why) => write!(f, "{why}"),
+            Self::OverLimit(over) => write!(f, "{over}"),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::model::bound::Approval;
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
+use crate::model::plan_approval::PlanApproval;
 
 /// The body of one journal record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,6 +60,8 @@ pub enum Record {
     },
     /// A person approved a live binding: `approve`.
     Approval(Box<Approval>),
+    /// A person approved a plan: `approve CHECKSUM`.
+    PlanApproval(Box<PlanApproval>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

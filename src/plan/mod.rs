@@ -7,6 +7,7 @@
 //! Guarantees: a step never depends on the order in which keys were touched; making every step
 //! from nothing gives the same steps.
 
+mod guarded;
 mod order;
 mod stalled;
 mod step;
@@ -17,14 +18,17 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::kinds::step::{StepCx, View, merchant_of};
 use crate::model::desired::Desired;
 use crate::model::effect::{Effect, Reading};
 use crate::model::intent::OpenIntent;
+use crate::model::limit::Over;
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::Observed;
 use crate::model::plan::{Plan, Reason, Step, Verdict};
+use crate::model::stake::Wish;
 
 use stalled::Stalled;
 
@@ -61,6 +65,11 @@ pub trait World {
     fn now(&self) -> DateTime<Utc>;
     /// Every resource that something is known of.
     fn known(&self) -> Vec<Key>;
+    /// The limit that stands in the way of a wish, if there is one; `rest` is the digest of its document but
+    /// for the amounts.
+    fn over(&self, _wish: &Wish, _rest: &dyn Fn() -> Digest) -> Option<Over> {
+        None
+    }
 }
 
 /// All steps, kept up to date. Kept is what is asked for all the time; field changes and work are
@@ -164,7 +173,7 @@ impl Planner {
         } else {
             self.doable.remove(key);
         }
-        let dated = |step: &Step| matches!(step.reason, Reason::DueToday(_));
+        let dated = |step: &Step| matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_));
         if after.as_ref().is_some_and(dated) {
             self.dated.insert(key.clone());
         } else {

@@ -12,6 +12,7 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Step, Verdict};
 use crate::plan::World;
+use crate::plan::guarded::guarded;
 
 /// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
 pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
@@ -31,7 +32,10 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
     let draft = match world.open(key) {
         Some(open) if !planted::is("two-open-effects") => under_way(&open, observed.as_deref()),
         _ if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
-        _ => decide(cx, world, key, manifest.as_ref(), observed.as_deref())?,
+        _ => {
+            let draft = decide(cx, world, key, manifest.as_ref(), observed.as_deref())?;
+            guarded(cx, world, (key, manifest.as_ref(), observed.as_deref()), draft)
+        }
     };
     let place = manifest.map(|manifest| (manifest.place.file, manifest.place.line));
     let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
@@ -47,6 +51,7 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
         work: draft.work.map(std::sync::Arc::new),
         offer: draft.offer.map(std::sync::Arc::new),
         replaces: draft.replaces,
+        counts: draft.counts,
     })
 }
 

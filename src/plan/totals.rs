@@ -37,7 +37,8 @@ impl Totals {
         if step.stuck() {
             moved(&mut self.stuck);
         }
-        for money in &step.money {
+        let wanted = if step.verdict == Verdict::Blocked { &[] } else { step.money.as_slice() };
+        for money in wanted {
             let name = (money.amount.currency().to_string(), money.mode, money.meaning);
             let sum = self.money.entry(name.clone()).or_default();
             *sum = sum.saturating_add(money.amount.minor().saturating_mul(sign));

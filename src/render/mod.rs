@@ -7,6 +7,7 @@ mod explain;
 pub mod intents;
 mod overview;
 pub mod plan;
+mod plan_approval;
 pub mod progress;
 pub mod resources;
 mod sealed;
@@ -19,6 +20,7 @@ pub use approval::{approved, binding};
 pub use explain::explain;
 pub use intents::resolved;
 pub use overview::overview;
+pub use plan_approval::plan_approved;
 pub use sealed::sealed;
 
 /// A value for programs, as JSON over several lines.

@@ -46,7 +46,8 @@ pub fn text(plan: &PlanView, color: bool) -> String {
 /// What steps add up to: sums of money by currency, mode and meaning, in this order.
 pub fn totals(steps: &[StepView]) -> Vec<MoneyView> {
     let mut sums = BTreeMap::new();
-    for money in steps.iter().flat_map(|step| &step.money) {
+    let done = steps.iter().filter(|step| step.verdict != Verdict::Blocked);
+    for money in done.flat_map(|step| &step.money) {
         let sum = sums.entry((&money.currency, money.mode, &money.meaning)).or_insert(0_i64);
         *sum = sum.saturating_add(money.amount);
     }

@@ -229,5 +229,6 @@ fn settings() -> Settings {
         concurrency: 4,
         failures_max: None,
         commit: None,
+        policy: crate::policy::Rules::default(),
     }
 }

@@ -13,7 +13,7 @@ use crate::model::record::Binding;
 use crate::store::index::{Batch, Index, IndexError};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 3;
+pub const FOLD_VERSION: u32 = 4;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
@@ -22,6 +22,9 @@ pub(super) const MARKS: &[u8] = b"m/";
 pub(super) const INBOX: &[u8] = b"n/";
 pub(super) const ORPHANS: &[u8] = b"r/";
 pub(super) const PUBLIC_KEYS: &[u8] = b"p/";
+pub(super) const COUNTED: &[u8] = b"s/";
+pub(super) const USUAL: &[u8] = b"u/";
+pub(super) const PLAN_APPROVALS: &[u8] = b"a/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
 pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
@@ -190,6 +193,9 @@ impl Facts {
             OBSERVED,
             ORPHANS,
             PUBLIC_KEYS,
+            COUNTED,
+            USUAL,
+            PLAN_APPROVALS,
         ] {
             for (key, value) in self.index.scan(prefix)? {
                 for part in [key, value] {
@@ -201,8 +207,13 @@ impl Facts {
         Ok(crate::base::hash::sha256(&all))
     }
 
+    /// One entry.
+    pub(super) fn entry<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, FactError> {
+        read(&*self.index, &Batch::new(), key)
+    }
+
     /// Every entry beneath a prefix.
-    fn list<T: DeserializeOwned>(&self, prefix: &[u8]) -> Result<Vec<T>, FactError> {
+    pub(super) fn list<T: DeserializeOwned>(&self, prefix: &[u8]) -> Result<Vec<T>, FactError> {
         let entries = self.index.scan(prefix)?;
         entries.iter().map(|(key, value)| decode(key, value)).collect()
     }

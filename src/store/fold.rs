@@ -4,6 +4,8 @@
 //! The laws are asserted here, where every effect passes: a record that breaks one is refused,
 //! and the process stops rather than go on from a state that cannot be.
 
+pub mod counted;
+
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -57,6 +59,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
         Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
         Record::Approval(approval) => fold.approval(approval),
+        Record::PlanApproval(approval) => Ok(counted::approved(fold.batch, approval)?),
     }
 }
 
@@ -105,7 +108,7 @@ impl Folding<'_> {
         write(self.batch, &open_key(&intent.key), &intent.id)?;
         write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
         write(self.batch, NEXT_INTENT, &next)?;
-        Ok(())
+        Ok(counted::promised(self.index, self.batch, intent)?)
     }
 
     /// The number after every one that was given out. Intents become durable in another order than
@@ -135,6 +138,7 @@ impl Folding<'_> {
             IntentState::Closed => {
                 self.batch.remove(intent_key(id));
                 self.batch.remove(open_key(&intent.key));
+                counted::settled(self.index, self.batch, &intent, progress)?;
             }
             state @ (IntentState::Open { .. }
             | IntentState::InDoubt { .. }

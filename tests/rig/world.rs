@@ -103,6 +103,8 @@ pub(crate) struct World {
     pub(crate) vault: MemoryDisk,
     /// After so many failures in a row a resource is left alone.
     pub(crate) failures_max: Option<u32>,
+    /// Limits and approvals.
+    pub(crate) policy: reckon::policy::Rules,
     clock: Arc<VirtualClock>,
     /// How many engines there were: no two draw the same keys.
     engines: AtomicU64,
@@ -123,6 +125,7 @@ impl World {
             files: BTreeMap::new(),
             vault: MemoryDisk::new(),
             failures_max: None,
+            policy: reckon::policy::Rules::default(),
             clock,
             engines: AtomicU64::new(1),
             folder: tempfile::tempdir().unwrap(),
@@ -248,6 +251,7 @@ impl World {
                 concurrency: 16,
                 failures_max: self.failures_max,
                 commit: None,
+                policy: self.policy.clone(),
             },
             rng: ChaCha20Rng::seed_from_u64(self.engines.fetch_add(1, Ordering::Relaxed)),
         });

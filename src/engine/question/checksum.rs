@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{canonical, keyed};
 use crate::engine::Engine;
-use crate::model::plan::Step;
+use crate::model::plan::{Reason, Step, Verdict};
 use crate::plan::World;
 
 /// What separates these digests from all others.
@@ -15,7 +15,7 @@ impl Engine {
     /// for it, the object that it meets and the money that it moves. It does not depend on the time of day,
     /// nor on steps that do nothing.
     pub(super) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
-        let changing = steps.filter(|step| step.verdict.changes());
+        let changing = steps.filter(|step| wanted(step).changes());
         let about: Vec<Value> = changing.map(|step| self.essence(step)).collect();
         let key = &self.shared.settings.planning.digest_key;
         keyed(key, LABEL, &canonical(&Value::Array(about))).to_string()
@@ -29,10 +29,16 @@ impl Engine {
         });
         json!({
             "key": step.key,
-            "verdict": step.verdict,
+            "verdict": wanted(step),
             "document": manifest.map(|manifest| manifest.digest.to_string()),
             "object": step.remote_id,
             "money": money.collect::<Vec<_>>(),
         })
     }
+}
+
+/// What a step wants to do: a limit in its way changes nothing about that, so that the plan is the same
+/// before and after it is approved.
+fn wanted(step: &Step) -> Verdict {
+    if let Reason::OverLimit(over) = &step.reason { over.wants } else { step.verdict }
 }

@@ -9,7 +9,7 @@ use crate::base::clock::timestamp;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::{Obligation, create_invoice, make_link, put};
+use crate::effects::{Obligation, addresses, create_invoice, make_link, put};
 use crate::kinds::contact::Contact;
 use crate::kinds::deposit;
 use crate::kinds::diff::amount;
@@ -55,6 +55,8 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     let mut draft = object(cx, Invoice::FIELDS, manifest, have, &kind);
     if draft.verdict == Verdict::Blocked {
         draft.money.clear();
+    } else if draft.verdict == Verdict::Create {
+        draft.counts.emails = addresses(manifest.spec.get("invoice_messages"));
     }
     draft.replaces = have.filter(|_| !is_there).and_then(|have| replaced(cx, manifest, have));
     attachments::shown(attachments::confirming(draft, &attached, have), manifest)

@@ -1,0 +1,124 @@
+//! `approve CHECKSUM`: a person lets a plan past the limits. What is approved is the plan that was shown.
+
+use std::path::Path;
+
+use super::args::ApproveArgs;
+use super::exit::{Exit, Failure};
+use super::host;
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use crate::control::Request;
+use crate::engine::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer, PlanView, Question, Reply};
+use crate::render;
+
+/// The checksum that is named: by itself, or in a plan that was written as JSON. `None`: something else is.
+pub(super) fn checksum(what: &str) -> Result<Option<String>, Failure> {
+    let plausible =
+        what.len() >= CHECKSUM_SHORT && what.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if plausible {
+        return Ok(Some(what.to_ascii_lowercase()));
+    }
+    let path = Path::new(what);
+    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("json")) {
+        return Ok(None);
+    }
+    let broken = |why: &dyn std::fmt::Display| {
+        let failure = Failure::input("reckon::approve::plan_file", format!("{what}: {why}"));
+        failure.help("write it with `reckon plan -o json`")
+    };
+    let text = std::fs::read(path).map_err(|error| broken(&error))?;
+    let plan: serde_json::Value = serde_json::from_slice(&text).map_err(|error| broken(&error))?;
+    let checksum = plan.get("checksum").and_then(serde_json::Value::as_str);
+    checksum.map(|text| Some(text.to_owned())).ok_or_else(|| broken(&"it holds no checksum"))
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    setup: &Setup,
+    args: &ApproveArgs,
+    checksum: &str,
+    out: Out,
+) -> Result<Exit, Failure> {
+    let mut session = Session::open(setup).await?;
+    if let Session::Own(own) = &session {
+        // Whose state it is comes first in the journal.
+        setup.bind(&own.open, None).await?;
+    }
+    let answer = approve(&mut session, args, checksum, out).await;
+    let Some(answer) = session.end(setup, answer).await? else {
+        out.note("nothing was approved");
+        return Ok(Exit::Done);
+    };
+    match answer {
+        PlanAnswer::Approved { .. } => {
+            out.result(&answer, || render::plan_approved(&answer))?;
+            Ok(Exit::Done)
+        }
+        PlanAnswer::Changed { .. } | PlanAnswer::Nothing | PlanAnswer::Beyond { .. } => {
+            Err(refused(&answer))
+        }
+    }
+}
+
+/// Shows the plan, asks, and has the approval written down; `None`: the person said no.
+async fn approve(
+    session: &mut Session,
+    args: &ApproveArgs,
+    checksum: &str,
+    out: Out,
+) -> Result<Option<PlanAnswer>, Failure> {
+    let Reply::Plan(plan) = session.ask(Question::Plan).await? else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    if plan.checksum.starts_with(checksum) && !agreed(&plan, args.yes, out)? {
+        return Ok(None);
+    }
+    let (checksum, ceilings) = (checksum.to_owned(), args.ceiling.clone());
+    let plan = ApprovingPlan { checksum, ceilings, actor: host::actor() };
+    let reply = match session {
+        Session::Daemon(client) => client.request(&Request::ApprovePlan(Box::new(plan))).await?,
+        Session::Own(own) => own.engine.approve_plan_alone(plan).await?,
+    };
+    let Reply::PlanApproved(answer) = reply else {
+        return Err(Failure::bug("an approval was not answered by one"));
+    };
+    Ok(Some(*answer))
+}
+
+/// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+fn agreed(plan: &PlanView, yes: bool, out: Out) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    out.note(&render::plan::text(plan, out.color));
+    if !out.interactive {
+        let failure = Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
+        return Err(failure.help("look at the plan, then say approve --yes"));
+    }
+    out.confirm("Approve this plan, for these steps and at most these amounts?")
+}
+
+/// Why nothing was written.
+fn refused(answer: &PlanAnswer) -> Failure {
+    match answer {
+        PlanAnswer::Beyond { moves, ceiling } => {
+            let most =
+                ceiling.map_or_else(|| "none of that currency".to_owned(), |most| most.to_string());
+            let message = format!("the plan moves {moves}, and --ceiling allows {most}");
+            let failure = Failure::input("reckon::approve::beyond_ceiling", message);
+            failure.help("look at the plan; then say what it may move, or lower the amounts")
+        }
+        PlanAnswer::Nothing => {
+            let message = "the plan moves no money, removes nothing and sends no e-mail";
+            Failure::input("reckon::approve::nothing_waits", message)
+                .help("`reckon plan` shows what waits")
+        }
+        PlanAnswer::Changed { checksum } => {
+            let message = "the plan is not the one that this checksum names";
+            Failure::input("reckon::approve::changed", message)
+                .help(format!("look at `reckon plan`; the present one is {checksum}"))
+        }
+        PlanAnswer::Approved { .. } => Failure::bug("an approval was refused"),
+    }
+}

@@ -1,0 +1,291 @@
+//! `policy.limits` and `policy.approvals`: what may move, and what lets more of it past.
+//!
+//! Limits that stand directly beneath `limits` hold for both modes, each counted apart; `live` and `test`
+//! say something else for one of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::id::Key;
+use crate::base::money::Money;
+use crate::config::reader::Reader;
+use crate::config::setting::{ConfigError, Env, FromText, Setting};
+use crate::config::{Config, Policy};
+use crate::kinds::step::MERCHANT;
+use crate::policy::limits as policy;
+use crate::policy::{ApprovalRules, Rules};
+use crate::spec::node::{Entry, Node, NodeValue};
+
+const AMOUNTS: [&str; 3] = ["per_object", "per_run", "per_day"];
+const MOST: [&str; 5] =
+    ["usual_percent", "deletes_per_run", "deletes_per_day", "emails_per_run", "emails_per_day"];
+const SECTION: [&str; 8] = [
+    "per_object",
+    "per_run",
+    "per_day",
+    "usual_percent",
+    "deletes_per_run",
+    "deletes_per_day",
+    "emails_per_run",
+    "emails_per_day",
+];
+const LIMITS: [&str; 11] = [
+    "per_object",
+    "per_run",
+    "per_day",
+    "usual_percent",
+    "deletes_per_run",
+    "deletes_per_day",
+    "emails_per_run",
+    "emails_per_day",
+    "live",
+    "test",
+    "merchants",
+];
+const APPROVALS: [&str; 3] = ["above", "approvers", "valid_for"];
+
+/// A value and the line that it stands in.
+#[derive(Debug, Clone)]
+struct Placed<T> {
+    value: T,
+    line: usize,
+}
+
+/// One section of limits.
+#[derive(Debug, Clone, Default)]
+struct Section {
+    amounts: BTreeMap<&'static str, Placed<Vec<Placed<Setting<Money>>>>>,
+    most: BTreeMap<&'static str, Placed<Setting<u32>>>,
+}
+
+/// `policy.limits`.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    both: Section,
+    live: Section,
+    test: Section,
+    merchants: BTreeMap<Key, (String, Section)>,
+}
+
+/// `policy.approvals`.
+#[derive(Debug, Clone, Default)]
+pub struct Approvals {
+    above: Vec<Setting<Money>>,
+    approvers: Option<Setting<u32>>,
+    valid_for: Option<Setting<Duration>>,
+}
+
+impl Reader<'_> {
+    /// `policy.limits`.
+    pub(super) fn limits(&mut self, policy: &Node) -> Limits {
+        let Some(node) = self.section(policy, "limits", &LIMITS) else { return Limits::default() };
+        let both = self.limit_section(node);
+        let live = self.section(node, "live", &SECTION).map(|node| self.limit_section(node));
+        let test = self.section(node, "test", &SECTION).map(|node| self.limit_section(node));
+        Limits {
+            both,
+            live: live.unwrap_or_default(),
+            test: test.unwrap_or_default(),
+            merchants: self.merchant_limits(node),
+        }
+    }
+
+    /// The limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
+    fn merchant_limits(&mut self, limits: &Node) -> BTreeMap<Key, (String, Section)> {
+        let Some(entry) = limits.entry("merchants").filter(|entry| !entry.value.is_null()) else {
+            return BTreeMap::new();
+        };
+        if !matches!(entry.value.value, NodeValue::Map(_)) {
+            let help = "write `{acme: {per_day: [\"500.00 USD\"]}}`";
+            let message = "`merchants` is a mapping of merchants to limits";
+            self.find("reckon::config::value", entry.key_span.clone(), message, help);
+        }
+        let merchants = entry.value.entries().iter();
+        merchants.filter_map(|one| self.merchant(&entry.value, one)).collect()
+    }
+
+    fn merchant(&mut self, merchants: &Node, entry: &Entry) -> Option<(Key, (String, Section))> {
+        let Ok(key) = format!("{MERCHANT}/{}", entry.key).parse::<Key>() else {
+            let message = format!("`{}` names no merchant", entry.key);
+            let help = "write its name, or its namespace and name: `acme` or `books/acme`";
+            self.find("reckon::config::value", entry.key_span.clone(), &message, help);
+            return None;
+        };
+        let node = self.section(merchants, &entry.key, &SECTION)?;
+        Some((key, (entry.key.clone(), self.limit_section(node))))
+    }
+
+    fn limit_section(&mut self, node: &Node) -> Section {
+        let amounts =
+            AMOUNTS.into_iter().filter_map(|name| Some((name, self.amounts(node, name)?)));
+        let amounts = amounts.collect();
+        let most = MOST.into_iter().filter_map(|name| {
+            let line = self.line(node, name)?;
+            Some((name, Placed { value: self.setting(node, name)?, line }))
+        });
+        Section { amounts, most: most.collect() }
+    }
+
+    /// A list of amounts, one for each currency.
+    fn amounts(&mut self, node: &Node, name: &str) -> Option<Placed<Vec<Placed<Setting<Money>>>>> {
+        let line = self.line(node, name)?;
+        let mut value = Vec::new();
+        for item in self.items(node, name) {
+            let (line, _) = self.source.position(item.span.start);
+            let found = self.scalar::<Money>(item, item.span.clone());
+            let twice =
+                found.as_ref().is_some_and(|found| value.iter().any(|one| same(one, found)));
+            if twice {
+                let help = "write one amount for each currency";
+                let message = "this currency stands here twice";
+                self.find("reckon::config::value", item.span.clone(), message, help);
+            }
+            value.extend(found.map(|value| Placed { value, line }));
+        }
+        Some(Placed { value, line })
+    }
+
+    /// The line of a key that says something.
+    fn line(&self, node: &Node, key: &str) -> Option<usize> {
+        let entry = node.entry(key).filter(|entry| !entry.value.is_null())?;
+        Some(self.source.position(entry.key_span.start).0)
+    }
+
+    /// `policy.approvals`.
+    pub(super) fn approvals(&mut self, policy: &Node) -> Approvals {
+        let Some(node) = self.section(policy, "approvals", &APPROVALS) else {
+            return Approvals::default();
+        };
+        let above = self.items(node, "above");
+        Approvals {
+            above: above.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
+            approvers: self.people(node),
+            valid_for: self.setting(node, "valid_for"),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// How many people: one at least.
+    fn people(&mut self, node: &Node) -> Option<Setting<u32>> {
+        let found = self.setting::<u32>(node, "approvers");
+        if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
+            let help = "write 1 or more; without `above`, one person is enough";
+            let message = "nobody would have to approve anything";
+            self.find("reckon::config::value", entry.value.span.clone(), message, help);
+        }
+        found
+    }
+}
+
+/// Whether two amounts that stand in the file are of one currency.
+fn same(one: &Placed<Setting<Money>>, other: &Setting<Money>) -> bool {
+    match (&one.value, other) {
+        (Setting::Literal(one), Setting::Literal(other)) => one.currency() == other.currency(),
+        _ => false,
+    }
+}
+
+impl Config {
+    /// Limits and approvals. Errors: as [`Setting::get`].
+    pub fn rules(&self, env: &dyn Env) -> Result<Rules, ConfigError> {
+        let Policy { amounts: _, limits, approvals } = &self.policy;
+        let read = Resolve { file: &self.file, env };
+        let both = |name: &str| read.section(&limits.both, name);
+        let merchants = limits.merchants.iter().map(|(key, (name, section))| {
+            let section = read.section(section, &format!("policy.limits.merchants.{name}"))?;
+            Ok((key.clone(), section))
+        });
+        let of_mode = |section, name: &str| -> Result<policy::Section, ConfigError> {
+            Ok(read.section(section, name)?.or(&both("policy.limits")?))
+        };
+        let limits = policy::Limits {
+            live: of_mode(&limits.live, "policy.limits.live")?,
+            test: of_mode(&limits.test, "policy.limits.test")?,
+            merchants: merchants.collect::<Result<_, _>>()?,
+        };
+        Ok(Rules { limits, approvals: approvals.rules(env)? })
+    }
+}
+
+impl Approvals {
+    fn rules(&self, env: &dyn Env) -> Result<ApprovalRules, ConfigError> {
+        let default = ApprovalRules::default();
+        let above = self.above.iter().map(|one| {
+            let money = one.get(env)?;
+            Ok((money.currency(), money.minor()))
+        });
+        let approvers = or(self.approvers.as_ref(), env)?;
+        let approvers = approvers.and_then(|number| usize::try_from(number).ok());
+        Ok(ApprovalRules {
+            above: above.collect::<Result<_, ConfigError>>()?,
+            approvers: approvers.unwrap_or(default.approvers),
+            valid_for: or(self.valid_for.as_ref(), env)?.unwrap_or(default.valid_for),
+        })
+    }
+}
+
+fn or<T: FromText + Clone>(
+    setting: Option<&Setting<T>>,
+    env: &dyn Env,
+) -> Result<Option<T>, ConfigError> {
+    setting.map(|setting| setting.get(env)).transpose()
+}
+
+/// Makes limits of settings.
+struct Resolve<'a> {
+    file: &'a Arc<str>,
+    env: &'a dyn Env,
+}
+
+impl Resolve<'_> {
+    fn place(&self, line: usize) -> Arc<str> {
+        Arc::from(format!("{}:{line}", self.file))
+    }
+
+    fn section(&self, section: &Section, path: &str) -> Result<policy::Section, ConfigError> {
+        let amounts = |name| self.amounts(section, path, name);
+        let most = |name| self.most(section, path, name);
+        Ok(policy::Section {
+            per_object: amounts("per_object")?,
+            per_run: amounts("per_run")?,
+            per_day: amounts("per_day")?,
+            usual_percent: most("usual_percent")?,
+            deletes_per_run: most("deletes_per_run")?,
+            deletes_per_day: most("deletes_per_day")?,
+            emails_per_run: most("emails_per_run")?,
+            emails_per_day: most("emails_per_day")?,
+        })
+    }
+
+    fn amounts(
+        &self,
+        section: &Section,
+        path: &str,
+        name: &str,
+    ) -> Result<Option<policy::Amounts>, ConfigError> {
+        let Some(Placed { value, line }) = section.amounts.get(name) else { return Ok(None) };
+        let listed = value.iter().map(|one| {
+            let money = one.value.get(self.env)?;
+            Ok((money.currency(), (money.minor(), self.place(one.line))))
+        });
+        let listed = listed.collect::<Result<_, ConfigError>>()?;
+        let name = Arc::from(format!("{path}.{name}"));
+        Ok(Some(policy::Amounts { name, place: self.place(*line), listed }))
+    }
+
+    fn most(
+        &self,
+        section: &Section,
+        path: &str,
+        name: &str,
+    ) -> Result<Option<policy::Most>, ConfigError> {
+        let Some(Placed { value, line }) = section.most.get(name) else { return Ok(None) };
+        let (name, most) = (Arc::from(format!("{path}.{name}")), value.get(self.env)?);
+        Ok(Some(policy::Most { name, place: self.place(*line), most }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! What an effect moves, as its own request says: a planner that forgets to say so does not get it past the meter.
+
+use serde_json::Value;
+
+use crate::base::money::{Currency, Money};
+use crate::model::effect::Effect;
+use crate::model::plan::MoneyMove;
+
+/// The meaning of an amount that a request holds and its effect does not name.
+const UNDECLARED: &str = "undeclared";
+
+/// The money that an effect names, and every amount of its request, or of the answer that it expects, that is
+/// higher than any that it names.
+pub fn declared(effect: &Effect) -> Vec<MoneyMove> {
+    let named = effect.moves.iter().map(|money| money.amount.minor().saturating_abs()).max();
+    let body = &effect.request.body;
+    let asked =
+        [body.get("amount"), body.pointer("/recur/amount"), effect.expect.get("total_amount")];
+    let most = asked.into_iter().flatten().filter_map(Value::as_i64).max();
+    let hidden = most.filter(|most| *most > named.unwrap_or(0));
+    let hidden = hidden.map(|minor| MoneyMove {
+        amount: Money::new(minor, currency(effect)),
+        mode: effect.mode,
+        meaning: UNDECLARED,
+    });
+    effect.moves.iter().cloned().chain(hidden).collect()
+}
+
+/// The currency of a request: as it says, else as the effect does, else the service's default.
+fn currency(effect: &Effect) -> Currency {
+    let said = effect.request.body.get("currency").and_then(Value::as_str);
+    let said = said.and_then(|code| code.parse().ok());
+    let named = || effect.moves.first().map(|money| money.amount.currency());
+    said.or_else(named).unwrap_or(Currency::USD)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::effects::testing::obligation;
+    use crate::effects::{create_invoice, create_recurring};
+
+    fn shown(effect: &Effect) -> Vec<String> {
+        let moves = declared(effect).into_iter();
+        moves.map(|money| format!("{} {}", money.amount, money.meaning)).collect()
+    }
+
+    #[test]
+    fn an_amount_that_nobody_names_is_found_in_the_request() {
+        let body = json!({"amount": 500, "currency": "EUR"});
+        let mut effect = create_recurring(obligation(), body, "rent");
+        assert_eq!(shown(&effect), ["5.00 EUR undeclared"]);
+        let money = |minor| MoneyMove {
+            amount: Money::new(minor, "EUR".parse().unwrap()),
+            mode: effect.mode,
+            meaning: "collected_per_occurrence",
+        };
+        let (low, right) = (money(100), money(500));
+        effect.moves = vec![low];
+        assert_eq!(shown(&effect), ["1.00 EUR collected_per_occurrence", "5.00 EUR undeclared"]);
+        effect.moves = vec![right];
+        assert_eq!(shown(&effect), ["5.00 EUR collected_per_occurrence"]);
+        let invoice = create_invoice(obligation(), json!({"currency": "USD"}), &[], 700);
+        assert_eq!(shown(&invoice), ["7.00 USD undeclared"]);
+    }
+}

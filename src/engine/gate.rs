@@ -1,0 +1,167 @@
+//! The plan as a whole against the limits: what would exceed a sum is refused before its first effect, and
+//! not somewhere in the middle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::limits::{Guard, WholePlan, day};
+use super::{Engine, EngineError};
+use crate::base::hash::{Digest, sha256};
+use crate::base::id::{Key, Mode};
+use crate::kinds::step::merchant_of;
+use crate::model::limit::{Over, Scope};
+use crate::model::plan::{Reason, Step};
+use crate::model::stake::{Stake, Tally, Wish};
+use crate::plan::World;
+use crate::policy::approval::{self, standing};
+use crate::policy::meter::{Span, whole};
+
+/// What is planned, by mode, of each merchant and of all.
+type Planned = BTreeMap<(Mode, Option<Key>), Tally>;
+
+impl Engine {
+    /// Compares the plan as a whole with the limits, and makes the steps again that this is about.
+    /// A look that fails changes nothing: the meter, which fails as well, stops everything.
+    pub(super) fn look_at_whole(&mut self) {
+        let guard = self.shared.guard.clone();
+        if !guard.is_limited() {
+            return;
+        }
+        let tree = self.tree();
+        let whole = match self.exceeded(&guard, &tree) {
+            Ok(whole) => whole,
+            Err(error) => return tracing::error!(%error, "the plan cannot be compared with limits"),
+        };
+        let mut counting = guard.counting();
+        let moved = counting.whole != whole || counting.tree != tree;
+        counting.whole = whole;
+        counting.tree = tree;
+        drop(counting);
+        if moved {
+            let keys: BTreeSet<Key> = self.wishes().map(|wish| wish.key).collect();
+            let made = self.planner.touch(&self.world, keys);
+            self.enqueue(made);
+        }
+    }
+
+    /// A plan was approved: everything that a limit stood in the way of is looked at again.
+    pub(super) fn approved(&mut self) {
+        self.look_at_whole();
+        let over = |step: &&std::sync::Arc<Step>| matches!(step.reason, Reason::OverLimit(_));
+        let keys = self.planner.steps().filter(over).map(|step| step.key.clone()).collect();
+        self.look_again(keys);
+    }
+
+    /// The limits that the plan as a whole exceeds: while there are any, `apply` does nothing.
+    pub fn refused_whole(&self) -> Vec<Over> {
+        let counting = self.shared.guard.counting();
+        counting.whole.iter().map(|whole| whole.over.clone()).collect()
+    }
+
+    /// A short name of the present state of the files.
+    fn tree(&self) -> String {
+        let digests = self.world.desired().manifests.values();
+        let all: Vec<u8> = digests.flat_map(|manifest| *manifest.digest.as_bytes()).collect();
+        sha256(&all).to_string().chars().take(16).collect()
+    }
+
+    /// Every limit that what was counted and what is planned exceed together.
+    fn exceeded(&self, guard: &Guard, tree: &str) -> Result<Vec<WholePlan>, EngineError> {
+        let now = guard.now();
+        let (run, today) = (Guard::run(tree, now), day(now));
+        let limits = &guard.rules.limits;
+        let mut found = Vec::new();
+        for ((mode, merchant), planned) in self.planned(guard)? {
+            let section = match &merchant {
+                None => Some(limits.general(mode)),
+                Some(merchant) => limits.merchants.get(merchant),
+            };
+            let Some(section) = section else { continue };
+            let with = |span, name: &str| -> Result<Tally, EngineError> {
+                let counted = guard.facts.counted((span, name), mode, merchant.as_ref())?;
+                Ok(added(counted, &planned))
+            };
+            let over = whole(section, &with(Span::Run, &run)?, &with(Span::Day, &today)?);
+            let over = over.into_iter().filter(|(about, _)| about.is_in(&planned));
+            found.extend(over.map(|(about, over)| WholePlan {
+                mode,
+                merchant: merchant.clone(),
+                about,
+                over: Over { approvers: guard.rules.approvals.approvers, ..over },
+            }));
+        }
+        Ok(found)
+    }
+
+    /// What all steps add up to that are not approved, and that no limit of their own stands in the way of.
+    fn planned(&self, guard: &Guard) -> Result<Planned, EngineError> {
+        let (kept, now) = (guard.facts.plan_approvals()?, guard.now());
+        let rules = &guard.rules.approvals;
+        let mut planned = Planned::new();
+        for wish in self.wishes().filter(|wish| self.is_chosen(&wish.key)) {
+            let rest = (!kept.is_empty()).then(|| self.rest(&wish.key));
+            let wish = Wish { rest, ..wish };
+            let alone = self.planner.step(&wish.key).is_some_and(|step| is_too_much_alone(step));
+            if alone || standing(rules, &kept, &wish, now).is_enough() {
+                continue;
+            }
+            for merchant in [None, Some(wish.merchant.clone())] {
+                planned.entry((wish.mode, merchant)).or_default().add(&wish.stake);
+            }
+        }
+        Ok(planned)
+    }
+
+    fn is_chosen(&self, key: &Key) -> bool {
+        self.chosen.as_ref().is_none_or(|chosen| chosen.contains(key))
+    }
+
+    /// What every step wants that puts something at stake, a limit in its way or not.
+    pub(super) fn wishes(&self) -> impl Iterator<Item = Wish> {
+        let mut modes: BTreeMap<Key, Option<Mode>> = BTreeMap::new();
+        self.planner.steps().filter_map(move |step| {
+            let over = matches!(step.reason, Reason::OverLimit(_));
+            let stake = Stake::new(&step.money, step.counts);
+            if stake.is_empty() || !(over || step.verdict.changes()) {
+                return None;
+            }
+            let manifest = self.world.desired().manifests.get(&step.key);
+            let known = || self.world.observed(&step.key).map(|known| known.merchant.clone());
+            let merchant = manifest.and_then(|manifest| merchant_of(manifest)).or_else(known)?;
+            let mode = *modes.entry(merchant.clone()).or_insert_with(|| self.mode(&merchant));
+            let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
+            let key = step.key.clone();
+            Some(Wish { key, merchant, mode: mode?, generation, rest: None, stake })
+        })
+    }
+
+    /// The mode of a merchant, as its document says, else as it was when it was read.
+    fn mode(&self, merchant: &Key) -> Option<Mode> {
+        let manifest = self.world.desired().manifest(merchant);
+        let said = manifest.and_then(|manifest| manifest.spec.get("mode").cloned());
+        let known = || self.world.observed(merchant).map(|known| known.fact("mode").clone());
+        serde_json::from_value(said.or_else(known)?).ok()
+    }
+
+    /// The digest of a resource's document but for its amounts.
+    pub(super) fn rest(&self, key: &Key) -> Digest {
+        let manifest = self.world.desired().manifest(key);
+        let spec = manifest.as_ref().map(|manifest| &manifest.spec);
+        approval::rest(spec, &self.shared.settings.planning.digest_key)
+    }
+}
+
+/// Whether a limit of single amounts stands in a step's way: then it adds to no sum.
+fn is_too_much_alone(step: &Step) -> bool {
+    matches!(&step.reason, Reason::OverLimit(over) if over.scope == Scope::Object)
+}
+
+/// What was counted, with what is planned.
+fn added(mut counted: Tally, planned: &Tally) -> Tally {
+    for (currency, amount) in &planned.money {
+        let sum = counted.money.entry(*currency).or_default();
+        *sum = sum.saturating_add(*amount);
+    }
+    counted.deletes = counted.deletes.saturating_add(planned.deletes);
+    counted.emails = counted.emails.saturating_add(planned.emails);
+    counted
+}

@@ -1,0 +1,185 @@
+//! A person approves the plan: it is the one that was looked at, or nothing is written.
+//!
+//! What is written names every step with its amounts, so that the approval is good for these and for no
+//! others (`policy/approval.rs`), whatever the files say later.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use super::question::{Reply, StepView};
+use super::shared::{EngineError, Shared};
+use super::tasks::Finished;
+use super::{Engine, PlanView};
+use crate::base::clock::timestamp;
+use crate::base::hash::sha256;
+use crate::base::id::Mode;
+use crate::base::money::{Currency, Money};
+use crate::model::limit::CHECKSUM;
+use crate::model::plan::{Reason, Step};
+use crate::model::plan_approval::{Ceiling, PlanApproval};
+use crate::model::record::Record;
+use crate::model::stake::Wish;
+use crate::policy::approval::beyond;
+
+/// So many characters of a checksum name a plan.
+pub const CHECKSUM_SHORT: usize = 16;
+
+/// An approval on its way to the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovingPlan {
+    /// The checksum of the plan that was looked at, or its beginning: 16 characters at least.
+    pub checksum: String,
+    /// The most that may move of each currency; none asks nothing.
+    pub ceilings: Vec<Money>,
+    /// Who approves.
+    #[serde(default)]
+    pub actor: String,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanAnswer {
+    /// It is written down.
+    Approved {
+        /// What was written.
+        approval: Box<PlanApproval>,
+        /// Who approved all of this plan by now.
+        approved_by: Vec<String>,
+        /// How many have to.
+        approvers: usize,
+    },
+    /// The plan is another one by now.
+    Changed {
+        /// Its checksum.
+        checksum: String,
+    },
+    /// The plan puts nothing at stake that limits count.
+    Nothing,
+    /// The plan moves more than the approver said.
+    Beyond {
+        /// What it moves of that currency.
+        moves: Money,
+        /// What the approver said; none if that currency was not named.
+        ceiling: Option<Money>,
+    },
+}
+
+impl Engine {
+    /// Writes an approval down in a task of its own, and goes on once it is durable.
+    pub(super) fn approve_plan(&mut self, approving: ApprovingPlan, reply: oneshot::Sender<Reply>) {
+        let approval = match self.plan_approval(approving) {
+            Ok(approval) => approval,
+            Err(refused) => {
+                // Whoever approved may have gone away.
+                return drop(reply.send(Reply::PlanApproved(refused)));
+            }
+        };
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match write(&shared, &approval).await {
+                Ok(answer) => {
+                    // It is written all the same.
+                    drop(reply.send(Reply::PlanApproved(Box::new(answer))));
+                    Finished::Approved
+                }
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    /// The same in a process in which nothing runs.
+    pub async fn approve_plan_alone(
+        &mut self,
+        approving: ApprovingPlan,
+    ) -> Result<Reply, EngineError> {
+        let answer = match self.plan_approval(approving) {
+            Err(refused) => refused,
+            Ok(approval) => {
+                let answer = write(&self.shared, &approval).await?;
+                self.approved();
+                Box::new(answer)
+            }
+        };
+        Ok(Reply::PlanApproved(answer))
+    }
+
+    /// The approval to be written, if the plan is the one that was looked at.
+    fn plan_approval(&self, approving: ApprovingPlan) -> Result<PlanApproval, Box<PlanAnswer>> {
+        let ApprovingPlan { checksum: named, ceilings: said, actor } = approving;
+        let PlanView { checksum, .. } = self.plan_view();
+        if named.len() < CHECKSUM_SHORT || !checksum.starts_with(&named) {
+            return Err(Box::new(PlanAnswer::Changed { checksum }));
+        }
+        let mut steps: Vec<Wish> = self.wishes().collect();
+        for step in &mut steps {
+            step.rest = Some(self.rest(&step.key));
+        }
+        if steps.is_empty() {
+            return Err(Box::new(PlanAnswer::Nothing));
+        }
+        let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
+        for (currency, amount) in steps.iter().flat_map(|step| step.stake.sums()) {
+            let sum = sums.entry(currency).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+        if let Some((moves, ceiling)) = beyond(&said, &sums) {
+            return Err(Box::new(PlanAnswer::Beyond { moves, ceiling: ceiling.copied() }));
+        }
+        let at = self.shared.now();
+        let head = self.shared.writer.head().sequence;
+        let id = sha256(format!("{checksum} {actor} {} {head}", timestamp(&at)).as_bytes());
+        let id = id.to_string().chars().take(CHECKSUM_SHORT).collect();
+        let ceilings = ceilings(&steps);
+        Ok(PlanApproval { id, checksum, ceilings, steps, actor, at })
+    }
+}
+
+/// What steps add up to, by mode, meaning and currency.
+fn ceilings(steps: &[Wish]) -> Vec<Ceiling> {
+    let mut sums: BTreeMap<(Mode, &str, Currency), i64> = BTreeMap::new();
+    for step in steps {
+        for moved in &step.stake.moves {
+            let name = (step.mode, moved.meaning.as_str(), moved.amount.currency());
+            let sum = sums.entry(name).or_default();
+            *sum = sum.saturating_add(moved.amount.minor().saturating_abs());
+        }
+    }
+    let ceiling = |((mode, meaning, currency), minor): ((Mode, &str, Currency), i64)| Ceiling {
+        mode,
+        meaning: meaning.to_owned(),
+        amount: Money::new(minor, currency),
+    };
+    sums.into_iter().map(ceiling).collect()
+}
+
+/// Writes it down, and tells how far the plan is approved with it.
+async fn write(shared: &Shared, approval: &PlanApproval) -> Result<PlanAnswer, EngineError> {
+    let record = Record::PlanApproval(Box::new(approval.clone()));
+    shared.write(Vec::new(), vec![record]).await?;
+    tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");
+    let rules = &shared.settings.policy.approvals;
+    let kept = shared.facts.plan_approvals()?;
+    let same = kept.iter().map(|kept| &kept.approval);
+    let same =
+        same.filter(|one| one.checksum == approval.checksum && rules.counts(one, approval.at));
+    let mut approved_by: Vec<String> = same.map(|one| one.actor.clone()).collect();
+    approved_by.sort();
+    approved_by.dedup();
+    Ok(PlanAnswer::Approved {
+        approval: Box::new(approval.clone()),
+        approved_by,
+        approvers: rules.needed(&approval.steps),
+    })
+}
+
+/// A step that a limit stands in the way of names the plan that can be approved.
+pub(super) fn named(mut view: StepView, step: &Step, checksum: &str) -> StepView {
+    if matches!(step.reason, Reason::OverLimit(_)) {
+        let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();
+        view.message = view.message.replace(CHECKSUM, &short);
+    }
+    view
+}

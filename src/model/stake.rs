@@ -1,0 +1,172 @@
+//! What an effect puts at stake: money, removed objects, e-mails. Limits and approvals look at nothing else.
+//!
+//! A sum counts what is set in motion by us, whatever its direction: two directions never cancel each
+//! other. What an occurrence collects counts once, with the effect that sets the schedule up, and only
+//! where that effect charges nothing now; the later occurrences are the service's own.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::hash::Digest;
+use crate::base::id::{Key, Mode};
+use crate::base::money::{Currency, Money};
+use crate::model::effect::Counts;
+use crate::model::plan::MoneyMove;
+
+/// How the meanings of money begin that every occurrence of a schedule collects.
+pub const PER_OCCURRENCE: &str = "collected_per_occurrence";
+
+/// Money that an effect sets in motion, as an intent keeps it. Its mode is the intent's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// How much.
+    pub amount: Money,
+    /// What happens to it, as in the plan.
+    pub meaning: String,
+}
+
+impl From<&MoneyMove> for Moved {
+    fn from(money: &MoneyMove) -> Self {
+        Self { amount: money.amount, meaning: money.meaning.to_owned() }
+    }
+}
+
+/// What one effect puts at stake.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stake {
+    /// Money.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Moved>,
+    /// Removed objects and e-mails.
+    #[serde(default)]
+    pub counts: Counts,
+    /// The run that it counts to: one state of the files on one day. None where nothing is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The approvals that let it past a limit. What was approved counts to no run and no day.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<String>,
+}
+
+impl Stake {
+    /// Money and counts, before it is known what they count to.
+    pub fn new(moves: &[MoneyMove], counts: Counts) -> Self {
+        let moves = moves.iter().map(Moved::from).collect();
+        Self { moves, counts, ..Self::default() }
+    }
+
+    /// Whether nothing is at stake.
+    pub fn is_empty(&self) -> bool {
+        self.moves.is_empty() && self.counts == Counts::default()
+    }
+
+    /// What it adds to a run and to a day, in minor units.
+    pub fn sums(&self) -> BTreeMap<Currency, i64> {
+        let later = |moved: &&Moved| moved.meaning.starts_with(PER_OCCURRENCE);
+        let now = self.moves.iter().filter(|moved| !later(moved));
+        let counted: Vec<&Moved> = match now.collect::<Vec<_>>() {
+            none if none.is_empty() => self.moves.iter().collect(),
+            now => now,
+        };
+        let mut sums = BTreeMap::new();
+        for moved in counted {
+            let sum: &mut i64 = sums.entry(moved.amount.currency()).or_default();
+            *sum = sum.saturating_add(moved.amount.minor().saturating_abs());
+        }
+        sums
+    }
+}
+
+/// One thing that is to be done, as far as limits and approvals go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wish {
+    /// The resource.
+    pub key: Key,
+    /// Its merchant.
+    pub merchant: Key,
+    /// Test or live.
+    pub mode: Mode,
+    /// The generation of its document.
+    pub generation: u32,
+    /// A keyed digest of its document but for the amounts: another payer or account is another wish.
+    pub rest: Option<Digest>,
+    /// What is at stake.
+    pub stake: Stake,
+}
+
+/// What was counted so far: of a run, or of a day.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Sums in minor units.
+    pub money: BTreeMap<Currency, i64>,
+    /// Removed objects.
+    pub deletes: u32,
+    /// E-mails.
+    pub emails: u32,
+}
+
+impl Tally {
+    /// Counts what is at stake.
+    pub fn add(&mut self, stake: &Stake) {
+        for (currency, amount) in stake.sums() {
+            let sum = self.money.entry(currency).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+        self.deletes = self.deletes.saturating_add(stake.counts.deletes);
+        self.emails = self.emails.saturating_add(stake.counts.emails);
+    }
+
+    /// Gives back what was counted and did not happen.
+    pub fn give_back(&mut self, stake: &Stake) {
+        for (currency, amount) in stake.sums() {
+            let sum = self.money.entry(currency).or_default();
+            *sum = sum.saturating_sub(amount).max(0);
+        }
+        self.deletes = self.deletes.saturating_sub(stake.counts.deletes);
+        self.emails = self.emails.saturating_sub(stake.counts.emails);
+    }
+
+    /// The sum in a currency.
+    pub fn sum(&self, currency: Currency) -> i64 {
+        self.money.get(&currency).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stake(moves: &[(i64, &'static str)]) -> Stake {
+        let moves: Vec<MoneyMove> = moves
+            .iter()
+            .map(|(minor, meaning)| MoneyMove {
+                amount: Money::new(*minor, Currency::USD),
+                mode: Mode::Test,
+                meaning,
+            })
+            .collect();
+        Stake::new(&moves, Counts { deletes: 1, emails: 2 })
+    }
+
+    #[test]
+    fn a_schedule_counts_once_and_a_charge_now_counts_instead_of_it() {
+        let usd = |stake: Stake| stake.sums().get(&Currency::USD).copied();
+        assert_eq!(usd(stake(&[(500, "collected_per_occurrence_into_trust")])), Some(500));
+        assert_eq!(
+            usd(stake(&[(700, "charged_now"), (500, "collected_per_occurrence")])),
+            Some(700)
+        );
+        assert_eq!(usd(stake(&[(-300, "refunded"), (300, "charged")])), Some(600));
+        assert_eq!(usd(stake(&[])), None);
+    }
+
+    #[test]
+    fn what_is_given_back_is_what_was_counted() {
+        let mut tally = Tally::default();
+        tally.add(&stake(&[(700, "charged")]));
+        tally.add(&stake(&[(100, "charged")]));
+        tally.give_back(&stake(&[(700, "charged")]));
+        assert_eq!((tally.sum(Currency::USD), tally.deletes, tally.emails), (100, 1, 2));
+    }
+}

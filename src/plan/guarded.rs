@@ -1,0 +1,48 @@
+//! A step that a limit stands in the way of is blocked, and keeps what it wants: its money shows what is
+//! too much, and an approval names it.
+
+use crate::base::id::Key;
+use crate::kinds::step::{Draft, StepCx, merchant_of, mode_of};
+use crate::model::limit::Over;
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+use crate::model::plan::{Reason, Verdict};
+use crate::model::stake::{Stake, Wish};
+use crate::plan::World;
+use crate::policy::approval::rest;
+
+/// The draft, or the same one blocked.
+pub(super) fn guarded(
+    cx: &StepCx<'_>,
+    world: &dyn World,
+    (key, manifest, observed): (&Key, Option<&Manifest>, Option<&Observed>),
+    mut draft: Draft,
+) -> Draft {
+    if draft.verdict == Verdict::Delete {
+        draft.counts.deletes = draft.counts.deletes.max(1);
+    }
+    let stake = Stake::new(&draft.money, draft.counts);
+    if !draft.verdict.changes() || stake.is_empty() {
+        return draft;
+    }
+    let said = manifest.and_then(merchant_of);
+    let Some(merchant) = said.or_else(|| observed.map(|known| known.merchant.clone())) else {
+        return draft;
+    };
+    // Without a mode nothing can be done yet, and the step is made again once there is one.
+    let Some(mode) = mode_of(cx.view, &merchant) else { return draft };
+    let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
+    let wish = Wish { key: key.clone(), merchant, mode, generation, rest: None, stake };
+    let document = || rest(manifest.map(|manifest| &manifest.spec), cx.digest_key);
+    match world.over(&wish, &document) {
+        Some(over) => Draft {
+            verdict: Verdict::Blocked,
+            reason: Reason::OverLimit(Box::new(Over { wants: draft.verdict, ..over })),
+            work: None,
+            offer: None,
+            ready: false,
+            ..draft
+        },
+        None => draft,
+    }
+}

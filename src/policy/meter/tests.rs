@@ -1,0 +1,197 @@
+//! Laws of the meter's arithmetic.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::id::Mode;
+use crate::model::effect::Counts;
+use crate::model::plan::MoneyMove;
+use crate::model::stake::Stake;
+
+fn amounts(name: &str, usd: i64) -> Amounts {
+    let listed = BTreeMap::from([(Currency::USD, (usd, Arc::from("reckon.yaml:7")))]);
+    Amounts { name: Arc::from(name), place: Arc::from("reckon.yaml:6"), listed }
+}
+
+fn most(name: &str, most: u32) -> Most {
+    Most { name: Arc::from(name), place: Arc::from("reckon.yaml:9"), most }
+}
+
+fn wish(minor: i64, currency: &str, counts: Counts) -> Wish {
+    let money = MoneyMove {
+        amount: Money::new(minor, currency.parse().unwrap()),
+        mode: Mode::Live,
+        meaning: "charged",
+    };
+    let moves = if minor == 0 { Vec::new() } else { vec![money] };
+    Wish {
+        key: "Invoice/jane".parse().unwrap(),
+        merchant: "Merchant/acme".parse().unwrap(),
+        mode: Mode::Live,
+        generation: 0,
+        rest: None,
+        stake: Stake::new(&moves, counts),
+    }
+}
+
+/// A past: sums of a run and of a day, and what is usual.
+#[derive(Default)]
+struct Before {
+    run: Tally,
+    day: Tally,
+    of_merchant: Tally,
+    usual: Usual,
+}
+
+impl Known for Before {
+    fn counted(&self, span: Span, merchant: Option<&Key>) -> Tally {
+        match (span, merchant) {
+            (_, Some(_)) => self.of_merchant.clone(),
+            (Span::Run, None) => self.run.clone(),
+            (Span::Day, None) => self.day.clone(),
+        }
+    }
+
+    fn usual(&self, _: &Wish, _: &Moved) -> Usual {
+        self.usual.clone()
+    }
+}
+
+fn usd(minor: i64) -> Tally {
+    Tally { money: BTreeMap::from([(Currency::USD, minor)]), ..Tally::default() }
+}
+
+/// The name of the limit, what it allows and what would be, or `within`.
+fn told(section: &Section, before: &Before, wish: &Wish) -> String {
+    let limits = Limits { live: section.clone(), ..Limits::default() };
+    check(&limits, wish, before).map_or_else(
+        || "within".to_owned(),
+        |over| format!("{}: {} < {} at {}", over.limit, over.allows, over.would, over.place),
+    )
+}
+
+#[test]
+fn each_limit_names_itself_its_value_and_its_line() {
+    let none = Counts::default();
+    let before = Before { run: usd(900), day: usd(1900), ..Before::default() };
+    let check = |section: &Section, minor| told(section, &before, &wish(minor, "USD", none));
+    let object = Section { per_object: Some(amounts("per_object", 500)), ..Section::default() };
+    assert_eq!(check(&object, 500), "within");
+    assert_eq!(check(&object, 501), "per_object: 5.00 USD < 5.01 USD at reckon.yaml:7");
+    assert_eq!(check(&object, -501), "per_object: 5.00 USD < 5.01 USD at reckon.yaml:7");
+    let run = Section { per_run: Some(amounts("per_run", 1000)), ..Section::default() };
+    assert_eq!(check(&run, 100), "within");
+    assert_eq!(check(&run, 101), "per_run: 10.00 USD < 10.01 USD at reckon.yaml:7");
+    let day = Section { per_day: Some(amounts("per_day", 2000)), ..Section::default() };
+    assert_eq!(check(&day, 101), "per_day: 20.00 USD < 20.01 USD at reckon.yaml:7");
+}
+
+#[test]
+fn a_currency_that_a_list_does_not_name_does_not_move() {
+    let euro = wish(1, "EUR", Counts::default());
+    for section in [
+        Section { per_object: Some(amounts("per_object", 500)), ..Section::default() },
+        Section { per_day: Some(amounts("per_day", 500)), ..Section::default() },
+    ] {
+        assert!(told(&section, &Before::default(), &euro).contains("0.00 EUR < 0.01 EUR"));
+        let lifted = |amounts: Option<Amounts>| {
+            amounts.map(|amounts| Amounts { listed: BTreeMap::new(), ..amounts })
+        };
+        let Section { per_object, per_day, .. } = section;
+        let section = Section {
+            per_object: lifted(per_object),
+            per_day: lifted(per_day),
+            ..Section::default()
+        };
+        assert_eq!(told(&section, &Before::default(), &euro), "within", "an empty list lifts it");
+    }
+}
+
+#[test]
+fn counts_are_limited_and_what_puts_nothing_at_stake_passes_whatever_was_counted() {
+    let counted = Tally { deletes: 2, emails: 5, money: usd(9000).money };
+    let before = Before { run: counted.clone(), day: counted, ..Before::default() };
+    let section = Section {
+        per_day: Some(amounts("per_day", 100)),
+        deletes_per_run: Some(most("deletes_per_run", 2)),
+        emails_per_day: Some(most("emails_per_day", 6)),
+        ..Section::default()
+    };
+    let counts = |deletes, emails| wish(0, "USD", Counts { deletes, emails });
+    let check = |wish: &Wish| told(&section, &before, wish);
+    assert_eq!(check(&counts(0, 1)), "within");
+    assert_eq!(check(&counts(0, 2)), "emails_per_day: 6 e-mails < 7 at reckon.yaml:9");
+    assert_eq!(check(&counts(1, 0)), "deletes_per_run: 2 deletes < 3 at reckon.yaml:9");
+    assert_eq!(check(&counts(0, 0)), "within");
+}
+
+#[test]
+fn what_is_usual_is_compared_with_the_same_resource_first() {
+    let section = Section { usual_percent: Some(most("usual_percent", 300)), ..Section::default() };
+    let usual = Usual { own: Some(100), recent: vec![1000; 9] };
+    let before = Before { usual, ..Before::default() };
+    let check = |minor| told(&section, &before, &wish(minor, "USD", Counts::default()));
+    assert_eq!(check(300), "within");
+    assert!(check(10_000).contains("300 % of what is usual, 1.00 USD, < 100.00 USD, 10000 %"));
+}
+
+#[test]
+fn a_merchant_s_own_limits_stand_in_place_of_single_ones_and_beside_sums() {
+    let own = Section {
+        per_object: Some(amounts("own.per_object", 900)),
+        per_day: Some(amounts("own.per_day", 1000)),
+        ..Section::default()
+    };
+    let general = Section {
+        per_object: Some(amounts("per_object", 500)),
+        per_day: Some(amounts("per_day", 5000)),
+        ..Section::default()
+    };
+    let mut limits = Limits { live: general, ..Limits::default() };
+    let wish = wish(600, "USD", Counts::default());
+    let over =
+        |limits: &Limits, before: &Before| check(limits, &wish, before).map(|over| over.limit);
+    assert_eq!(over(&limits, &Before::default()).as_deref(), Some("per_object"));
+    limits.merchants.insert(wish.merchant.clone(), own);
+    assert_eq!(over(&limits, &Before::default()), None);
+    let day = Before { day: usd(4500), ..Before::default() };
+    assert_eq!(over(&limits, &day).as_deref(), Some("per_day"));
+    let merchant = Before { of_merchant: usd(500), ..Before::default() };
+    assert_eq!(over(&limits, &merchant).as_deref(), Some("own.per_day"));
+    let other = Limits { test: limits.live.clone(), ..Limits::default() };
+    assert_eq!(over(&other, &day), None, "test limits say nothing about live money");
+}
+
+proptest! {
+    /// Whatever is asked for in whatever order, what passes one after the other never exceeds a limit, and
+    /// what is refused would have.
+    #[test]
+    fn what_passes_never_adds_up_to_more_than_the_limit(
+        wanted in prop::collection::vec((-2000_i64..2000, 0_u32..3), 0..40),
+        limit in 0_i64..8000,
+        deletes in 0_u32..9,
+    ) {
+        let section = Section {
+            per_day: Some(amounts("per_day", limit)),
+            deletes_per_day: Some(most("deletes_per_day", deletes)),
+            ..Section::default()
+        };
+        let limits = Limits { live: section, ..Limits::default() };
+        let mut before = Before::default();
+        for (minor, removed) in wanted {
+            let wish = wish(minor, "USD", Counts { deletes: removed, emails: 0 });
+            let after = with(before.day.clone(), &wish);
+            let fits = after.sum(Currency::USD) <= limit && after.deletes <= deletes;
+            let touches = !wish.stake.is_empty();
+            let passes = check(&limits, &wish, &before).is_none();
+            prop_assert_eq!(passes, fits || !touches);
+            if passes {
+                before.day = after;
+            }
+            prop_assert!(before.day.sum(Currency::USD) <= limit && before.day.deletes <= deletes);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What became of an approval of a plan, for people.
+
+use super::words::{clean, counted, line};
+use crate::engine::PlanAnswer;
+
+/// What was approved and by whom, and who is missing.
+pub fn plan_approved(answer: &PlanAnswer) -> String {
+    let PlanAnswer::Approved { approval, approved_by, approvers } = answer else {
+        return String::new();
+    };
+    let mut out = String::new();
+    let steps = counted(approval.steps.len(), "step");
+    line(&mut out, &format!("approved by {}: {steps}, once each, at most", clean(&approval.actor)));
+    for ceiling in &approval.ceilings {
+        let meaning = clean(&ceiling.meaning).replace('_', " ");
+        line(&mut out, &format!("  {} {meaning} ({})", ceiling.amount, ceiling.mode.as_str()));
+    }
+    let missing = approvers.saturating_sub(approved_by.len());
+    let next = if missing == 0 {
+        "it may pass the limits; `reckon apply`, or a daemon, goes on".to_owned()
+    } else {
+        let people = if missing == 1 { "person" } else { "people" };
+        format!(
+            "{missing} more {people} must approve it: so far {}",
+            clean(&approved_by.join(", "))
+        )
+    };
+    line(&mut out, &next);
+    out
+}
