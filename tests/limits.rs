@@ -351,6 +351,13 @@ fn the_command_shows_a_limit_and_approves_the_plan_that_was_written() {
     assert_eq!((&blocked["kind"], &blocked["verdict"]), (&json!("Invoice"), &json!("blocked")));
     let message = blocked["message"].as_str().unwrap();
     let checksum = before["checksum"].as_str().unwrap();
+    let limit = &blocked["limit"];
+    assert_eq!(
+        (&limit["limit"], &limit["scope"]),
+        (&json!("policy.limits.per_object"), &json!("object"))
+    );
+    assert_eq!(limit["place"], json!(format!("reckon.yaml:{line}")));
+    assert_eq!((&limit["allows"], &limit["wants"]), (&json!("1.00 USD"), &json!("create")));
     assert!(message.contains(&format!("allows 1.00 USD (reckon.yaml:{line})")), "{message}");
     assert!(message.contains(&format!("`reckon approve {}`", &checksum[..16])), "{message}");
     assert_eq!(before["totals"], json!([]), "what is blocked moves nothing");

@@ -177,7 +177,8 @@ async fn write(shared: &Shared, approval: &PlanApproval) -> Result<PlanAnswer, E
 
 /// A step that a limit stands in the way of names the plan that can be approved.
 pub(super) fn named(mut view: StepView, step: &Step, checksum: &str) -> StepView {
-    if matches!(step.reason, Reason::OverLimit(_)) {
+    if let Reason::OverLimit(over) = &step.reason {
+        view.limit = Some(over.clone());
         let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();
         view.message = view.message.replace(CHECKSUM, &short);
     }

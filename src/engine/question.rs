@@ -204,6 +204,7 @@ fn step_view(step: &Step) -> StepView {
         line: step.place.as_ref().map(|(_, line)| *line),
         changes: step.changes.clone(),
         money: money.collect(),
+        limit: None,
         replaces: step.replaces.clone(),
         problems: Vec::new(),
     }

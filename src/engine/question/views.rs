@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::base::id::Mode;
 use crate::model::desired::Coverage;
 use crate::model::issue::Problem;
+use crate::model::limit::Over;
 use crate::model::plan::{FieldChange, Replaced, Verdict};
 
 /// How things stand as a whole: `/api/v1/status`.
@@ -164,6 +165,9 @@ pub struct StepView {
     pub changes: Vec<FieldChange>,
     /// Money set in motion.
     pub money: Vec<MoneyView>,
+    /// The limit that stands in its way.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<Box<Over>>,
     /// The invoice that this one replaces, which stays payable.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replaces: Option<Box<Replaced>>,

@@ -17,6 +17,7 @@ fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
         line: Some(3),
         changes: Vec::new(),
         money: Vec::new(),
+        limit: None,
         replaces: None,
         problems: Vec::new(),
     }

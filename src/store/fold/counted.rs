@@ -175,3 +175,6 @@ impl Facts {
         self.list(PLAN_APPROVALS)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Laws of what is counted.
+
+use serde_json::json;
+
+use super::*;
+use crate::base::hash::{SourceId, sha256};
+use crate::base::id::IntentId;
+use crate::base::money::{Currency, Money};
+use crate::model::effect::Counts;
+use crate::model::intent::Proof;
+use crate::model::observed::{Observation, Source};
+use crate::model::plan::MoneyMove;
+use crate::model::record::Record;
+use crate::store::fold::fold;
+use crate::store::index::MemoryIndex;
+
+const RUN: &str = "tree@2026-11-22";
+
+/// An intent of an invoice, as it was written before anything was counted.
+fn old(id: u64, name: &str, merchant: &str, mode: Mode) -> Intent {
+    let key: Key = format!("Invoice/{name}").parse().unwrap();
+    let source_id = SourceId::new("acme", &key, 0);
+    let said = json!({
+        "id": IntentId::new(id), "effect": "invoice.create", "key": key,
+        "merchant": format!("Merchant/default/{merchant}"), "mode": mode, "target": null,
+        "mark": source_id.mark(), "source_id": source_id,
+        "request": {"endpoint": "", "method": "POST", "host": "base", "path": "", "auth": "none", "body": "none"},
+        "expect": {}, "baseline": null, "on_doubt": "hold",
+        "applied": {"spec": {}, "digest": sha256(b""), "generation": 0, "deletion": "orphan"},
+        "cause": {"file": null, "line": null, "commit": null}, "at": "2026-11-22T23:59:59Z",
+    });
+    serde_json::from_value(said).unwrap()
+}
+
+fn intent(id: u64, name: &str, merchant: &str, mode: Mode, minor: i64) -> Intent {
+    let amount = Money::new(minor, Currency::USD);
+    let money = MoneyMove { amount, mode, meaning: "invoiced" };
+    let stake = Stake::new(&[money], Counts { deletes: 0, emails: 1 });
+    let stake = Stake { run: Some(RUN.to_owned()), ..stake };
+    Intent { stake, ..old(id, name, merchant, mode) }
+}
+
+fn promise(index: &MemoryIndex, intent: &Intent) {
+    record(index, &Record::Intent(Box::new(intent.clone())));
+}
+
+fn done(index: &MemoryIndex, intent: &Intent) {
+    let observation = Observation {
+        key: intent.key.clone(),
+        merchant: intent.merchant.clone(),
+        at: intent.at,
+        source: Source::Answer,
+        remote_id: None,
+        exists: Some(true),
+        applied: None,
+        facts: json!({}),
+    };
+    let progress = Progress::Done { observation: Box::new(observation), proof: Proof::Answer };
+    record(index, &Record::Progress { intent: intent.id, at: intent.at, progress });
+}
+
+fn record(index: &MemoryIndex, record: &Record) {
+    let mut batch = Batch::new();
+    fold(index, &mut batch, record).unwrap();
+    index.apply(batch).unwrap();
+}
+
+fn facts(index: &std::sync::Arc<MemoryIndex>) -> Facts {
+    Facts::new(index.clone())
+}
+
+#[test]
+fn sums_are_kept_by_day_run_mode_and_merchant() {
+    let index = std::sync::Arc::new(MemoryIndex::new());
+    promise(&index, &intent(1, "a", "acme", Mode::Test, 100));
+    promise(&index, &intent(2, "b", "other", Mode::Test, 10));
+    promise(&index, &intent(3, "c", "acme", Mode::Live, 1));
+    let facts = facts(&index);
+    let acme: Key = "Merchant/acme".parse().unwrap();
+    let of = |span: (Span, &str), mode, merchant| {
+        let tally = facts.counted(span, mode, merchant).unwrap();
+        (tally.sum(Currency::USD), tally.emails)
+    };
+    for span in [(Span::Day, "2026-11-22"), (Span::Run, RUN)] {
+        assert_eq!(of(span, Mode::Test, None), (110, 2));
+        assert_eq!(of(span, Mode::Test, Some(&acme)), (100, 1));
+        assert_eq!(of(span, Mode::Live, None), (1, 1));
+    }
+    assert_eq!(of((Span::Day, "2026-11-23"), Mode::Test, None), (0, 0));
+    assert_eq!(of((Span::Run, "tree"), Mode::Test, None), (0, 0));
+}
+
+#[test]
+fn an_intent_of_an_older_journal_counts_nothing() {
+    let index = std::sync::Arc::new(MemoryIndex::new());
+    let before = old(1, "a", "acme", Mode::Test);
+    assert!(before.stake.is_empty());
+    promise(&index, &before);
+    done(&index, &before);
+    let tally = facts(&index).counted((Span::Day, "2026-11-22"), Mode::Test, None).unwrap();
+    assert_eq!(tally, Tally::default());
+}
+
+#[test]
+fn usual_are_the_last_amounts_that_were_done_and_no_others() {
+    let index = std::sync::Arc::new(MemoryIndex::new());
+    for id in 1..=30 {
+        let minor = i64::try_from(id).unwrap();
+        let one = intent(id, &format!("i{id}"), "acme", Mode::Test, minor);
+        promise(&index, &one);
+        done(&index, &one);
+    }
+    promise(&index, &intent(31, "open", "acme", Mode::Test, 9999));
+    let moved = Moved { amount: Money::zero(Currency::USD), meaning: "invoiced".to_owned() };
+    let usual = |name: &str, merchant: &str, mode| {
+        let (key, merchant) = (format!("Invoice/{name}"), format!("Merchant/{merchant}"));
+        let known = facts(&index);
+        known.usual(mode, &merchant.parse().unwrap(), &key.parse().unwrap(), &moved).unwrap()
+    };
+    let recent: Vec<i64> = (6..=30).collect();
+    assert_eq!(usual("i7", "acme", Mode::Test), Usual { own: Some(7), recent: recent.clone() });
+    assert_eq!(usual("open", "acme", Mode::Test), Usual { own: None, recent });
+    assert_eq!(usual("new", "other", Mode::Test), Usual::default());
+    assert_eq!(usual("i7", "acme", Mode::Live), Usual::default());
+}
