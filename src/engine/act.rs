@@ -93,9 +93,11 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
                 told = because(&key, &verb, &unable);
                 least
             }
-            Finished::Moved(_) | Finished::Heard(_) | Finished::Swept(_) | Finished::Stopped(_) => {
-                Duration::ZERO
-            }
+            Finished::Moved(_)
+            | Finished::Heard(_)
+            | Finished::Swept(_)
+            | Finished::Approved
+            | Finished::Stopped(_) => Duration::ZERO,
         };
         match now(shared, &key, &verb, id) {
             Ok(Some(settled)) => told = settled,

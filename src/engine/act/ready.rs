@@ -39,7 +39,8 @@ impl Engine {
             return Err(Box::new(stands));
         }
         let new = self.obligation(row, &key, action, mode, digest, &fields);
-        let Deed { effect, money: _ } = (row.make)(new, &fields).map_err(invalid)?;
+        let Deed { mut effect, money } = (row.make)(new, &fields).map_err(invalid)?;
+        effect.moves = money;
         Ok(Ready { effect, actor: actor.clone() })
     }
 
