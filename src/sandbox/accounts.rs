@@ -1,6 +1,8 @@
 //! What a merchant shows of itself: credentials, bank accounts, its own record (partner-api, Gateway
 //! credentials and Bank account; service-facts, 67).
 
+use serde::Serialize;
+
 use crate::api::bank_account::{BankAccount, ProcessingAccount};
 use crate::api::credentials::{Account, AccountType, GatewayCredentials, MerchantProfile, User};
 use crate::api::merchant::{Merchant, MerchantAccount};
@@ -113,11 +115,12 @@ pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
 /// GET /bank-accounts.
 pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAccount>, Refusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
+    let policy = cx.policy(&merchant.id)?;
     let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
         account_id: Some(if deposit.trust { "*****6789" } else { "*****1234" }.to_owned()),
         bank_name: Some("FIRST BANK OF TESTING".to_owned()),
         currency: Some(CURRENCY_DEFAULT.to_owned()),
-        processing_accounts: feeds(merchant.keys(deposit.mode), deposit.trust),
+        processing_accounts: feeds(merchant.keys(deposit.mode), &policy, deposit.trust),
         id: deposit.id,
         name: deposit.name.to_owned(),
         trust: deposit.trust,
@@ -126,21 +129,22 @@ pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAc
 }
 
 /// The card accounts that pay into a bank account: those that hold money as it does, else the first.
-fn feeds(keys: &ModeKeys, trust: bool) -> Vec<ProcessingAccount> {
+fn feeds(keys: &ModeKeys, policy: &Policy, trust: bool) -> Vec<ProcessingAccount> {
+    let processing = |account: &AccountRecord| processing(account, policy);
     let cards = || keys.accounts.iter().filter(|account| account.kind == AccountType::Card);
     let alike: Vec<_> = cards().filter(|account| account.trust == trust).map(processing).collect();
     if alike.is_empty() { cards().take(1).map(processing).collect() } else { alike }
 }
 
-fn processing(account: &AccountRecord) -> ProcessingAccount {
+fn processing(account: &AccountRecord, policy: &Policy) -> ProcessingAccount {
     let text = |text: &str| Some(text.to_owned());
     ProcessingAccount {
         id: account.id.clone(),
         name: account.name.clone(),
         required_payment_fields: text("cvv,postal_code"),
         accepted_card_types: text("VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB"),
-        cvv_policy: text("OPTIONAL"),
-        avs_policy: text("SUBMIT_IGNORE_RESULT"),
+        cvv_policy: word(&policy.cvv_of(&account.id)),
+        avs_policy: word(&policy.avs_of(&account.id)),
         swipe_cvv_policy: text("OPTIONAL"),
         swipe_avs_policy: text("SUBMIT_IGNORE_RESULT"),
         swipe_required_payment_fields: text(""),
@@ -148,14 +152,20 @@ fn processing(account: &AccountRecord) -> ProcessingAccount {
     }
 }
 
+/// A policy as it is written.
+fn word<T: Serialize>(policy: &T) -> Option<String> {
+    serde_json::to_value(policy).ok()?.as_str().map(str::to_owned)
+}
+
 /// GET /v1/merchant (service-facts, 67): the accounts of the key's mode.
 pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refusal> {
     let owner = asked.owner()?;
     let record = cx.merchant(&owner.merchant)?;
     let keys = record.keys(owner.mode);
+    let policy = cx.policy(&record.id)?;
     let of = |kind: AccountType| {
         let accounts = keys.accounts.iter().filter(move |account| account.kind == kind);
-        accounts.map(|account| shown(account, &record)).collect()
+        accounts.map(|account| shown(account, &record, &policy)).collect()
     };
     Ok(Merchant {
         id: record.id.clone(),
@@ -172,8 +182,9 @@ pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refus
 }
 
 /// An account as the merchant's own record lists it (service-facts, 69).
-fn shown(account: &AccountRecord, owner: &MerchantRecord) -> MerchantAccount {
-    let card = |word: &str| (account.kind == AccountType::Card).then(|| word.to_owned());
+fn shown(account: &AccountRecord, owner: &MerchantRecord, policy: &Policy) -> MerchantAccount {
+    let is_card = account.kind == AccountType::Card;
+    let card = |word: &str| is_card.then(|| word.to_owned());
     MerchantAccount {
         id: account.id.clone(),
         created: Some(owner.created),
@@ -183,8 +194,8 @@ fn shown(account: &AccountRecord, owner: &MerchantRecord) -> MerchantAccount {
         primary: Some(account.primary),
         currency: Some(account.currency.clone()),
         trust_account: Some(account.trust),
-        cvv_policy: card("OPTIONAL"),
-        avs_policy: card("SUBMIT_IGNORE_RESULT"),
+        cvv_policy: word(&policy.cvv_of(&account.id)).filter(|_| is_card),
+        avs_policy: word(&policy.avs_of(&account.id)).filter(|_| is_card),
         accepted_card_types: card("*"),
         ..MerchantAccount::default()
     }

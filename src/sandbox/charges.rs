@@ -17,7 +17,7 @@ use crate::sandbox::recur::Start;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
-use crate::sandbox::{captures, events, outcomes, payouts, places, tokens};
+use crate::sandbox::{captures, events, outcomes, payouts, places, tokens, verification};
 
 pub(crate) const KIND: KindOf = KindOf { word: "transaction", name: "Transaction" };
 
@@ -64,7 +64,6 @@ pub(crate) fn create(
         tokens::end(cx, token)?;
     }
     places::judge(cx, asked, &owner, &account, &mut resolved.method);
-    let fits = resolved.method.class.failure.is_none();
     let order = Order {
         owner,
         account,
@@ -74,7 +73,7 @@ pub(crate) fn create(
         reference: new.reference,
         surcharge_amount: new.surcharge_amount,
         data: new.data,
-        recurring: start.as_ref().map(Start::ids).filter(|_| fits),
+        recurring: start.as_ref().map(Start::ids),
     };
     let kept = authorize(cx, order)?;
     // A decline makes no recurring charge (gateway-api, POST /v1/charges, rule 4).
@@ -114,10 +113,19 @@ pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
     }
 }
 
-/// Makes a charge and has it authorised or declined.
-pub(crate) fn authorize(cx: &mut Cx<'_>, order: Order) -> Result<KeptTransaction, Refusal> {
+/// Makes a charge and has it authorised or declined; one whose CVV or address the account rejects is voided.
+pub(crate) fn authorize(cx: &mut Cx<'_>, mut order: Order) -> Result<KeptTransaction, Refusal> {
     let failure = order.method.class.failure.clone();
-    settle(cx, order, failure)
+    let rejection = verification::rejection(cx, &order)?;
+    if failure.is_some() || rejection.is_some() {
+        order.recurring = None;
+    }
+    let mut kept = settle(cx, order, failure)?;
+    if let Some(code) = rejection.filter(|_| kept.object.failure_code.is_none()) {
+        kept.object.failure_code = Some(code.to_owned());
+        transactions::apply(cx, &mut kept, Change::Void)?;
+    }
+    Ok(kept)
 }
 
 /// Makes a charge with a known end: authorised, or failed with a code.

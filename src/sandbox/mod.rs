@@ -65,6 +65,7 @@ mod surcharges;
 mod time;
 mod tokens;
 mod transactions;
+mod verification;
 mod voids;
 
 #[cfg(test)]

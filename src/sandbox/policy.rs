@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::method::MethodKind;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
+use crate::sandbox::verification::{AvsPolicy, CvvPolicy};
 
 /// The settings of one merchant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,10 @@ pub(crate) struct Policy {
     pub(crate) allowed_addresses: Vec<String>,
     /// The countries that an account takes operations from (gateway-api, `transaction_allowed_countries`).
     pub(crate) allowed_countries: BTreeMap<String, BTreeSet<String>>,
+    /// What an account wants of a CVV, where it wants anything.
+    pub(crate) cvv: BTreeMap<String, CvvPolicy>,
+    /// What an account wants of an address, where it wants anything.
+    pub(crate) avs: BTreeMap<String, AvsPolicy>,
     /// The country of the addresses of a range.
     pub(crate) ip_countries: BTreeMap<String, String>,
     /// The product brand that the merchant uses; none: the sandbox's own.
@@ -58,6 +63,16 @@ impl Policy {
             return Err(Refusal::field("reference", "not_blank", "Reference cannot be blank"));
         }
         Ok(())
+    }
+
+    /// What an account wants of a CVV.
+    pub(crate) fn cvv_of(&self, account: &str) -> CvvPolicy {
+        self.cvv.get(account).copied().unwrap_or_default()
+    }
+
+    /// What an account wants of an address.
+    pub(crate) fn avs_of(&self, account: &str) -> AvsPolicy {
+        self.avs.get(account).copied().unwrap_or_default()
     }
 
     /// Whether an account may carry recurring charges.

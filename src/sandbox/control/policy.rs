@@ -1,7 +1,8 @@
 //! `/_sandbox/policy`: what the tenant set for each merchant.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::sandbox::answer::Answer;
@@ -37,6 +38,8 @@ fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
         "api_allowed_ip_address_ranges": policy.allowed_addresses,
         "transaction_allowed_countries": policy.allowed_countries,
         "ip_countries": policy.ip_countries,
+        "cvv_policy": policy.cvv,
+        "avs_policy": policy.avs,
     }))
 }
 
@@ -47,7 +50,7 @@ fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
 
 /// Changes what is named: `{merchant, brand, reference_required, recurring_charges_enabled: true|false|{ACCOUNT:
 /// true|false}, surcharges: [{type, surcharge_rate, surcharge_fee}]}`, and as for recurring charges
-/// `capture_enabled`, `credits_enabled`, `refund_to_other_method_enabled`, and what [`places`] takes; the merchant is
+/// `capture_enabled`, `credits_enabled`, `refund_to_other_method_enabled`, `cvv_policy` and `avs_policy`, and what [`places`] takes; the merchant is
 /// made if there is none.
 pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
@@ -65,7 +68,10 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
             enable(set, listed, &merchant, enabled)?;
         }
     }
-    places::set(&mut policy, &accounts(&merchant).collect::<Vec<_>>(), order)?;
+    let all: Vec<&String> = accounts(&merchant).collect();
+    places::set(&mut policy, &all, order)?;
+    words(&mut policy.cvv, &all, order.get("cvv_policy"))?;
+    words(&mut policy.avs, &all, order.get("avs_policy"))?;
     if let Some(rates) = order.get("surcharges") {
         policy.surcharges = serde_json::from_value(rates.clone()).map_err(|_| {
             Refusal::invalid("surcharges is a list of {type, surcharge_rate, surcharge_fee}")
@@ -73,6 +79,30 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     }
     cx.set_policy(&merchant.id, &policy)?;
     Answer::json(&show(cx, &merchant)?)
+}
+
+/// Sets one word for every account, or for each its own.
+fn words<T: DeserializeOwned + Copy>(
+    set: &mut BTreeMap<String, T>,
+    accounts: &[&String],
+    said: Option<&Value>,
+) -> Result<(), Refusal> {
+    let wrong = |_| Refusal::invalid("Unknown word of a policy");
+    let each: BTreeMap<String, T> = match said {
+        None => return Ok(()),
+        Some(Value::Object(each)) => {
+            serde_json::from_value(Value::Object(each.clone())).map_err(wrong)?
+        }
+        Some(word) => {
+            let word: T = serde_json::from_value(word.clone()).map_err(wrong)?;
+            accounts.iter().map(|account| ((*account).clone(), word)).collect()
+        }
+    };
+    if !each.keys().all(|account| accounts.contains(&account)) {
+        return Err(Refusal::invalid("Unknown account"));
+    }
+    set.extend(each);
+    Ok(())
 }
 
 /// What is set for each account: its word, its set, and whether those in the set are the allowed ones.

@@ -24,6 +24,7 @@ mod signatures;
 mod story;
 mod tls;
 mod tokens;
+mod verification;
 mod voids;
 
 use std::sync::Arc;

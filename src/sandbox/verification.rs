@@ -1,0 +1,89 @@
+//! What an account makes of the results for a CVV and an address (gateway-api, States and transitions;
+//! service-facts, 30 and 69): a charge whose results it rejects is voided at once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::method::MethodKind;
+use crate::sandbox::charges::Order;
+use crate::sandbox::outcomes::Class;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// What an account wants of a CVV.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum CvvPolicy {
+    Disabled,
+    #[default]
+    Optional,
+    /// Rejects what is known not to match.
+    RequireMatchLenient,
+    /// Rejects what is not known to match.
+    RequireMatchStrict,
+}
+
+/// What an account wants of an address. The lenient ones let pass what the issuer says nothing of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum AvsPolicy {
+    Disabled,
+    #[default]
+    SubmitIgnoreResult,
+    AddrOrPostalCodeLenient,
+    AddrOrPostalCodeStrict,
+    AddrStrict,
+    PostalCodeStrict,
+    ExactAddrAndPostalCodeLenient,
+    ExactAddrAndPostalCodeStrict,
+}
+
+impl CvvPolicy {
+    pub(crate) fn accepts(self, result: Option<&str>) -> bool {
+        match self {
+            Self::Disabled | Self::Optional => true,
+            Self::RequireMatchLenient => result != Some("NOT_MATCHED"),
+            Self::RequireMatchStrict => result == Some("MATCHED"),
+        }
+    }
+}
+
+impl AvsPolicy {
+    pub(crate) fn accepts(self, result: Option<&str>) -> bool {
+        // Whether the address matches, and whether the postal code does.
+        let known = match result {
+            Some("ADDRESS_AND_POSTAL_CODE" | "ADDRESS_AND_ZIP5" | "ADDRESS_AND_ZIP9") => {
+                Some((true, true))
+            }
+            Some("ADDRESS") => Some((true, false)),
+            Some("POSTAL_CODE" | "ZIP5" | "ZIP9") => Some((false, true)),
+            Some("NO_MATCH") => Some((false, false)),
+            Some(_) | None => None,
+        };
+        let (address, postal) = known.unwrap_or_default();
+        match self {
+            Self::Disabled | Self::SubmitIgnoreResult => true,
+            Self::AddrOrPostalCodeLenient => known.is_none() || address || postal,
+            Self::AddrOrPostalCodeStrict => address || postal,
+            Self::AddrStrict => address,
+            Self::PostalCodeStrict => postal,
+            Self::ExactAddrAndPostalCodeLenient => known.is_none() || (address && postal),
+            Self::ExactAddrAndPostalCodeStrict => address && postal,
+        }
+    }
+}
+
+/// The code for which the account rejects an authorised payment by card; `None` where it does not.
+pub(crate) fn rejection(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str>, Refusal> {
+    if order.method.shown.kind != MethodKind::Card {
+        return Ok(None);
+    }
+    let policy = cx.policy(&order.owner.merchant)?;
+    let Class { failure: _, cvv_result, avs_result } = &order.method.class;
+    let cvv = policy.cvv_of(&order.account).accepts(cvv_result.as_deref());
+    let avs = policy.avs_of(&order.account).accepts(avs_result.as_deref());
+    Ok(match (cvv, avs) {
+        (false, _) => Some("card_cvv_incorrect"),
+        (true, false) => Some("card_avs_rejected"),
+        (true, true) => None,
+    })
+}
