@@ -30,6 +30,16 @@ impl Addresses {
         Ok(Self { base: self.base.clone(), web: checked("web_url", web)? })
     }
 
+    /// Name and port of the host that a call goes to.
+    pub(super) fn host(&self, host: Host) -> String {
+        let url = match host {
+            Host::Base => &self.base,
+            Host::Web => &self.web,
+        };
+        let name = url.host_str().unwrap_or_default();
+        url.port_or_known_default().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
+    }
+
     /// The request of a call, with an absolute address. The error says why it cannot be written.
     pub(super) fn request(
         &self,

@@ -1,4 +1,5 @@
-//! What an answer, or its absence, proves. A pure table, and the only one in the crate.
+//! What an answer, or its absence, proves. A pure table, and the only one in the crate; what sort of failure it was
+//! is the table of [`Class`].
 //!
 //! When in doubt, it is in doubt: `Refused` and `NotSent` are for what proves that nothing
 //! happened, `Done` for exactly 200 (service-facts, 3 and 5).
@@ -7,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::api::Problem;
+use crate::model::class::{Class, Sign};
 use crate::model::outcome::Outcome;
 
 /// An answer as it came from the wire.
@@ -31,12 +33,30 @@ pub(super) enum Failure {
     TooLarge,
 }
 
-/// An outcome, and how long the service asked to wait whatever the outcome is: a read may come again
-/// after a 503 too.
+/// An outcome, and what it says beside: of the failure, of the host, of later calls.
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) outcome: Outcome,
+    /// How long the service asked to wait, whatever the outcome is: a read may come again after a 503 too.
     pub(super) retry_after_s: Option<u64>,
+    /// The sort of the failure, if it is one.
+    pub(super) class: Option<Class>,
+    /// Whether the host itself does not serve.
+    pub(super) is_down: bool,
+    /// Whether the call was kept back, so that trying it again at once is of no use.
+    pub(super) is_shut: bool,
+}
+
+impl Verdict {
+    /// A call that was kept back.
+    pub(super) fn shut(reason: String, wait_s: u64) -> Self {
+        let outcome = Outcome::NotSent { reason, retry_after_s: Some(wait_s) };
+        Self { is_shut: true, ..Self::from(outcome) }
+    }
+
+    fn signed(self, sign: Sign<'_>) -> Self {
+        Self { class: Class::of(sign), is_down: sign.is_of_the_host(), ..self }
+    }
 }
 
 impl From<Outcome> for Verdict {
@@ -45,7 +65,7 @@ impl From<Outcome> for Verdict {
             Outcome::NotSent { retry_after_s, reason: _ } => *retry_after_s,
             Outcome::Done { .. } | Outcome::Refused { .. } | Outcome::InDoubt { .. } => None,
         };
-        Self { outcome, retry_after_s }
+        Self { outcome, retry_after_s, class: None, is_down: false, is_shut: false }
     }
 }
 
@@ -53,22 +73,36 @@ impl From<Outcome> for Verdict {
 pub(super) fn classify(answer: Result<Answer, Failure>, now: DateTime<Utc>) -> Verdict {
     match answer {
         Ok(answer) => of_answer(&answer, now),
-        Err(failure) => Verdict::from(of_failure(failure)),
+        Err(failure) => {
+            let sign = sign_of(&failure);
+            Verdict::from(of_failure(failure)).signed(sign)
+        }
     }
 }
 
 fn of_answer(answer: &Answer, now: DateTime<Utc>) -> Verdict {
     let retry_after_s = answer.retry_after.as_deref().and_then(|text| seconds(text, now));
     let status = answer.status;
+    let told = if status == 200 { Problem::default() } else { problem(&answer.body) };
     let outcome = match proof(status) {
         Proof::Success => done(&answer.body),
-        Proof::Refusal => Outcome::Refused { status, problem: problem(&answer.body) },
+        Proof::Refusal => Outcome::Refused { status, problem: told.clone() },
         Proof::Throttled => {
             Outcome::NotSent { reason: format!("the service answered {status}"), retry_after_s }
         }
-        Proof::Nothing => Outcome::InDoubt { reason: unproved(status, &answer.body) },
+        Proof::Nothing => Outcome::InDoubt { reason: unproved(status, told.code()) },
     };
-    Verdict { outcome, retry_after_s }
+    let unreadable = status == 200 && matches!(outcome, Outcome::InDoubt { .. });
+    let sign = if unreadable { Sign::Unreadable } else { Sign::Answer(status, &told) };
+    Verdict { retry_after_s, ..Verdict::from(outcome) }.signed(sign)
+}
+
+/// What a failure looks like.
+fn sign_of(failure: &Failure) -> Sign<'static> {
+    match failure {
+        Failure::NotConnected(_) | Failure::Broken(_) | Failure::TimedOut => Sign::Silence,
+        Failure::TooLarge => Sign::Unreadable,
+    }
 }
 
 fn of_failure(failure: Failure) -> Outcome {
@@ -117,9 +151,7 @@ fn problem(body: &[u8]) -> Problem {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
-fn unproved(status: u16, body: &[u8]) -> String {
-    let problem = problem(body);
-    let code = problem.code();
+fn unproved(status: u16, code: &str) -> String {
     let is_word = !code.is_empty() && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     if is_word {
         format!("the service answered {status} {code}")

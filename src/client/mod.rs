@@ -8,8 +8,12 @@
 
 mod access;
 mod address;
+mod breaker;
+mod bucket;
 mod classify;
 mod error;
+mod gate;
+mod passage;
 mod read;
 mod tenant;
 mod tls;
@@ -20,6 +24,7 @@ mod tests;
 
 pub use access::Access;
 pub use error::ClientError;
+pub use gate::{Gate, Shut, Silent, Traffic, Urgency};
 pub use read::ReadError;
 pub use tls::install_crypto;
 pub use transport::{Decision, Transport, Untouched, Wire};
@@ -42,6 +47,7 @@ use crate::model::outcome::Outcome;
 use access::{Denied, basic, bearer, fits};
 use address::Addresses;
 use classify::Verdict;
+use gate::Way;
 use tenant::Tenant;
 
 /// Where the service is and who we are to it.
@@ -79,6 +85,8 @@ pub struct Client {
     clock: SharedClock,
     tenant: Option<Arc<Tenant>>,
     jitter: Arc<Mutex<ChaCha8Rng>>,
+    /// The way through the gate; without one nothing bounds the calls.
+    way: Option<Way>,
 }
 
 impl Client {
@@ -98,6 +106,7 @@ impl Client {
             clock,
             tenant: service.partner.map(|partner| Arc::new(Tenant::new(partner))),
             jitter: Arc::new(Mutex::new(ChaCha8Rng::seed_from_u64(service.jitter_seed))),
+            way: None,
         })
     }
 
@@ -150,9 +159,14 @@ impl Client {
             Ok(request) => request,
             Err(reason) => return Verdict::from(not_sent(reason)),
         };
+        let pass = match self.enter(call).await {
+            Ok(pass) => pass,
+            Err(shut) => return shut.into(),
+        };
         let answer = self.transport.carry(call, request, self.timeout).await;
         let status = answer.as_ref().ok().map(|answer| answer.status);
         let verdict = classify::classify(answer, self.clock.now());
+        self.leave(call, pass, &verdict);
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Span::current().record("status", status).record("elapsed_ms", elapsed_ms);
         tracing::debug!(outcome = ?verdict.outcome, "the call ended");

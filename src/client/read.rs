@@ -158,7 +158,7 @@ enum Read {
 }
 
 fn settle(exchanged: Result<Verdict, Denied>) -> Read {
-    let Ok(Verdict { outcome, retry_after_s }) = exchanged else {
+    let Ok(Verdict { outcome, retry_after_s, is_shut, .. }) = exchanged else {
         return Read::Over(Err(ReadError::Unauthorised));
     };
     match outcome {
@@ -167,6 +167,9 @@ fn settle(exchanged: Result<Verdict, Denied>) -> Read {
         Outcome::Refused { status: 404, problem } => Read::Over(Err(ReadError::NotFound(problem))),
         Outcome::Refused { status, problem } => {
             Read::Over(Err(ReadError::Refused(status, problem)))
+        }
+        Outcome::NotSent { reason, retry_after_s: _ } if is_shut => {
+            Read::Over(Err(ReadError::Unreachable { reason }))
         }
         Outcome::NotSent { reason, retry_after_s: _ } | Outcome::InDoubt { reason } => {
             Read::Again(Passing { reason, retry_after_s })

@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod bound;
+pub mod class;
 pub mod desired;
 pub mod drift;
 pub mod effect;
@@ -19,4 +20,5 @@ pub mod plan;
 pub mod plan_approval;
 pub mod reason;
 pub mod record;
+pub mod retry;
 pub mod stake;

@@ -1,0 +1,218 @@
+//! A circuit breaker for one host: a service that does not serve is left alone.
+//!
+//! One for each host and none for each merchant: connections, proxies and server errors are the host's, so ten
+//! failures of any merchants tell what ten thousand more would tell. What only one merchant has, such as a processor
+//! that is down, does not count ([`crate::model::class::Sign::is_of_the_host`]).
+//!
+//! A pure state machine; the time and the randomness are passed in. After [`FAILURES_MAX`] failures in a row it is
+//! open: no call goes out. When its wait is over it is half open: whoever comes first asks one question that changes
+//! nothing. Any answer of a host that serves closes it; a failure opens it for longer. No effect is ever the probe,
+//! since an effect that is not answered is in doubt.
+
+use std::time::Duration;
+
+use rand_core::Rng;
+use tokio::time::Instant;
+
+/// So many failures in a row open it: more than chance brings together when a third of all calls goes wrong.
+pub(super) const FAILURES_MAX: u32 = 12;
+
+/// After a probe one failure opens it again, until a call has gone well.
+const FAILURES_AFTER_PROBE: u32 = FAILURES_MAX - 1;
+
+/// The first wait is between half of this and all of it.
+const WAIT_FIRST: Duration = Duration::from_secs(2);
+
+/// No wait grows beyond this.
+const WAIT_MAX: Duration = Duration::from_mins(2);
+
+/// The wait doubles so often at most.
+const DOUBLINGS_MAX: u32 = 6;
+
+/// A probe that says nothing for so long was abandoned.
+const PROBE_MAX: Duration = Duration::from_mins(2);
+
+/// The breaker of one host.
+#[derive(Debug, Default)]
+pub(super) struct Breaker {
+    /// Failures in a row.
+    failures: u32,
+    /// How often it was opened since a call went well.
+    openings: u32,
+    /// Since when nothing went well.
+    silent_since: Option<Instant>,
+    open: Option<Open>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    until: Instant,
+    /// When the probe began that is under way.
+    probe: Option<Instant>,
+}
+
+/// What a breaker says to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passage {
+    /// It may go out.
+    Free,
+    /// The host has to be asked first, by whoever hears this.
+    ProbeFirst,
+    /// It may not go out, and not before this wait is over.
+    Shut(Duration),
+}
+
+impl Breaker {
+    /// Whether a call may go out now.
+    pub(super) fn pass(&mut self, now: Instant) -> Passage {
+        let Some(open) = &mut self.open else { return Passage::Free };
+        let wait = open.until.saturating_duration_since(now);
+        if !wait.is_zero() {
+            return Passage::Shut(wait);
+        }
+        let abandoned = |began: Instant| now.saturating_duration_since(began) >= PROBE_MAX;
+        if open.probe.is_some_and(|began| !abandoned(began)) {
+            return Passage::Shut(WAIT_FIRST);
+        }
+        open.probe = Some(now);
+        Passage::ProbeFirst
+    }
+
+    /// The host served a call: whatever it said, it is there.
+    pub(super) fn served(&mut self) {
+        if self.open.is_none() {
+            *self = Self::default();
+        }
+    }
+
+    /// The host did not serve a call. Answers whether that opened it.
+    pub(super) fn failed(&mut self, now: Instant, rng: &mut dyn Rng) -> bool {
+        self.failures = self.failures.saturating_add(1);
+        self.silent_since.get_or_insert(now);
+        let opens = self.open.is_none() && self.failures >= FAILURES_MAX;
+        if opens {
+            self.reopen(now, rng);
+        }
+        opens
+    }
+
+    /// What the probe found.
+    pub(super) fn probed(&mut self, well: bool, now: Instant, rng: &mut dyn Rng) {
+        if well {
+            self.open = None;
+            self.failures = FAILURES_AFTER_PROBE;
+        } else {
+            self.reopen(now, rng);
+        }
+    }
+
+    /// Since when the host is silent and when it is asked next, while no call goes out.
+    pub(super) fn silence(&self) -> Option<(Instant, Instant)> {
+        let open = self.open?;
+        Some((self.silent_since.unwrap_or(open.until), open.until))
+    }
+
+    fn reopen(&mut self, now: Instant, rng: &mut dyn Rng) {
+        let until = now.checked_add(wait(self.openings, rng)).unwrap_or(now);
+        self.openings = self.openings.saturating_add(1);
+        self.open = Some(Open { until, probe: None });
+    }
+}
+
+/// A random wait between half of a limit that doubles with each opening, and all of it.
+fn wait(openings: u32, rng: &mut dyn Rng) -> Duration {
+    let doublings = openings.min(DOUBLINGS_MAX);
+    let limit = WAIT_FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(WAIT_MAX);
+    let half = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).div_euclid(2).max(1);
+    Duration::from_millis(half.saturating_add(rng.next_u64().checked_rem(half).unwrap_or(0)))
+}
+
+#[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
+mod tests {
+    use rand_chacha::ChaCha8Rng;
+    use rand_core::SeedableRng;
+
+    use super::*;
+
+    fn dice() -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(7)
+    }
+
+    /// A breaker that was opened at `now`.
+    fn opened(now: Instant) -> Breaker {
+        let mut breaker = Breaker::default();
+        let opened: Vec<bool> =
+            (0..FAILURES_MAX).map(|_| breaker.failed(now, &mut dice())).collect();
+        assert_eq!(opened.iter().filter(|opened| **opened).count(), 1);
+        assert_eq!(opened.last(), Some(&true));
+        breaker
+    }
+
+    fn shut(breaker: &mut Breaker, now: Instant) -> Duration {
+        let Passage::Shut(wait) = breaker.pass(now) else { panic!("not shut") };
+        wait
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_success_in_between_keeps_it_closed() {
+        let (mut breaker, now) = (Breaker::default(), Instant::now());
+        for _ in 0..100 {
+            for _ in 1..FAILURES_MAX {
+                assert!(!breaker.failed(now, &mut dice()));
+            }
+            breaker.served();
+        }
+        assert_eq!((breaker.pass(now), breaker.silence()), (Passage::Free, None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_opens_and_one_alone_probes_when_its_wait_is_over() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        let wait = shut(&mut breaker, now);
+        assert!((Duration::from_secs(1)..=WAIT_FIRST).contains(&wait), "{wait:?}");
+        assert_eq!(breaker.silence(), Some((now, now + wait)));
+        assert_eq!(breaker.pass(now + wait), Passage::ProbeFirst);
+        assert_eq!(breaker.pass(now + wait), Passage::Shut(WAIT_FIRST), "one probe");
+        let late = now + wait + PROBE_MAX;
+        assert_eq!(breaker.pass(late), Passage::ProbeFirst, "the first was abandoned");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_probe_that_fails_makes_the_wait_grow_up_to_its_limit() {
+        let mut now = Instant::now();
+        let mut breaker = opened(now);
+        let mut waits = Vec::new();
+        for _ in 0..12 {
+            now += shut(&mut breaker, now);
+            assert_eq!(breaker.pass(now), Passage::ProbeFirst);
+            breaker.probed(false, now, &mut dice());
+            waits.push(shut(&mut breaker, now));
+        }
+        assert!(waits.windows(2).take(5).all(|pair| pair[0] < pair[1]), "{waits:?}");
+        assert!(waits.iter().all(|wait| *wait <= WAIT_MAX), "{waits:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_good_probe_one_failure_opens_it_again_and_one_success_clears_it() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        breaker.probed(true, now, &mut dice());
+        assert_eq!(breaker.pass(now), Passage::Free);
+        assert!(breaker.failed(now, &mut dice()));
+        breaker.probed(true, now, &mut dice());
+        breaker.served();
+        assert!(!breaker.failed(now, &mut dice()));
+        assert_eq!(breaker.pass(now), Passage::Free);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_to_older_calls_do_not_close_it() {
+        let now = Instant::now();
+        let mut breaker = opened(now);
+        breaker.served();
+        assert!(breaker.silence().is_some());
+        assert!(!breaker.failed(now, &mut dice()), "nor does a failure open it twice");
+    }
+}

@@ -1,0 +1,353 @@
+//! The gate that every call of a process passes: how many are under way, how fast each merchant's go, and whether the
+//! host serves at all.
+//!
+//! What a call waits for, in this order: a token of its merchant's bucket, if that merchant was ever throttled; then a
+//! permit, of which polls have a quarter at most, so that any number of them leaves room for what a document wants.
+//! Those who wait stand in a line, one for each merchant; polls stand in a line of their own before it, so that a
+//! change waits for one poll at most. A call of a merchant that was never throttled takes one uncontended lock and
+//! sleeps nowhere. A call to a host that does not serve is told so at once.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rand_core::Rng;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::time::{Instant, sleep};
+
+use super::breaker::{Breaker, Passage};
+use super::bucket::Bucket;
+use super::classify::Verdict;
+use crate::model::class::Class;
+
+/// Polls have one of so many permits.
+const POLLS_PART: usize = 4;
+
+/// Whoever would have to wait longer than this for a token is sent away instead.
+const WAIT_MAX: Duration = Duration::from_mins(1);
+
+/// Why a call is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Urgency {
+    /// A document, a command or a hook wants it.
+    #[default]
+    Change,
+    /// We look whether something is other than it was.
+    Poll,
+}
+
+/// Why a call does not go out now. Nothing of it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shut {
+    /// A sentence for people.
+    pub reason: String,
+    /// The next try makes sense after so long.
+    pub wait: Duration,
+}
+
+/// A host that does not serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Silent {
+    /// Name and port.
+    pub host: String,
+    /// How long nothing has gone well.
+    pub since: Duration,
+    /// It is asked again after so long.
+    pub next: Duration,
+}
+
+/// How the gate stands, for a status and for metrics.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Merchants whose calls are made to wait; the partner's own calls count as one.
+    pub slowed: usize,
+    /// Calls that wait for a token.
+    pub waiting: usize,
+    /// Answers 429 so far.
+    pub throttled: u64,
+    /// Calls that were not sent because their host does not serve.
+    pub shut: u64,
+    /// Hosts that do not serve.
+    pub silent: Vec<Silent>,
+}
+
+/// The one gate of a process.
+#[derive(Debug)]
+pub struct Gate {
+    permits: Semaphore,
+    polls: Semaphore,
+    lanes: Mutex<BTreeMap<String, Arc<Lane>>>,
+    breakers: Mutex<BTreeMap<String, Breaker>>,
+    closing: watch::Sender<bool>,
+    waiting: AtomicUsize,
+    throttled: AtomicU64,
+    shut: AtomicU64,
+    reopened: AtomicUsize,
+}
+
+/// The calls of one merchant, or the partner's own.
+#[derive(Debug)]
+pub(super) struct Lane {
+    bucket: Mutex<Bucket>,
+    line: tokio::sync::Mutex<()>,
+    line_of_polls: tokio::sync::Mutex<()>,
+    /// Tokens that were taken for changes which have not gone out yet.
+    prepaid: AtomicU32,
+}
+
+/// A way through the gate: whose calls they are and why they are made.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) gate: Arc<Gate>,
+    pub(super) lane: Arc<Lane>,
+    pub(super) urgency: Urgency,
+}
+
+/// A call that may go out.
+pub(super) struct Pass<'a> {
+    way: &'a Way,
+    began: Instant,
+    _permits: (Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>),
+}
+
+impl Gate {
+    /// A gate for so many calls at once.
+    pub fn new(concurrency: usize) -> Self {
+        let permits = concurrency.max(1);
+        Self {
+            permits: Semaphore::new(permits),
+            polls: Semaphore::new(permits.div_euclid(POLLS_PART).max(1)),
+            lanes: Mutex::default(),
+            breakers: Mutex::default(),
+            closing: watch::Sender::new(false),
+            waiting: AtomicUsize::new(0),
+            throttled: AtomicU64::new(0),
+            shut: AtomicU64::new(0),
+            reopened: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whoever waits for a token is sent away, and so is everyone after that.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    /// How it stands.
+    pub fn traffic(&self) -> Traffic {
+        let now = Instant::now();
+        let slowed = |lane: &&Arc<Lane>| lock(&lane.bucket).is_slowed(now);
+        Traffic {
+            slowed: lock(&self.lanes).values().filter(slowed).count(),
+            waiting: self.waiting(),
+            throttled: self.throttled.load(Ordering::Relaxed),
+            shut: self.shut.load(Ordering::Relaxed),
+            silent: self.silent(now),
+        }
+    }
+
+    /// How many calls wait for a token now.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Whether the calls of this merchant are made to wait.
+    pub fn is_slowed(&self, lane: &str) -> bool {
+        let lane = lock(&self.lanes).get(lane).cloned();
+        lane.is_some_and(|lane| lock(&lane.bucket).is_slowed(Instant::now()))
+    }
+
+    /// How long until every host that does not serve is asked again; nothing if all of them serve.
+    pub fn shut_for(&self) -> Duration {
+        let silent = self.silent(Instant::now());
+        silent.iter().map(|silent| silent.next).max().unwrap_or(Duration::ZERO)
+    }
+
+    /// Whether a host serves again since this was asked last.
+    pub fn reopened(&self) -> bool {
+        self.reopened.swap(0, Ordering::Relaxed) > 0
+    }
+
+    fn silent(&self, now: Instant) -> Vec<Silent> {
+        let breakers = lock(&self.breakers);
+        let silent = breakers.iter().filter_map(|(host, breaker)| {
+            let (since, next) = breaker.silence()?;
+            let since = now.saturating_duration_since(since);
+            let next = next.saturating_duration_since(now);
+            Some(Silent { host: host.clone(), since, next })
+        });
+        silent.collect()
+    }
+
+    pub(super) fn lane(&self, name: &str) -> Arc<Lane> {
+        let mut lanes = lock(&self.lanes);
+        if let Some(lane) = lanes.get(name) {
+            return lane.clone();
+        }
+        let lane = Arc::new(Lane::new(Instant::now()));
+        lanes.insert(name.to_owned(), lane.clone());
+        lane
+    }
+
+    /// Whether calls to a host may go out. Whoever hears [`Passage::ProbeFirst`] owes [`Gate::probed`].
+    pub(super) fn passage(&self, host: &str) -> Passage {
+        let mut breakers = lock(&self.breakers);
+        breakers.get_mut(host).map_or(Passage::Free, |breaker| breaker.pass(Instant::now()))
+    }
+
+    /// What a probe found.
+    pub(super) fn probed(&self, host: &str, well: bool, rng: &mut dyn Rng) {
+        let mut breakers = lock(&self.breakers);
+        if let Some(breaker) = breakers.get_mut(host) {
+            breaker.probed(well, Instant::now(), rng);
+        }
+        if well {
+            self.reopened.fetch_add(1, Ordering::Relaxed);
+            tracing::info!(host, "the service answers again");
+        }
+    }
+
+    /// Why a host is shut.
+    pub(super) fn shut(&self, host: &str, wait: Duration) -> Shut {
+        self.shut.fetch_add(1, Ordering::Relaxed);
+        let now = Instant::now();
+        let since = lock(&self.breakers).get(host).and_then(Breaker::silence);
+        let silent = since.map_or(0, |(since, _)| now.saturating_duration_since(since).as_secs());
+        let next = wait.as_secs().saturating_add(1);
+        let reason = format!(
+            "the service at {host} has not answered well for {silent} s: it is left alone, and asked again in {next} s"
+        );
+        Shut { reason, wait }
+    }
+
+    fn heard(&self, host: &str, is_down: bool, rng: &mut dyn Rng) {
+        let mut breakers = lock(&self.breakers);
+        match breakers.get_mut(host) {
+            Some(breaker) if !is_down => breaker.served(),
+            None if !is_down => {}
+            Some(_) | None => {
+                let breaker = breakers.entry(host.to_owned()).or_default();
+                if breaker.failed(Instant::now(), rng) {
+                    tracing::warn!(host, "the service does not answer: no more calls for a while");
+                }
+            }
+        }
+    }
+}
+
+impl Lane {
+    fn new(now: Instant) -> Self {
+        Self {
+            bucket: Mutex::new(Bucket::new(now)),
+            line: tokio::sync::Mutex::default(),
+            line_of_polls: tokio::sync::Mutex::default(),
+            prepaid: AtomicU32::new(0),
+        }
+    }
+
+    /// A token at once, where there is no limit.
+    fn free(&self) -> bool {
+        let (mut bucket, now) = (lock(&self.bucket), Instant::now());
+        !bucket.is_slowed(now) && bucket.take(now).is_ok()
+    }
+
+    fn use_prepaid(&self) -> bool {
+        let one_less = |count: u32| count.checked_sub(1);
+        self.prepaid.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    }
+}
+
+impl Way {
+    /// Takes a token for a change before it is promised, so that no promise waits for one.
+    pub(super) async fn prepay(&self) -> Result<(), Shut> {
+        self.token().await?;
+        self.lane.prepaid.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Waits until a call may go out.
+    pub(super) async fn enter(&self, is_change: bool) -> Result<Pass<'_>, Shut> {
+        if !(is_change && self.lane.use_prepaid()) {
+            self.token().await?;
+        }
+        let polls = match self.urgency {
+            Urgency::Poll => self.gate.polls.acquire().await.ok(),
+            Urgency::Change => None,
+        };
+        let permit = self.gate.permits.acquire().await.ok();
+        Ok(Pass { way: self, began: Instant::now(), _permits: (polls, permit) })
+    }
+
+    /// A token of the merchant's bucket.
+    async fn token(&self) -> Result<(), Shut> {
+        if self.lane.free() {
+            return Ok(());
+        }
+        let _waiting = Waiting::new(&self.gate.waiting);
+        let mut closing = self.gate.closing.subscribe();
+        tokio::select! {
+            biased;
+            token = self.in_line() => token,
+            _ = closing.wait_for(|closing| *closing) => {
+                let reason = "it was told to stop before this could be sent".to_owned();
+                Err(Shut { reason, wait: Duration::ZERO })
+            }
+        }
+    }
+
+    async fn in_line(&self) -> Result<(), Shut> {
+        let _first_of_polls = match self.urgency {
+            Urgency::Poll => Some(self.lane.line_of_polls.lock().await),
+            Urgency::Change => None,
+        };
+        let _first = self.lane.line.lock().await;
+        loop {
+            let taken = lock(&self.lane.bucket).take(Instant::now());
+            match taken {
+                Ok(()) => return Ok(()),
+                Err(wait) if wait > WAIT_MAX => {
+                    let seconds = wait.as_secs();
+                    let reason = format!("the service asked to come again in {seconds} s");
+                    return Err(Shut { reason, wait });
+                }
+                Err(wait) => sleep(wait).await,
+            }
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// The call has ended so.
+    pub(super) fn leave(self, host: &str, verdict: &Verdict, rng: &mut dyn Rng) {
+        let asked = verdict.retry_after_s.map(Duration::from_secs);
+        let now = Instant::now();
+        if verdict.class == Some(Class::Throttled) {
+            self.way.gate.throttled.fetch_add(1, Ordering::Relaxed);
+            lock(&self.way.lane.bucket).throttled(self.began, asked, now);
+        } else if let Some(asked) = asked {
+            lock(&self.way.lane.bucket).pause(asked, now);
+        }
+        self.way.gate.heard(host, verdict.is_down, rng);
+    }
+}
+
+/// Counts one who waits, as long as it is there.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Nothing is done under these locks that could fail half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,224 @@
+//! What sort of failure it was: the one table from a status, a code and the kind of failure to a class, and from a
+//! class to what happens next.
+//!
+//! A class says nothing of what a failure proves; that is [`crate::model::outcome::Outcome`]'s matter. A call may
+//! be in doubt and transient at once: first it is settled, then it is tried again.
+
+use std::fmt;
+
+use crate::api::{Auth, Problem};
+
+/// The sort of a failure (service-facts, part 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// It may pass by itself: no connection, no answer, a server error, an object that moved under us.
+    Transient,
+    /// The service asks for fewer calls: 429.
+    Throttled,
+    /// The request is not as the service wants it: the same one is refused again.
+    Invalid,
+    /// The service does not take the credentials.
+    Unauthorised,
+    /// The payer's bank says no.
+    Declined,
+    /// Nothing that the service's documents or public facts speak of.
+    Unknown,
+}
+
+/// What a failure looks like from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign<'a> {
+    /// An answer with this status and these words.
+    Answer(u16, &'a Problem),
+    /// No connection, or one that broke, or no answer in time.
+    Silence,
+    /// A 200 that cannot be read, or an answer that is larger than allowed.
+    Unreadable,
+}
+
+/// What happens after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// It is tried again after a growing, random wait.
+    TryAgain,
+    /// It is tried again, not before the service said, and the merchant's calls become fewer.
+    SlowDown,
+    /// It waits until its document changes.
+    AwaitDocument,
+    /// The merchant's calls stop until somebody authorises again.
+    AwaitAuthorization,
+    /// The partner's own credentials are refused: the operator's environment.
+    AwaitOperator,
+}
+
+/// Codes of a decline by the payer's bank or its processor (service-facts, part 2: card checks, card processing,
+/// eCheck). What the service itself checks before it asks the bank, such as the form of a number, is not among them.
+const DECLINES: &[&str] = &[
+    "card_avs_rejected",
+    "card_cvv_incorrect",
+    "card_declined",
+    "card_declined_hold",
+    "card_declined_insufficient_funds",
+    "card_declined_limit_exceeded",
+    "card_declined_no_account",
+    "card_declined_processing_error",
+    "card_declined_refer_to_issuer",
+    "card_expired",
+    "card_number_incorrect",
+    "ach_account_closed",
+    "ach_account_frozen",
+    "ach_account_not_found",
+    "ach_declined",
+    "ach_declined_duplicate",
+    "ach_declined_hold",
+    "ach_insufficient_funds",
+    "ach_invalid_account_number",
+    "ach_invalid_routing_number",
+    "ach_limit_exceeded",
+];
+
+/// Codes of a server error that a processor behind the service has, and not the service (service-facts, part 2).
+const PROCESSOR_DOWN: &[&str] = &[
+    "card_processor_not_available",
+    "card_processing_error",
+    "settlement_failed",
+    "ach_processor_not_available",
+    "ach_processing_error",
+    "ach_invalid_merchant_configuration",
+];
+
+impl Class {
+    /// The class of a failure: the one table. `None` for what is none, a 200.
+    ///
+    /// A 401 that names a transaction is no matter of credentials: the service kept that transaction as refused for
+    /// the country of the caller (service-facts, 21 and 26).
+    pub fn of(sign: Sign<'_>) -> Option<Self> {
+        let (status, problem) = match sign {
+            Sign::Answer(status, problem) => (status, problem),
+            Sign::Silence => return Some(Self::Transient),
+            Sign::Unreadable => return Some(Self::Unknown),
+        };
+        Some(match (status, problem.code()) {
+            (200, _) => return None,
+            (429, _) => Self::Throttled,
+            (401, _) if names_a_transaction(problem) => Self::Invalid,
+            (401, _) => Self::Unauthorised,
+            (409, "version_conflict") | (408 | 500..=599, _) => Self::Transient,
+            (422, code) if DECLINES.contains(&code) => Self::Declined,
+            (400 | 404 | 409 | 422, _) => Self::Invalid,
+            _ => Self::Unknown,
+        })
+    }
+
+    /// What happens after it, for a call that this lets in.
+    pub fn after(self, auth: Auth) -> After {
+        match (self, auth) {
+            (Self::Transient, _) => After::TryAgain,
+            (Self::Throttled, _) => After::SlowDown,
+            (Self::Invalid | Self::Declined | Self::Unknown, _) => After::AwaitDocument,
+            (Self::Unauthorised, Auth::None | Auth::Tenant) => After::AwaitOperator,
+            (Self::Unauthorised, Auth::Payments | Auth::PublicKey | Auth::SecretKey) => {
+                After::AwaitAuthorization
+            }
+        }
+    }
+
+    /// The word for people and machines.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            Self::Throttled => "throttled",
+            Self::Invalid => "invalid",
+            Self::Unauthorised => "unauthorised",
+            Self::Declined => "declined",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl Sign<'_> {
+    /// Whether the host itself does not serve: no answer, or a server error that is not a processor's behind it.
+    pub fn is_of_the_host(self) -> bool {
+        match self {
+            Self::Answer(500..=599, problem) => !PROCESSOR_DOWN.contains(&problem.code()),
+            Self::Silence => true,
+            Self::Answer(_, _) | Self::Unreadable => false,
+        }
+    }
+}
+
+/// Whether the service's words name a transaction that it kept.
+fn names_a_transaction(problem: &Problem) -> bool {
+    problem.messages.iter().any(|message| message.entity_id.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(status: u16, code: &str) -> Option<Class> {
+        Class::of(Sign::Answer(status, &Problem::new(code, "why")))
+    }
+
+    #[test]
+    fn every_status_and_code_has_its_class() {
+        for (status, code, expected) in [
+            (200, "", None),
+            (201, "", Some(Class::Unknown)),
+            (302, "", Some(Class::Unknown)),
+            (400, "malformed_request", Some(Class::Invalid)),
+            (401, "not_authorized", Some(Class::Unauthorised)),
+            (403, "", Some(Class::Unknown)),
+            (404, "resource_not_found", Some(Class::Invalid)),
+            (408, "", Some(Class::Transient)),
+            (409, "version_conflict", Some(Class::Transient)),
+            (409, "duplicate", Some(Class::Invalid)),
+            (422, "invalid_data", Some(Class::Invalid)),
+            (422, "card_number_invalid", Some(Class::Invalid)),
+            (422, "card_declined", Some(Class::Declined)),
+            (422, "ach_account_closed", Some(Class::Declined)),
+            (429, "card_declined", Some(Class::Throttled)),
+            (500, "server_error", Some(Class::Transient)),
+            (500, "card_processing_error", Some(Class::Transient)),
+            (503, "", Some(Class::Transient)),
+            (999, "", Some(Class::Unknown)),
+        ] {
+            assert_eq!(class(status, code), expected, "{status} {code}");
+        }
+        assert_eq!(Class::of(Sign::Silence), Some(Class::Transient));
+        assert_eq!(Class::of(Sign::Unreadable), Some(Class::Unknown));
+    }
+
+    #[test]
+    fn a_refusal_for_the_country_is_no_matter_of_credentials() {
+        let mut problem = Problem::new("not_authorized", "Not authorized");
+        problem.messages[0].entity_id = Some("tx1".to_owned());
+        assert_eq!(Class::of(Sign::Answer(401, &problem)), Some(Class::Invalid));
+    }
+
+    #[test]
+    fn refused_credentials_are_the_operators_or_the_merchants() {
+        for auth in [Auth::None, Auth::Tenant] {
+            assert_eq!(Class::Unauthorised.after(auth), After::AwaitOperator);
+        }
+        for auth in [Auth::Payments, Auth::PublicKey, Auth::SecretKey] {
+            assert_eq!(Class::Unauthorised.after(auth), After::AwaitAuthorization);
+            assert_eq!(Class::Declined.after(auth), After::AwaitDocument);
+            assert_eq!(Class::Throttled.after(auth), After::SlowDown);
+        }
+    }
+
+    #[test]
+    fn a_processor_that_is_down_is_not_the_host() {
+        let of = |status, code| Sign::Answer(status, &Problem::new(code, "")).is_of_the_host();
+        assert!(of(500, "server_error") && of(502, "") && Sign::Silence.is_of_the_host());
+        assert!(!of(500, "card_processor_not_available") && !of(429, "") && !of(422, ""));
+        assert!(!Sign::Unreadable.is_of_the_host());
+    }
+}

@@ -1,0 +1,254 @@
+//! Whether a payment that was refused may be tried again: the one table of codes, and the rules of design.md part 3,
+//! "Time and retries of money".
+//!
+//! Pure. It allows; it never asks for anything: a payment whose document did not ask for a second try is not tried
+//! again because this table would allow it. What it does not know is never tried again, since money is not guessed.
+
+use std::fmt;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// What pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Paid {
+    /// A card.
+    ByCard,
+    /// A bank account: an eCheck.
+    ByCheck,
+}
+
+/// What a code says of another try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Advice {
+    /// The processor failed before the bank was asked: soon.
+    Soon,
+    /// The bank may say otherwise on another day.
+    Days,
+    /// Never with these details; why.
+    Never(&'static str),
+}
+
+/// Presentations of one eCheck in all: the first and two more (design.md part 3).
+pub const PRESENTATIONS_MAX: u32 = 3;
+
+/// Tries of one payment by card in all: well below what card schemes allow, which is 15 in 30 days.
+pub const CARD_TRIES_MAX: u32 = 4;
+
+/// Waits after the first, second and third try of what may be otherwise on another day.
+const DAYS: [TimeDelta; 3] = [TimeDelta::days(1), TimeDelta::days(3), TimeDelta::days(7)];
+
+/// The same where a processor failed.
+const SOON: [TimeDelta; 3] = [TimeDelta::hours(1), TimeDelta::hours(6), TimeDelta::hours(24)];
+
+const WRONG: &str = "the details are wrong";
+const GONE: &str = "there is no such account";
+const SPEAK: &str = "the payer has to speak with the bank";
+const UNFIT: &str = "the merchant's account does not take it";
+
+/// Every code that a payment can be refused with, and what it says of another try (service-facts, part 2, for the
+/// codes; design.md part 3 for what is never presented again). For eChecks only want of funds, a limit, a hold and
+/// a processor's failure allow another one: that is what the rules of the network allow, too.
+const TABLE: &[(&str, Paid, Advice)] = &[
+    ("card_declined", Paid::ByCard, Advice::Days),
+    ("card_declined_hold", Paid::ByCard, Advice::Days),
+    ("card_declined_insufficient_funds", Paid::ByCard, Advice::Days),
+    ("card_declined_limit_exceeded", Paid::ByCard, Advice::Days),
+    ("card_declined_processing_error", Paid::ByCard, Advice::Soon),
+    ("card_processing_error", Paid::ByCard, Advice::Soon),
+    ("card_processor_not_available", Paid::ByCard, Advice::Soon),
+    ("card_declined_refer_to_issuer", Paid::ByCard, Advice::Never(SPEAK)),
+    ("card_declined_no_account", Paid::ByCard, Advice::Never(GONE)),
+    ("card_avs_rejected", Paid::ByCard, Advice::Never(WRONG)),
+    ("card_cvv_incorrect", Paid::ByCard, Advice::Never(WRONG)),
+    ("card_number_incorrect", Paid::ByCard, Advice::Never(WRONG)),
+    ("card_number_invalid", Paid::ByCard, Advice::Never(WRONG)),
+    ("card_expired", Paid::ByCard, Advice::Never("the card has expired")),
+    ("payment_method_expired", Paid::ByCard, Advice::Never("the card has expired")),
+    ("card_type_not_accepted", Paid::ByCard, Advice::Never(UNFIT)),
+    ("ach_insufficient_funds", Paid::ByCheck, Advice::Days),
+    ("ach_declined_hold", Paid::ByCheck, Advice::Days),
+    ("ach_limit_exceeded", Paid::ByCheck, Advice::Days),
+    ("ach_processing_error", Paid::ByCheck, Advice::Soon),
+    ("ach_processor_not_available", Paid::ByCheck, Advice::Soon),
+    ("ach_account_closed", Paid::ByCheck, Advice::Never("the account is closed")),
+    ("ach_authorization_revoked", Paid::ByCheck, Advice::Never("the payer revoked it")),
+    ("ach_not_authorized", Paid::ByCheck, Advice::Never("the payer did not authorise it")),
+    ("ach_payment_stopped", Paid::ByCheck, Advice::Never("the payer stopped it")),
+    ("ach_payment_refused", Paid::ByCheck, Advice::Never("the payer refused it")),
+    ("ach_account_frozen", Paid::ByCheck, Advice::Never("the account is frozen")),
+    ("ach_account_not_found", Paid::ByCheck, Advice::Never(GONE)),
+    ("ach_declined", Paid::ByCheck, Advice::Never(SPEAK)),
+    ("ach_declined_duplicate", Paid::ByCheck, Advice::Never("it was presented already")),
+    ("ach_invalid_account_number", Paid::ByCheck, Advice::Never(WRONG)),
+    ("ach_invalid_routing_number", Paid::ByCheck, Advice::Never(WRONG)),
+    ("ach_invalid_merchant_configuration", Paid::ByCheck, Advice::Never(UNFIT)),
+];
+
+/// Why a payment is not tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyNot {
+    /// Never with these details.
+    Never(&'static str),
+    /// It was tried as often as it may be.
+    TriedOut {
+        /// How often that is, in all.
+        tries_max: u32,
+    },
+    /// Not before then.
+    NotBefore(DateTime<Utc>),
+    /// The code is none of those that the table knows for what pays.
+    Unknown,
+}
+
+/// Whether a payment that was refused with this code may be tried again now, after so many tries in all, the last of
+/// them at `last`.
+///
+/// # Errors
+/// Why not, and from when on where that is only a matter of time.
+pub fn may_try_again(
+    paid: Paid,
+    code: &str,
+    tries: u32,
+    last: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<(), WhyNot> {
+    let due = last.checked_add_signed(wait(paid, code, tries)?).unwrap_or(DateTime::<Utc>::MAX_UTC);
+    if now < due { Err(WhyNot::NotBefore(due)) } else { Ok(()) }
+}
+
+/// How long after the try number `tries` the next one may be.
+///
+/// # Errors
+/// Why there is no next one.
+pub fn wait(paid: Paid, code: &str, tries: u32) -> Result<TimeDelta, WhyNot> {
+    let row = TABLE.iter().find(|(name, by, _)| *name == code && *by == paid);
+    let waits = match row.map(|(_, _, advice)| *advice) {
+        None => return Err(WhyNot::Unknown),
+        Some(Advice::Never(why)) => return Err(WhyNot::Never(why)),
+        Some(Advice::Soon) => SOON,
+        Some(Advice::Days) => DAYS,
+    };
+    let tries_max = match paid {
+        Paid::ByCard => CARD_TRIES_MAX,
+        Paid::ByCheck => PRESENTATIONS_MAX,
+    };
+    let before = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
+    let wait = waits.get(before).filter(|_| tries < tries_max);
+    wait.copied().ok_or(WhyNot::TriedOut { tries_max })
+}
+
+/// What pays, as the code of a refusal says: every code of the table belongs to one of the two.
+pub fn paid_by(code: &str) -> Option<Paid> {
+    TABLE.iter().find(|(name, _, _)| *name == code).map(|(_, paid, _)| *paid)
+}
+
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never(why) => write!(f, "{why}: it is never tried again with these details"),
+            Self::TriedOut { tries_max } => {
+                write!(f, "it was tried {tries_max} times, and may not be tried more often")
+            }
+            Self::NotBefore(due) => {
+                write!(f, "it may be tried again from {} on", crate::base::clock::timestamp(due))
+            }
+            Self::Unknown => write!(f, "nothing says whether it may be tried again"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(hours: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::hours(hours)
+    }
+
+    /// Asks so many hours after the last try.
+    fn check(paid: Paid, code: &str, tries: u32, hours: i64) -> Result<(), WhyNot> {
+        may_try_again(paid, code, tries, at(0), at(hours))
+    }
+
+    #[test]
+    fn an_echeck_is_presented_three_times_at_most() {
+        let code = "ach_insufficient_funds";
+        assert_eq!(check(Paid::ByCheck, code, 1, 23), Err(WhyNot::NotBefore(at(24))));
+        assert_eq!(check(Paid::ByCheck, code, 1, 24), Ok(()));
+        assert_eq!(check(Paid::ByCheck, code, 2, 71), Err(WhyNot::NotBefore(at(72))));
+        assert_eq!(check(Paid::ByCheck, code, 2, 72), Ok(()));
+        for tries in [3, 4, u32::MAX] {
+            let spent = Err(WhyNot::TriedOut { tries_max: 3 });
+            assert_eq!(check(Paid::ByCheck, code, tries, 100_000), spent);
+        }
+    }
+
+    #[test]
+    fn what_the_payer_or_the_account_ended_is_never_presented_again() {
+        for code in [
+            "ach_account_closed",
+            "ach_authorization_revoked",
+            "ach_not_authorized",
+            "ach_payment_stopped",
+        ] {
+            let told = check(Paid::ByCheck, code, 1, 100_000);
+            assert!(matches!(told, Err(WhyNot::Never(_))), "{code} {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_card_is_not_tried_again_after_a_hard_decline() {
+        for code in [
+            "card_declined_no_account",
+            "card_declined_refer_to_issuer",
+            "card_expired",
+            "card_number_incorrect",
+            "card_cvv_incorrect",
+            "card_type_not_accepted",
+        ] {
+            let told = check(Paid::ByCard, code, 1, 100_000);
+            assert!(matches!(told, Err(WhyNot::Never(_))), "{code} {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_soft_decline_of_a_card_may_be_tried_three_times_more() {
+        for (code, hours) in [
+            ("card_declined_insufficient_funds", [24, 72, 168]),
+            ("card_declined_processing_error", [1, 6, 24]),
+        ] {
+            for (before, wait) in hours.into_iter().enumerate() {
+                let tries = u32::try_from(before).unwrap() + 1;
+                assert_eq!(check(Paid::ByCard, code, tries, wait), Ok(()), "{code} {tries}");
+                assert!(check(Paid::ByCard, code, tries, wait - 1).is_err(), "{code} {tries}");
+            }
+            assert_eq!(
+                check(Paid::ByCard, code, 4, 100_000),
+                Err(WhyNot::TriedOut { tries_max: 4 })
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_tried_again() {
+        for (paid, code) in [
+            (Paid::ByCard, ""),
+            (Paid::ByCard, "settlement_failed"),
+            (Paid::ByCard, "ach_insufficient_funds"),
+            (Paid::ByCheck, "card_declined"),
+        ] {
+            assert_eq!(check(paid, code, 1, 100_000), Err(WhyNot::Unknown), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_code_stands_in_the_table_once() {
+        let mut codes: Vec<&str> = TABLE.iter().map(|(code, _, _)| *code).collect();
+        let all = codes.len();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), all);
+        assert_eq!(paid_by("ach_declined"), Some(Paid::ByCheck));
+        assert_eq!(paid_by("invalid_data"), None);
+    }
+}
