@@ -153,7 +153,9 @@ fn tell(setup: &Setup, args: &ApplyArgs, out: Out, engine: &Engine) -> Result<Ex
         out.note(&format!("{}: {}", key.short(), unable.message()));
     }
     let environment = engine.unable().values().any(|unable| match unable {
-        Unable::Secret(_) | Unable::Unreachable(_) | Unable::Mismatch(_) => true,
+        Unable::Secret(_) | Unable::Unreachable(_) | Unable::Mismatch(_) | Unable::Denied(_) => {
+            true
+        }
         Unable::Blocked(_) | Unable::Waiting(_) => false,
     });
     let blocked = engine.unable().values().any(|unable| matches!(unable, Unable::Blocked(_)));

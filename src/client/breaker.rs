@@ -26,6 +26,9 @@ const WAIT_FIRST: Duration = Duration::from_secs(2);
 /// No wait grows beyond this.
 const WAIT_MAX: Duration = Duration::from_mins(2);
 
+/// Whoever was away for less than this has nobody waiting long for it.
+const AWAY_MIN: Duration = Duration::from_secs(30);
+
 /// The wait doubles so often at most.
 const DOUBLINGS_MAX: u32 = 6;
 
@@ -78,11 +81,16 @@ impl Breaker {
         Passage::ProbeFirst
     }
 
-    /// The host served a call: whatever it said, it is there.
-    pub(super) fn served(&mut self) {
-        if self.open.is_none() {
-            *self = Self::default();
+    /// The host served a call: whatever it said, it is there. Answers whether it had been away for long, so that
+    /// those who were put off for it may try at once.
+    pub(super) fn served(&mut self, now: Instant) -> bool {
+        if self.open.is_some() {
+            return false;
         }
+        let away = self.silent_since.map(|since| now.saturating_duration_since(since));
+        let was_away = self.openings > 0 && away.is_some_and(|away| away >= AWAY_MIN);
+        *self = Self::default();
+        was_away
     }
 
     /// The host did not serve a call. Answers whether that opened it.
@@ -128,7 +136,6 @@ fn wait(openings: u32, rng: &mut dyn Rng) -> Duration {
 }
 
 #[cfg(test)]
-#[expect(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_core::SeedableRng;
@@ -161,7 +168,7 @@ mod tests {
             for _ in 1..FAILURES_MAX {
                 assert!(!breaker.failed(now, &mut dice()));
             }
-            breaker.served();
+            assert!(!breaker.served(now));
         }
         assert_eq!((breaker.pass(now), breaker.silence()), (Passage::Free, None));
     }
@@ -201,8 +208,9 @@ mod tests {
         breaker.probed(true, now, &mut dice());
         assert_eq!(breaker.pass(now), Passage::Free);
         assert!(breaker.failed(now, &mut dice()));
-        breaker.probed(true, now, &mut dice());
-        breaker.served();
+        let later = now + AWAY_MIN;
+        breaker.probed(true, later, &mut dice());
+        assert!(breaker.served(later) && !breaker.served(later), "it was away, and is back");
         assert!(!breaker.failed(now, &mut dice()));
         assert_eq!(breaker.pass(now), Passage::Free);
     }
@@ -211,7 +219,7 @@ mod tests {
     async fn answers_to_older_calls_do_not_close_it() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        breaker.served();
+        assert!(!breaker.served(now));
         assert!(breaker.silence().is_some());
         assert!(!breaker.failed(now, &mut dice()), "nor does a failure open it twice");
     }

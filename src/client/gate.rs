@@ -78,6 +78,8 @@ pub struct Gate {
     permits: Semaphore,
     polls: Semaphore,
     lanes: Mutex<BTreeMap<String, Arc<Lane>>>,
+    /// Those of them that were made to wait lately: few, and looked at all the time.
+    slowed: Mutex<BTreeMap<String, Arc<Lane>>>,
     breakers: Mutex<BTreeMap<String, Breaker>>,
     closing: watch::Sender<bool>,
     waiting: AtomicUsize,
@@ -89,6 +91,7 @@ pub struct Gate {
 /// The calls of one merchant, or the partner's own.
 #[derive(Debug)]
 pub(super) struct Lane {
+    name: String,
     bucket: Mutex<Bucket>,
     line: tokio::sync::Mutex<()>,
     line_of_polls: tokio::sync::Mutex<()>,
@@ -119,6 +122,7 @@ impl Gate {
             permits: Semaphore::new(permits),
             polls: Semaphore::new(permits.div_euclid(POLLS_PART).max(1)),
             lanes: Mutex::default(),
+            slowed: Mutex::default(),
             breakers: Mutex::default(),
             closing: watch::Sender::new(false),
             waiting: AtomicUsize::new(0),
@@ -136,9 +140,10 @@ impl Gate {
     /// How it stands.
     pub fn traffic(&self) -> Traffic {
         let now = Instant::now();
-        let slowed = |lane: &&Arc<Lane>| lock(&lane.bucket).is_slowed(now);
+        let mut slowed = lock(&self.slowed);
+        slowed.retain(|_, lane| lock(&lane.bucket).is_slowed(now));
         Traffic {
-            slowed: lock(&self.lanes).values().filter(slowed).count(),
+            slowed: slowed.len(),
             waiting: self.waiting(),
             throttled: self.throttled.load(Ordering::Relaxed),
             shut: self.shut.load(Ordering::Relaxed),
@@ -153,7 +158,7 @@ impl Gate {
 
     /// Whether the calls of this merchant are made to wait.
     pub fn is_slowed(&self, lane: &str) -> bool {
-        let lane = lock(&self.lanes).get(lane).cloned();
+        let lane = lock(&self.slowed).get(lane).cloned();
         lane.is_some_and(|lane| lock(&lane.bucket).is_slowed(Instant::now()))
     }
 
@@ -163,7 +168,7 @@ impl Gate {
         silent.iter().map(|silent| silent.next).max().unwrap_or(Duration::ZERO)
     }
 
-    /// Whether a host serves again since this was asked last.
+    /// Whether a host that was away for long serves again since this was asked last.
     pub fn reopened(&self) -> bool {
         self.reopened.swap(0, Ordering::Relaxed) > 0
     }
@@ -184,7 +189,7 @@ impl Gate {
         if let Some(lane) = lanes.get(name) {
             return lane.clone();
         }
-        let lane = Arc::new(Lane::new(Instant::now()));
+        let lane = Arc::new(Lane::new(name, Instant::now()));
         lanes.insert(name.to_owned(), lane.clone());
         lane
     }
@@ -201,10 +206,6 @@ impl Gate {
         if let Some(breaker) = breakers.get_mut(host) {
             breaker.probed(well, Instant::now(), rng);
         }
-        if well {
-            self.reopened.fetch_add(1, Ordering::Relaxed);
-            tracing::info!(host, "the service answers again");
-        }
     }
 
     /// Why a host is shut.
@@ -213,7 +214,7 @@ impl Gate {
         let now = Instant::now();
         let since = lock(&self.breakers).get(host).and_then(Breaker::silence);
         let silent = since.map_or(0, |(since, _)| now.saturating_duration_since(since).as_secs());
-        let next = wait.as_secs().saturating_add(1);
+        let next = whole_seconds(wait);
         let reason = format!(
             "the service at {host} has not answered well for {silent} s: it is left alone, and asked again in {next} s"
         );
@@ -223,7 +224,12 @@ impl Gate {
     fn heard(&self, host: &str, is_down: bool, rng: &mut dyn Rng) {
         let mut breakers = lock(&self.breakers);
         match breakers.get_mut(host) {
-            Some(breaker) if !is_down => breaker.served(),
+            Some(breaker) if !is_down => {
+                if breaker.served(Instant::now()) {
+                    self.reopened.fetch_add(1, Ordering::Relaxed);
+                    tracing::info!(host, "the service answers again");
+                }
+            }
             None if !is_down => {}
             Some(_) | None => {
                 let breaker = breakers.entry(host.to_owned()).or_default();
@@ -236,8 +242,9 @@ impl Gate {
 }
 
 impl Lane {
-    fn new(now: Instant) -> Self {
+    fn new(name: &str, now: Instant) -> Self {
         Self {
+            name: name.to_owned(),
             bucket: Mutex::new(Bucket::new(now)),
             line: tokio::sync::Mutex::default(),
             line_of_polls: tokio::sync::Mutex::default(),
@@ -295,6 +302,11 @@ impl Way {
         }
     }
 
+    /// Notes that its calls are made to wait.
+    fn slow(&self) {
+        lock(&self.gate.slowed).insert(self.lane.name.clone(), self.lane.clone());
+    }
+
     async fn in_line(&self) -> Result<(), Shut> {
         let _first_of_polls = match self.urgency {
             Urgency::Poll => Some(self.lane.line_of_polls.lock().await),
@@ -306,7 +318,7 @@ impl Way {
             match taken {
                 Ok(()) => return Ok(()),
                 Err(wait) if wait > WAIT_MAX => {
-                    let seconds = wait.as_secs();
+                    let seconds = whole_seconds(wait);
                     let reason = format!("the service asked to come again in {seconds} s");
                     return Err(Shut { reason, wait });
                 }
@@ -323,9 +335,12 @@ impl Pass<'_> {
         let now = Instant::now();
         if verdict.class == Some(Class::Throttled) {
             self.way.gate.throttled.fetch_add(1, Ordering::Relaxed);
+            self.way.lane.prepaid.store(0, Ordering::Relaxed);
             lock(&self.way.lane.bucket).throttled(self.began, asked, now);
-        } else if let Some(asked) = asked {
+            self.way.slow();
+        } else if let Some(asked) = asked.filter(|_| verdict.class.is_some()) {
             lock(&self.way.lane.bucket).pause(asked, now);
+            self.way.slow();
         }
         self.way.gate.heard(host, verdict.is_down, rng);
     }
@@ -345,6 +360,11 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// A wait in seconds, and no less.
+pub(super) fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }
 
 /// Nothing is done under these locks that could fail half-way.

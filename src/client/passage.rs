@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::Client;
 use super::breaker::Passage;
 use super::classify::{self, Verdict};
-use super::gate::{Gate, Pass, Shut, Urgency, Way};
+use super::gate::{Gate, Pass, Shut, Urgency, Way, whole_seconds};
 use crate::api::{Auth, Call, Host, Method};
 
 impl Client {
@@ -86,6 +86,6 @@ impl Client {
 
 impl From<Shut> for Verdict {
     fn from(shut: Shut) -> Self {
-        Self::shut(shut.reason, shut.wait.as_secs().saturating_add(1))
+        Self::shut(shut.reason, whole_seconds(shut.wait))
     }
 }

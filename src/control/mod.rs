@@ -214,6 +214,7 @@ pub(crate) mod testing {
             coverage: Coverage::Whole,
             position: 42,
             head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
+            traffic: crate::engine::TrafficView::default(),
         }
     }
 }

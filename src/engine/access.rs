@@ -6,7 +6,7 @@ use super::shared::{EngineError, SecretError, Shared};
 use crate::api::Auth;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::Access;
+use crate::client::{Access, Urgency};
 use crate::effects::{ACCOUNT_KEYS, account_key};
 use crate::model::observed::Observed;
 
@@ -21,6 +21,10 @@ pub(super) struct Wallet {
     pub is_read: bool,
     /// The account whose own keys are used where it has any.
     pub account: Option<String>,
+    /// Why calls are made with it.
+    pub urgency: Urgency,
+    /// The generation of its manifest.
+    pub generation: u32,
 }
 
 impl Wallet {

@@ -89,6 +89,13 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
         let stopped = matches!(finished, Finished::Stopped(_));
         let wait = match finished {
             Finished::Broken(error) => return Finished::Broken(error),
+            Finished::Unauthorised(key, merchant) => {
+                let why =
+                    format!("the service takes the credentials of {} no more", merchant.short());
+                let told = view::told(Some(key.clone()), &verb, Stands::Blocked, why);
+                reply.send(Reply::Acted(Box::new(told))).unwrap_or_default();
+                return Finished::Unauthorised(key, merchant);
+            }
             Finished::Again(_, unable, least) => {
                 told = because(&key, &verb, &unable);
                 least

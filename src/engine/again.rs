@@ -8,10 +8,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Engine;
+use super::access::Wallet;
 use super::read::{self, Write};
 use super::shared::EngineError;
 use super::tasks::Finished;
 use crate::base::id::Key;
+use crate::client::Urgency;
 
 /// How long what was read is believed, while something waits for it to change.
 const EVERY: Duration = Duration::from_mins(10);
@@ -59,7 +61,8 @@ impl Engine {
             }
             self.busy.insert(merchant.clone());
             self.again.under_way.insert(merchant.clone());
-            let (shared, wallet) = (self.shared.clone(), self.wallet(&merchant));
+            let wallet = Wallet { urgency: Urgency::Poll, ..self.wallet(&merchant) };
+            let shared = self.shared.clone();
             self.tasks.spawn(async move {
                 for reading in readings {
                     let finished = read::read(&shared, reading, &wallet, Write::News).await;
@@ -70,6 +73,11 @@ impl Engine {
                 Finished::Moved(merchant)
             });
         }
+    }
+
+    /// How many read something again now.
+    pub(super) fn reading_again(&self) -> usize {
+        self.again.under_way.len()
     }
 
     /// When the next one is due, if anything waits for it.
@@ -104,6 +112,13 @@ impl Engine {
             Finished::Moved(key) | Finished::Stopped(key) => {
                 self.again.under_way.remove(key);
                 false
+            }
+            Finished::Unauthorised(key, _) => {
+                let again = self.again.under_way.remove(key);
+                if again {
+                    self.busy.remove(key);
+                }
+                again
             }
             Finished::Heard(_) | Finished::Swept(_) | Finished::Approved | Finished::Broken(_) => {
                 false

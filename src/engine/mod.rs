@@ -20,6 +20,7 @@ mod lone;
 mod meter;
 mod notice;
 mod once;
+mod pace;
 mod perform;
 mod plan_approval;
 mod question;
@@ -30,6 +31,7 @@ mod settle;
 mod shared;
 mod sweep;
 mod tasks;
+mod unauthorised;
 mod visit;
 mod world;
 
@@ -46,6 +48,7 @@ use crate::model::desired::Desired;
 use crate::plan::{Planner, World};
 use again::Again;
 use lone::Lone;
+use pace::Pace;
 use sweep::Sweeps;
 
 pub use act::{Acted, Asked, Stands};
@@ -54,7 +57,7 @@ pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Confidence, Evidence, IntentView, IntentsView, LookView, MoneyView, Overview, PlanView,
-    Question, RemadeView, Reply, ResourceView, StepView,
+    Question, RemadeView, Reply, ResourceView, SilentView, StepView, TrafficView,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use schedule::Backoff;
@@ -109,6 +112,7 @@ pub struct Engine {
     tasks: JoinSet<Finished>,
     busy: BTreeSet<Key>,
     lone: Lone,
+    pace: Pace,
     again: Again,
     sweeps: Sweeps,
     queue: BTreeSet<Key>,
@@ -141,6 +145,7 @@ impl Engine {
             tasks: JoinSet::new(),
             busy: BTreeSet::new(),
             lone: Lone::default(),
+            pace: Pace::default(),
             again: Again::default(),
             sweeps: Sweeps::default(),
             queue: BTreeSet::new(),

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::access::{NoAccess, Wallet, access};
 use super::meter::Reserved;
+use super::read::Unread;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job, Unable};
-use super::{body, once, read, settle};
+use super::{body, once, pace, read, settle, unauthorised};
 use crate::api::{Auth, Call};
 use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
 use crate::model::intent::{Intent, Progress, Proof};
@@ -35,9 +36,16 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
     let (id, wallet) = (job.id, job.wallet.clone());
     access(shared, &wallet, job.effect.request.auth)?;
     let bytes = body::bytes(shared, &job.effect).map_err(NoAccess::Secret)?;
-    let baseline = match baseline(shared, row, &job).await? {
-        Ok(baseline) => baseline,
-        Err(unable) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
+    let request = &job.effect.request;
+    let at = (request.host, request.auth, request.web_url.as_deref());
+    if let Err(shut) = pace::ready(shared, &wallet, at).await {
+        let unable = Unable::Unreachable(shut.reason);
+        return Ok(Finished::Again(job.effect.key, unable, shut.wait));
+    }
+    let baseline = match baseline(shared, row, &job).await {
+        Ok(Ok(baseline)) => baseline,
+        Ok(Err(unable)) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
+        Err(unread) => return unread.finished(shared, job.effect.key, &wallet),
     };
     let reserved = match shared.guard.reserve(id, &job.effect, job.rest).await? {
         Ok(reserved) => reserved,
@@ -47,6 +55,9 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         }
     };
     let promise = shared.promises().acquire().await;
+    if let Some(stopped) = unauthorised::before(shared, &job.effect)? {
+        return Ok(stopped);
+    }
     let spent = once::spent(shared, &job.effect);
     if once::is_too_old(shared, &job.effect) {
         shared.write(Vec::new(), spent.into_iter().collect()).await?;
@@ -115,19 +126,13 @@ async fn baseline(
     shared: &Shared,
     row: &EffectRow,
     job: &Job,
-) -> Result<Result<Value, Unable>, NoAccess> {
+) -> Result<Result<Value, Unable>, Unread> {
     let Some(baseline) = row.baseline else { return Ok(Ok(Value::Null)) };
     let queries = (baseline.queries)(&job.effect);
     if queries.is_empty() {
         return Ok(Ok(Value::Null));
     }
-    let before = match read::answers(shared, &queries, &job.wallet).await {
-        Ok(answers) => (baseline.keep)(&answers),
-        Err(read::Unread::Access(error)) => return Err(error),
-        Err(read::Unread::Read(error)) => {
-            return Ok(Err(Unable::Unreachable(error.to_string())));
-        }
-    };
+    let before = (baseline.keep)(&read::answers(shared, &queries, &job.wallet).await?);
     Ok(match (baseline.refuse)(&job.effect, &before) {
         Some(why) => Err(Unable::Blocked(why)),
         None => Ok(before),
@@ -148,11 +153,11 @@ pub(super) async fn send(
             return Ok(Outcome::NotSent { reason: error.message, retry_after_s: None });
         }
     };
-    let _permit = shared.permits().acquire().await;
+    let client = pace::calls(shared, wallet, call.auth);
     let Some(web_url) = &intent.request.web_url else {
-        return Ok(shared.client.send(&call, &access).await);
+        return Ok(client.send(&call, &access).await);
     };
-    match shared.client.with_web_url(web_url) {
+    match client.with_web_url(web_url) {
         Ok(brand) => Ok(brand.send(&call, &access).await),
         Err(error) => Ok(Outcome::NotSent { reason: error.to_string(), retry_after_s: None }),
     }
@@ -277,6 +282,9 @@ pub(super) async fn refused(
         return done(shared, intent, learned, Proof::Duplicate).await;
     }
     tracing::warn!(key = %intent.key, effect = %intent.effect, status, code = problem.code(), "refused");
+    if let Some(finished) = unauthorised::not_its_fault(shared, intent, status, &problem).await? {
+        return Ok(finished);
+    }
     moved(shared, intent, Progress::Refused { status, problem }).await
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 mod checksum;
 mod intents;
+mod traffic;
 mod views;
 
 use super::act::Acted;
@@ -21,6 +22,7 @@ use crate::model::plan::{Step, Verdict};
 use crate::plan::World;
 
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
+pub use traffic::{SilentView, TrafficView};
 pub use views::{Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView};
 
 /// A question.
@@ -106,6 +108,7 @@ impl Engine {
             coverage: self.world.desired().coverage,
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
+            traffic: self.traffic(),
         }
     }
 
@@ -217,6 +220,7 @@ fn word(unable: &Unable) -> &'static str {
         Unable::Unreachable(_) => "Unreachable",
         Unable::Blocked(_) => "NotPossible",
         Unable::Mismatch(_) => "Mismatch",
+        Unable::Denied(_) => "PartnerRefused",
         Unable::Waiting(_) => "Processing",
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::access::{NoAccess, Wallet, access};
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Unable};
+use super::{pace, unauthorised};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::ReadError;
@@ -48,21 +49,13 @@ pub(super) async fn read(
 ) -> Finished {
     match tried(shared, &reading, wallet, write).await {
         Ok(finished) => finished,
-        Err(Unread::Access(NoAccess::Engine(error))) => Finished::Broken(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => {
-            Finished::Again(reading.key, Unable::Secret(error.message), Duration::ZERO)
-        }
-        Err(Unread::Read(error)) => {
-            let unable = match &error {
-                ReadError::Unauthorised | ReadError::Refused(..) => {
-                    Unable::Blocked(error.to_string())
-                }
-                ReadError::NotFound(_)
-                | ReadError::Unreachable { .. }
-                | ReadError::NotARead { .. } => Unable::Unreachable(error.to_string()),
-            };
-            Finished::Again(reading.key, unable, Duration::ZERO)
-        }
+        Err(unread) => match unread.finished(shared, reading.key.clone(), wallet) {
+            Ok(finished) => finished,
+            Err(NoAccess::Engine(error)) => Finished::Broken(error),
+            Err(NoAccess::Secret(error)) => {
+                Finished::Again(reading.key, Unable::Secret(error.message), Duration::ZERO)
+            }
+        },
     }
 }
 
@@ -104,6 +97,7 @@ fn is_known(shared: &Shared, reading: &Reading, learned: &Learned) -> Result<boo
     let Some(known) = shared.facts.observed(&reading.key)? else { return Ok(false) };
     let open = learned.facts.as_object().into_iter().flatten();
     let same = known.exists == learned.exists
+        && known.unauthorised.is_none()
         && open.into_iter().all(|(name, value)| known.fact(name) == value);
     let sealed = |name: &str| known.fact(name).get("sealed").and_then(Value::as_str);
     for (name, secret) in &learned.secrets {
@@ -194,18 +188,47 @@ pub(super) async fn answers(
     let mut answers = Vec::with_capacity(queries.len());
     for query in queries {
         let access = access(shared, wallet, query.call.auth)?;
-        let _permit = shared.permits().acquire().await;
+        let client = pace::calls(shared, wallet, query.call.auth);
         let answer = if query.pages {
-            shared.client.pages(&query.call, &access).await.map(Answer::Items)
+            client.pages(&query.call, &access).await.map(Answer::Items)
         } else {
-            shared.client.read(&query.call, &access).await.map(Answer::Body)
+            client.read(&query.call, &access).await.map(Answer::Body)
         };
+        if matches!(answer, Err(ReadError::Unauthorised)) {
+            unauthorised::heard(shared, wallet, query.call.auth).await?;
+        }
         answers.push(match answer {
             Err(ReadError::NotFound(problem)) => Answer::Missing(problem),
             other => other.map_err(Unread::Read)?,
         });
     }
     Ok(answers)
+}
+
+impl Unread {
+    /// How a task ends that could not go on without an answer.
+    pub(super) fn finished(
+        self,
+        shared: &Shared,
+        key: Key,
+        wallet: &Wallet,
+    ) -> Result<Finished, NoAccess> {
+        let error = match self {
+            Self::Access(error) => return Err(error),
+            Self::Read(error) => error,
+        };
+        if error == ReadError::Unauthorised && unauthorised::awaits(shared, &wallet.merchant)? {
+            return Ok(Finished::Unauthorised(key, wallet.merchant.clone()));
+        }
+        let why = error.to_string();
+        let unable = match error {
+            ReadError::Unauthorised | ReadError::Refused(..) => Unable::Blocked(why),
+            ReadError::NotFound(_) | ReadError::Unreachable { .. } | ReadError::NotARead { .. } => {
+                Unable::Unreachable(why)
+            }
+        };
+        Ok(Finished::Again(key, unable, shared.gate().shut_for()))
+    }
 }
 
 impl From<NoAccess> for Unread {

@@ -52,6 +52,16 @@ impl Backoff {
         }
     }
 
+    /// What these wait for has come: they are due now. Their failures stay counted.
+    pub(super) fn hasten(&mut self, keys: &BTreeSet<Key>) {
+        let now = Instant::now();
+        for key in keys {
+            if let Some(waiting) = self.waiting.get_mut(key) {
+                waiting.due = waiting.due.map(|due| due.min(now));
+            }
+        }
+    }
+
     /// Forgets a resource's failures.
     pub(super) fn clear(&mut self, key: &Key) {
         self.waiting.remove(key);

@@ -10,11 +10,14 @@ use tokio::time::Instant;
 
 use super::access::{NoAccess, Wallet};
 use super::notice;
+use super::pace;
 use super::perform::{answered, moved, refused, row, send, write};
 use super::read;
 use super::schedule::delay;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
+use super::unauthorised;
+use crate::client::Urgency;
 use crate::effects::{Absent, Doubt, EffectRow, Finding, Search};
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
 use crate::model::manifest::OnDoubt;
@@ -82,9 +85,16 @@ async fn resend(
     again: Again,
 ) -> Result<Finished, EngineError> {
     let mut attempt = again.attempt;
+    let at = (intent.request.host, intent.request.auth, intent.request.web_url.as_deref());
     while attempt < again.most {
         if !shared.rest(shared.random(|rng| delay(attempt, rng))).await {
             return Ok(Finished::Stopped(intent.key.clone()));
+        }
+        if let Err(shut) = pace::ready(shared, wallet, at).await {
+            if !shared.rest(shut.wait).await {
+                return Ok(Finished::Stopped(intent.key.clone()));
+            }
+            continue;
         }
         write(shared, intent, Progress::Again).await?;
         let (reason, wait) = match once_more(shared, row, intent, wallet, &again).await? {
@@ -119,6 +129,9 @@ async fn once_more(
         }
         Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await?,
         Outcome::Refused { status: status @ (401 | 403), problem: _ } => {
+            if let Some(stopped) = unauthorised::sent_in_doubt(shared, intent, wallet).await? {
+                return Ok(Tried::Settled(stopped));
+            }
             held(shared, intent, format!("the service refused our credentials (HTTP {status})"))
                 .await?
         }
@@ -183,6 +196,9 @@ async fn look(
                 after.saturating_duration_since(Instant::now())
             }
             Err(reason) => {
+                if let Some(stopped) = unauthorised::stopped(shared, intent)? {
+                    return Ok(stopped);
+                }
                 failures = failures.saturating_add(1);
                 tracing::warn!(intent = %intent.id, reason, "cannot look yet");
                 shared.random(|rng| delay(failures, rng)).max(Duration::from_millis(100))
@@ -218,7 +234,8 @@ async fn find(
     wallet: &Wallet,
     search: Search,
 ) -> Result<Result<Finding, String>, EngineError> {
-    match read::answers(shared, &(search.queries)(intent), wallet).await {
+    let wallet = Wallet { urgency: Urgency::Poll, ..wallet.clone() };
+    match read::answers(shared, &(search.queries)(intent), &wallet).await {
         Ok(answers) => Ok(Ok((search.judge)(intent, &answers))),
         Err(read::Unread::Access(NoAccess::Engine(error))) => Err(error),
         Err(read::Unread::Access(NoAccess::Secret(error))) => Ok(Err(error.message)),

@@ -1,6 +1,7 @@
 //! What every task of the engine shares.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::Client;
+use crate::client::{Client, Gate};
 use crate::model::observed::Observed;
 use crate::model::record::Record;
 use crate::plan;
@@ -98,7 +99,8 @@ pub struct Shared {
     pub settings: Settings,
     /// What limits say.
     pub(super) guard: Arc<Guard>,
-    permits: Semaphore,
+    gate: Arc<Gate>,
+    resting: AtomicUsize,
     promises: Semaphore,
     notices: tokio::sync::Mutex<()>,
     rng: Mutex<ChaCha20Rng>,
@@ -160,7 +162,8 @@ impl Shared {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
-            permits: Semaphore::new(parts.settings.concurrency.max(1)),
+            gate: Arc::new(Gate::new(parts.settings.concurrency)),
+            resting: AtomicUsize::new(0),
             promises: Semaphore::new(
                 parts.settings.concurrency.saturating_mul(PROMISES_PER_CALL).max(1),
             ),
@@ -228,9 +231,14 @@ impl Shared {
         Ok(())
     }
 
-    /// The permits that bound how many calls are under way.
-    pub(super) fn permits(&self) -> &Semaphore {
-        &self.permits
+    /// The gate that every call passes.
+    pub(super) fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    /// How many tasks only wait, and so leave their room to others.
+    pub(super) fn resting(&self) -> usize {
+        self.resting.load(Ordering::Relaxed).saturating_add(self.gate.waiting())
     }
 
     /// The permits that bound how many intents are on disk without having been sent: each of them
@@ -247,15 +255,19 @@ impl Shared {
     /// Tells every task to end at the next good place.
     pub(super) fn stop(&self) {
         self.stopping.send_replace(true);
+        self.gate.close();
     }
 
     /// Sleeps, unless told to stop; answers whether the sleep came to its end.
     pub(super) async fn rest(&self, duration: Duration) -> bool {
         let mut stopping = self.stopping.subscribe();
-        tokio::select! {
+        self.resting.fetch_add(1, Ordering::Relaxed);
+        let rested = tokio::select! {
             biased;
             _ = stopping.wait_for(|stop| *stop) => false,
             () = tokio::time::sleep(duration) => true,
-        }
+        };
+        self.resting.fetch_sub(1, Ordering::Relaxed);
+        rested
     }
 }

@@ -16,10 +16,12 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::Engine;
+use super::access::Wallet;
 use super::question::{Confidence, LookView, Reply};
 use super::shared::EngineError;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
+use crate::client::Urgency;
 use crate::kinds::readback::ReadBack;
 use crate::kinds::register::{self, READ_BACKS};
 use crate::kinds::step::MERCHANT;
@@ -149,7 +151,8 @@ impl Engine {
         if !self.sweeps.under_way.insert(list.clone()) {
             return;
         }
-        let (shared, wallet) = (self.shared.clone(), self.wallet(&list.0));
+        let wallet = Wallet { urgency: Urgency::Poll, ..self.wallet(&list.0) };
+        let shared = self.shared.clone();
         let ignored = self.ignored();
         self.tasks.spawn(async move { task::sweep(&shared, list, back, &wallet, &ignored).await });
     }

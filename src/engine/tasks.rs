@@ -16,6 +16,7 @@ use super::{Engine, Notice, notice, perform, read, settle};
 use crate::base::hash::{Digest, SourceId};
 use crate::base::id::{IntentId, Key};
 use crate::base::planted;
+use crate::client::Urgency;
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::intent::{Cause, IntentState, OpenIntent};
 use crate::model::observed::{Applied, Observation, Source};
@@ -42,6 +43,8 @@ pub enum Unable {
     Mismatch(String),
     /// The service is still at work: an outside event (exit code 0).
     Waiting(String),
+    /// The service refuses the partner application's own credentials (exit code 4).
+    Denied(String),
 }
 
 impl Unable {
@@ -52,6 +55,7 @@ impl Unable {
             | Self::Unreachable(why)
             | Self::Blocked(why)
             | Self::Mismatch(why)
+            | Self::Denied(why)
             | Self::Waiting(why) => why,
         }
     }
@@ -60,7 +64,7 @@ impl Unable {
     /// not there, and credentials of something else, do not mend themselves while a command runs.
     fn tries(&self, most: u32) -> u32 {
         match self {
-            Self::Secret(_) | Self::Mismatch(_) => 1,
+            Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) => 1,
             Self::Unreachable(_) | Self::Blocked(_) => most,
             Self::Waiting(_) => most.saturating_add(PATIENCE),
         }
@@ -82,6 +86,8 @@ pub enum Finished {
     Approved,
     /// It was told to stop.
     Stopped(Key),
+    /// The service does not take the credentials of this merchant: the resource, the merchant.
+    Unauthorised(Key, Key),
     /// The state on disk failed, or we made a mistake: everything ends.
     Broken(EngineError),
 }
@@ -124,7 +130,8 @@ impl Engine {
     /// Starts as many tasks as there is room for.
     pub(super) fn start_tasks(&mut self) -> Result<(), EngineError> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
-        while !self.stopping && self.tasks.len() < room {
+        self.unpark_idle();
+        while !self.stopping && self.tasks.len() < self.room(room) {
             let Some(key) = self.queue.pop_first() else {
                 return Ok(());
             };
@@ -140,12 +147,15 @@ impl Engine {
 
     /// Starts one task.
     fn start(&mut self, key: &Key, work: &Work) -> Result<(), EngineError> {
+        if !self.paced(key, work) {
+            return Ok(());
+        }
         if !self.busy.insert(key.clone()) && !planted::is("two-open-effects") {
             return Err(EngineError::Bug(format!("{key} has two tasks")));
         }
         self.backoff.trying(key);
         match work {
-            Work::Effect(effect) if !self.may_start(key, effect) => {}
+            Work::Effect(effect) if !self.may_start(key, effect) => self.unpaced(key),
             Work::Effect(effect) => self.start_effect(key, effect.clone()),
             Work::Read(reading) => self.start_reading(reading.clone()),
             Work::Note(applied) => self.start_note(key, applied.clone()),
@@ -254,12 +264,15 @@ impl Engine {
     /// Where a merchant's credentials come from.
     pub(super) fn wallet(&self, merchant: &Key) -> Wallet {
         let manifest = self.world.desired().manifest(merchant);
-        let spec = manifest.and_then(|manifest| manifest.spec.get("credentials").cloned());
-        Wallet { merchant: merchant.clone(), spec, is_read: false, account: None }
+        let spec = manifest.as_ref().and_then(|one| one.spec.get("credentials").cloned());
+        let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
+        let (merchant, urgency) = (merchant.clone(), Urgency::Change);
+        Wallet { merchant, spec, is_read: false, account: None, urgency, generation }
     }
 
     /// Looks again after a task ended.
     pub(super) fn finish(&mut self, finished: Finished) -> Result<(), EngineError> {
+        self.after_calls(&finished);
         if self.only_again(&finished) {
             return Ok(());
         }
@@ -276,6 +289,7 @@ impl Engine {
                 self.approved();
                 return Ok(());
             }
+            Finished::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);
@@ -283,7 +297,10 @@ impl Engine {
         self.let_others_go(&key);
         self.schedule_sweeps(&key);
         match again {
-            None => self.look_again(BTreeSet::from([key])),
+            None => {
+                self.look_again(BTreeSet::from([key.clone()]));
+                self.resume(&key);
+            }
             Some((unable, least)) => self.put_off(key, unable, least),
         }
         Ok(())

@@ -22,3 +22,4 @@ pub mod reason;
 pub mod record;
 pub mod retry;
 pub mod stake;
+pub mod unauthorised;

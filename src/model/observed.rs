@@ -9,6 +9,7 @@ use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::model::bound::Approval;
 use crate::model::manifest::Deletion;
+use crate::model::unauthorised::{Unauthorised, opens};
 
 /// Where a fact came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +111,9 @@ pub struct Observed {
     /// The live binding of a merchant that a person approved last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<Approval>>,
+    /// The service takes the credentials of this merchant no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unauthorised: Option<Box<Unauthorised>>,
     /// The time of the newest fact.
     pub at: DateTime<Utc>,
     /// The source of the newest fact.
@@ -130,6 +134,7 @@ impl Observed {
             remade: 0,
             rival: None,
             approval: None,
+            unauthorised: None,
             at,
             source: Source::Operator,
         }
@@ -152,6 +157,7 @@ impl Observed {
             self.applied.clone_from(&fact.applied);
         }
         merge(&mut self.facts, &fact.facts);
+        self.unauthorised.take_if(|_| opens(fact));
     }
 
     /// Provisioned beats declined, never the reverse (law 3), as far as both speak of one submission.

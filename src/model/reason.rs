@@ -45,6 +45,8 @@ pub enum Reason {
     AwaitsApplicant,
     /// A person has to approve this live binding.
     AwaitsApproval(Box<LiveBinding>),
+    /// The service takes its credentials no more: what to do.
+    AwaitsAuthorization(String),
     /// Its public keys are bound to this other merchant.
     BoundElsewhere(Key),
     /// Underwriting denied it, for this reason.
@@ -103,6 +105,7 @@ impl Reason {
             Self::AwaitsDecision => "AwaitsDecision",
             Self::AwaitsApplicant => "AwaitsApplicant",
             Self::AwaitsApproval(_) => "AwaitsApproval",
+            Self::AwaitsAuthorization(_) => "AwaitsAuthorization",
             Self::BoundElsewhere(_) => "BoundElsewhere",
             Self::Declined(_) => "Declined",
             Self::TestPassed => "TestPassed",
@@ -128,6 +131,7 @@ impl Reason {
         match self {
             Self::CannotChange(_)
             | Self::AwaitsApproval(_)
+            | Self::AwaitsAuthorization(_)
             | Self::BoundElsewhere(_)
             | Self::DriftReturns(_)
             | Self::Vanished(_)
@@ -164,9 +168,11 @@ impl Reason {
         }
     }
 
-    /// Whether what the service says of a merchant's accounts stands in the way: it may say otherwise later.
+    /// Whether what the service says of a merchant, or that it says nothing, stands in the way: it may say
+    /// otherwise later.
     pub fn is_about_accounts(&self) -> bool {
-        matches!(self, Self::AccountUnfit(_) | Self::CurrencyMismatch(_))
+        let refused = matches!(self, Self::AwaitsAuthorization(_));
+        refused || matches!(self, Self::AccountUnfit(_) | Self::CurrencyMismatch(_))
     }
 }
 
@@ -227,6 +233,9 @@ impl fmt::Display for Reason {
                  `reckon approve {}`",
                 binding.merchant.short()
             ),
+            Self::AwaitsAuthorization(help) => {
+                write!(f, "the service takes its credentials no more: {help}")
+            }
             Self::BoundElsewhere(other) => write!(
                 f,
                 "its credentials open the account that {} is bound to: give it its own and raise \

@@ -9,6 +9,7 @@ use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
+use crate::model::unauthorised::Refused;
 
 /// The body of one journal record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +63,8 @@ pub enum Record {
     Approval(Box<Approval>),
     /// A person approved a plan: `approve CHECKSUM`.
     PlanApproval(Box<PlanApproval>),
+    /// The service takes the credentials of a merchant no more.
+    Unauthorised(Box<Refused>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

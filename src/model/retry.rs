@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn at(hours: i64) -> DateTime<Utc> {
-        DateTime::UNIX_EPOCH + TimeDelta::hours(hours)
+        DateTime::UNIX_EPOCH.checked_add_signed(TimeDelta::hours(hours)).unwrap()
     }
 
     /// Asks so many hours after the last try.

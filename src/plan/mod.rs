@@ -9,6 +9,7 @@
 
 mod guarded;
 mod order;
+mod refused;
 mod stalled;
 mod step;
 mod totals;

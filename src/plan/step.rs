@@ -11,8 +11,8 @@ use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Step, Verdict};
-use crate::plan::World;
 use crate::plan::guarded::guarded;
+use crate::plan::{World, refused};
 
 /// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
 pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
@@ -145,7 +145,8 @@ fn checked(
     };
     if let Some(refusal) = refusal.filter(|refusal| refusal.digest == wish) {
         let words: Vec<String> = refusal.problem.messages.iter().map(words).collect();
-        let why = format!("{} (HTTP {})", words.join("; "), refusal.status);
+        let (words, status) = (words.join("; "), refusal.status);
+        let why = format!("{words} (HTTP {status}); {}", refused::advice(refusal));
         let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
         return Draft { changes: draft.changes, ..blocked };
     }

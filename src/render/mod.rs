@@ -11,6 +11,7 @@ mod plan_approval;
 pub mod progress;
 pub mod resources;
 mod sealed;
+mod traffic;
 mod words;
 
 use serde::Serialize;

@@ -1,5 +1,6 @@
 //! How things stand, in a line or two.
 
+use super::traffic;
 use super::words::{counted, short};
 use crate::engine::Overview;
 use crate::model::desired::Coverage;
@@ -30,7 +31,8 @@ pub fn overview(overview: &Overview) -> String {
     };
     format!(
         "{all}: {ready} ready{left}{stuck}{open}{broken} (position {position}, head {head})\n\
-         {orphaned}{partial}"
+         {orphaned}{partial}{}",
+        traffic::text(&overview.traffic)
     )
 }
 

@@ -5,6 +5,7 @@
 //! and the process stops rather than go on from a state that cannot be.
 
 pub mod counted;
+mod unauthorised;
 
 use std::sync::Arc;
 
@@ -60,6 +61,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
         Record::Approval(approval) => fold.approval(approval),
         Record::PlanApproval(approval) => Ok(counted::approved(fold.batch, approval)?),
+        Record::Unauthorised(refused) => Ok(unauthorised::fold(fold.index, fold.batch, refused)?),
     }
 }
 

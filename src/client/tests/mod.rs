@@ -1,5 +1,6 @@
 //! The client against small routers written here, not against the sandbox: the two share types.
 
+mod gates;
 mod reads;
 mod sends;
 mod sockets;

@@ -60,7 +60,9 @@ pub(super) fn told(key: Option<Key>, verb: &str, stands: Stands, message: String
 pub(super) fn because(key: &Key, verb: &str, unable: &Unable) -> Acted {
     let stands = match unable {
         Unable::Blocked(_) | Unable::Waiting(_) => Stands::Blocked,
-        Unable::Secret(_) | Unable::Unreachable(_) | Unable::Mismatch(_) => Stands::NotSent,
+        Unable::Secret(_) | Unable::Unreachable(_) | Unable::Mismatch(_) | Unable::Denied(_) => {
+            Stands::NotSent
+        }
     };
     told(Some(key.clone()), verb, stands, unable.message().to_owned())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::traffic::TrafficView;
 use crate::base::id::Mode;
 use crate::model::desired::Coverage;
 use crate::model::issue::Problem;
@@ -36,6 +37,9 @@ pub struct Overview {
     pub position: u64,
     /// Its hash: an outside anchor for the chain.
     pub head: String,
+    /// What calls wait for, where they wait.
+    #[serde(default, skip_serializing_if = "TrafficView::is_free")]
+    pub traffic: TrafficView,
 }
 
 impl Overview {

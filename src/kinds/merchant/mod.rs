@@ -1,5 +1,6 @@
 //! A merchant: an account of the service, its mode and the credentials that open it.
 
+mod authorization;
 mod binding;
 pub mod shape;
 mod step;

@@ -4,6 +4,7 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::{Value, json};
 
+use super::authorization::{Authorization, authorization};
 use super::binding::{foreign, unapproved};
 use super::shape::APPLICATION_KIND;
 use super::{Merchant, zone};
@@ -36,6 +37,13 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     }
     let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
     let have = have.filter(|_| !renewed);
+    let have = match have.map(|have| authorization(manifest, &spec, have)) {
+        Some(Authorization::Awaited(reason)) => {
+            return Draft { changes, ..Draft::idle(Verdict::Blocked, reason) };
+        }
+        Some(Authorization::Renewed) => None,
+        Some(Authorization::Given) | None => have,
+    };
     if let Some(reason) = have.and_then(|have| foreign(cx, manifest, have)) {
         return Draft { changes, ..Draft::idle(Verdict::Blocked, reason) };
     }

@@ -1,0 +1,145 @@
+//! How calls pass the gate, and how tasks of a merchant whose calls are made to wait leave room for others.
+//!
+//! A throttled merchant has few tasks at a time; its other resources are parked until one of them ends. Tasks that
+//! only wait, at the gate or for evidence, take no room, and nor do those that read something again: so neither a
+//! slow merchant nor a thousand polls keep a changed document from being started.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Engine;
+use super::access::Wallet;
+use super::shared::Shared;
+use super::tasks::{Finished, Unable};
+use crate::api::{Auth, Host};
+use crate::base::id::Key;
+use crate::client::{Client, Shut};
+use crate::model::effect::Work;
+
+/// Tasks of a merchant whose calls are made to wait: enough that its bucket never waits for us.
+const TASKS_OF_SLOW_MAX: usize = 8;
+
+/// The lane of the partner's own calls.
+const PARTNER: &str = "partner";
+
+/// The client for calls of this kind: in the merchant's lane, or the partner's own.
+pub(super) fn calls(shared: &Shared, wallet: &Wallet, auth: Auth) -> Client {
+    shared.client.through(shared.gate(), &lane(&wallet.merchant, auth), wallet.urgency)
+}
+
+/// Waits until a request may go to this host, before anything of it is promised.
+pub(super) async fn ready(
+    shared: &Shared,
+    wallet: &Wallet,
+    (host, auth, web_url): (Host, Auth, Option<&str>),
+) -> Result<(), Shut> {
+    let client = calls(shared, wallet, auth);
+    let brand = web_url.map(|web_url| client.with_web_url(web_url));
+    // An address that cannot be used is told when the request is sent.
+    let client = brand.and_then(Result::ok).unwrap_or(client);
+    client.ready(host).await
+}
+
+/// Whose calls these are.
+fn lane(merchant: &Key, auth: Auth) -> String {
+    match auth {
+        Auth::None | Auth::Tenant => PARTNER.to_owned(),
+        Auth::Payments | Auth::PublicKey | Auth::SecretKey => merchant.to_string(),
+    }
+}
+
+/// Tasks under way by lane, and who is parked.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    working: BTreeMap<Key, String>,
+    lanes: BTreeMap<String, Lane>,
+}
+
+#[derive(Debug, Default)]
+struct Lane {
+    working: usize,
+    parked: BTreeSet<Key>,
+}
+
+impl Engine {
+    /// How many tasks there may be, those that take no room included.
+    pub(super) fn room(&self, room: usize) -> usize {
+        room.saturating_add(self.shared.resting()).saturating_add(self.reading_again())
+    }
+
+    /// Whether a task may start now; else its resource is parked until another one of its merchant ends.
+    pub(super) fn paced(&mut self, key: &Key, work: &Work) -> bool {
+        let name = match work {
+            Work::Effect(effect) => lane(&effect.merchant, effect.request.auth),
+            Work::Read(reading) => reading.merchant.to_string(),
+            Work::Note(_) => return true,
+        };
+        let lane = self.pace.lanes.entry(name.clone()).or_default();
+        if lane.working >= TASKS_OF_SLOW_MAX && self.shared.gate().is_slowed(&name) {
+            lane.parked.insert(key.clone());
+            return false;
+        }
+        lane.working = lane.working.saturating_add(1);
+        self.pace.working.insert(key.clone(), name);
+        true
+    }
+
+    /// A task has ended, or could not start after all: those that were parked for it may try.
+    pub(super) fn unpaced(&mut self, key: &Key) {
+        let Some(name) = self.pace.working.remove(key) else { return };
+        let Some(lane) = self.pace.lanes.get_mut(&name) else { return };
+        lane.working = lane.working.saturating_sub(1);
+        self.unpark(&name);
+    }
+
+    /// Lets go of those that are parked and wait for no task of their merchant.
+    pub(super) fn unpark_idle(&mut self) {
+        let idle = self.pace.lanes.iter().filter(|(_, lane)| lane.working == 0);
+        let idle: Vec<String> = idle.map(|(name, _)| name.clone()).collect();
+        for name in idle {
+            self.unpark(&name);
+        }
+    }
+
+    /// Queues as many of those that are parked as their merchant has room for.
+    fn unpark(&mut self, name: &str) {
+        let Some(lane) = self.pace.lanes.get_mut(name) else { return };
+        let slowed = self.shared.gate().is_slowed(name);
+        let most = if slowed { TASKS_OF_SLOW_MAX } else { usize::MAX };
+        let room = most.saturating_sub(lane.working);
+        let mut parked = std::mem::take(&mut lane.parked);
+        let mut queued: usize = 0;
+        while queued < room {
+            let Some(key) = parked.pop_first() else { break };
+            self.enqueue(BTreeSet::from([key.clone()]));
+            queued = queued.saturating_add(usize::from(self.queue.contains(&key)));
+        }
+        if let Some(lane) = self.pace.lanes.get_mut(name) {
+            lane.parked = parked;
+            if lane.working == 0 && lane.parked.is_empty() {
+                self.pace.lanes.remove(name);
+            }
+        }
+    }
+
+    /// Looks at what the gate has learnt while a task was under way.
+    pub(super) fn after_calls(&mut self, finished: &Finished) {
+        match finished {
+            Finished::Moved(key)
+            | Finished::Again(key, _, _)
+            | Finished::Stopped(key)
+            | Finished::Unauthorised(key, _) => self.unpaced(key),
+            Finished::Heard(_) | Finished::Swept(_) | Finished::Approved | Finished::Broken(_) => {}
+        }
+        if self.shared.gate().reopened() {
+            self.rouse();
+        }
+    }
+
+    /// The service answers again: whatever waits for just that is tried at once.
+    fn rouse(&mut self) {
+        let silent = |unable: &Unable| matches!(unable, Unable::Unreachable(_));
+        let waiting = self.unable.iter().filter(|(_, unable)| silent(unable));
+        let waiting: BTreeSet<Key> = waiting.map(|(key, _)| key.clone()).collect();
+        self.backoff.hasten(&waiting);
+    }
+}

@@ -1,0 +1,62 @@
+//! What calls wait for, as plain data: for a status and for metrics.
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::timestamp;
+use crate::client::Silent;
+use crate::engine::Engine;
+
+/// What calls wait for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrafficView {
+    /// Merchants whose calls the service throttles; the partner's own calls count as one.
+    #[serde(default)]
+    pub slowed: usize,
+    /// Answers 429 since the process began.
+    #[serde(default)]
+    pub throttled: u64,
+    /// Hosts that do not serve and are left alone for a while.
+    #[serde(default)]
+    pub silent: Vec<SilentView>,
+}
+
+/// A host that does not serve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SilentView {
+    /// Name and port.
+    pub host: String,
+    /// Since when nothing has gone well.
+    pub since: String,
+    /// When it is asked next.
+    pub next: String,
+}
+
+impl TrafficView {
+    /// Whether no call waits for anything.
+    pub fn is_free(&self) -> bool {
+        let Self { slowed, throttled, silent } = self;
+        *slowed == 0 && *throttled == 0 && silent.is_empty()
+    }
+}
+
+impl Engine {
+    /// What calls wait for now.
+    pub(super) fn traffic(&self) -> TrafficView {
+        let traffic = self.shared.gate().traffic();
+        let view = |silent: Silent| self.silent(&silent);
+        TrafficView {
+            slowed: traffic.slowed,
+            throttled: traffic.throttled,
+            silent: traffic.silent.into_iter().map(view).collect(),
+        }
+    }
+
+    fn silent(&self, silent: &Silent) -> SilentView {
+        let now = self.shared.now();
+        let span = |duration| TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
+        let since = now.checked_sub_signed(span(silent.since)).unwrap_or(now);
+        let next = now.checked_add_signed(span(silent.next)).unwrap_or(now);
+        SilentView { host: silent.host.clone(), since: timestamp(&since), next: timestamp(&next) }
+    }
+}

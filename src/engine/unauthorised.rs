@@ -1,0 +1,182 @@
+//! A refusal that is no fault of what was asked: of credentials, or of an object that moved under us.
+//!
+//! The partner's own token is renewed once by the client; if it is refused still, that is the operator's matter. A
+//! merchant whose credentials are refused is put on hold for a new authorization, and with it everything that needs
+//! it: no call of theirs goes out. What is refused so is closed as not sent, so that it is tried again afterwards.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Engine;
+use super::access::Wallet;
+use super::perform::write;
+use super::settle;
+use super::shared::{EngineError, Shared};
+use super::tasks::{Finished, Unable};
+use crate::api::{Auth, Problem};
+use crate::base::id::Key;
+use crate::kinds::Shape;
+use crate::kinds::merchant::Merchant;
+use crate::kinds::redact::redact;
+use crate::model::class::{After, Class, Sign};
+use crate::model::effect::Effect;
+use crate::model::intent::{Intent, IntentState, OpenIntent, Progress};
+use crate::model::record::Record;
+use crate::model::unauthorised::{Refused, Unauthorised};
+
+/// What a refusal leads to that its document cannot mend; `None` for every other one.
+pub(super) async fn not_its_fault(
+    shared: &Shared,
+    intent: &Intent,
+    status: u16,
+    problem: &Problem,
+) -> Result<Option<Finished>, EngineError> {
+    let auth = intent.request.auth;
+    let after = Class::of(Sign::Answer(status, problem)).map(|class| class.after(auth));
+    let (key, reason) = (intent.key.clone(), format!("the service answered {status}"));
+    Ok(match after {
+        Some(After::TryAgain | After::SlowDown) => {
+            write(shared, intent, Progress::NotSent { reason: reason.clone() }).await?;
+            Some(Finished::Again(key, Unable::Unreachable(reason), Duration::ZERO))
+        }
+        Some(After::AwaitOperator) => {
+            write(shared, intent, Progress::NotSent { reason }).await?;
+            Some(Finished::Again(key, denied(), Duration::ZERO))
+        }
+        Some(After::AwaitAuthorization) => {
+            let merchant = intent.merchant.clone();
+            let at = shared.now();
+            let closed = Progress::NotSent { reason };
+            let closed = Record::Progress { intent: intent.id, at, progress: closed };
+            let known = shared.merchant(&merchant)?.and_then(|known| known.applied.clone());
+            let spec = known.as_ref().map_or(&Value::Null, |known| &known.spec);
+            let generation = known.as_ref().map_or(0, |known| known.generation);
+            let refused = news(shared, &merchant, Unauthorised::new(spec, generation, at))?;
+            let records = std::iter::once(closed).chain(refused).collect();
+            shared.write(Vec::new(), records).await?;
+            Some(Finished::Unauthorised(key, merchant))
+        }
+        Some(After::AwaitDocument) | None => None,
+    })
+}
+
+/// The partner's own credentials are refused, though the token was renewed.
+fn denied() -> Unable {
+    let why = "the service refuses the partner application's own credentials: look at \
+               partner.client_id and partner.client_secret in reckon.yaml";
+    Unable::Denied(why.to_owned())
+}
+
+/// A call of a merchant was answered with 401: its credentials are refused from now on. Answers whether they are
+/// the merchant's, and not the partner's own.
+pub(super) async fn heard(
+    shared: &Shared,
+    wallet: &Wallet,
+    auth: Auth,
+) -> Result<bool, EngineError> {
+    if Class::Unauthorised.after(auth) != After::AwaitAuthorization {
+        return Ok(false);
+    }
+    let known = shared.merchant(&wallet.merchant)?.and_then(|known| known.applied.clone());
+    let at = shared.now();
+    let what = if let Some(known) = known.filter(|_| !wallet.is_read) {
+        Unauthorised::new(&known.spec, known.generation, at)
+    } else {
+        let spec = json!({ "credentials": wallet.spec });
+        let spec = redact(Merchant::FIELDS, &spec, &shared.settings.planning.digest_key);
+        Unauthorised::new(&spec, wallet.generation, at)
+    };
+    if let Some(record) = news(shared, &wallet.merchant, what)? {
+        shared.write(Vec::new(), vec![record]).await?;
+    }
+    Ok(true)
+}
+
+/// What has to be written down, unless it is known.
+fn news(
+    shared: &Shared,
+    merchant: &Key,
+    what: Unauthorised,
+) -> Result<Option<Record>, EngineError> {
+    let known = shared.merchant(merchant)?.and_then(|known| known.unauthorised.clone());
+    if known.is_some_and(|known| known.is_of(&what)) {
+        return Ok(None);
+    }
+    tracing::warn!(merchant = %merchant, "the service takes its credentials no more");
+    Ok(Some(Record::Unauthorised(Box::new(Refused { merchant: merchant.clone(), what }))))
+}
+
+/// Whether a merchant waits for a new authorization.
+pub(super) fn awaits(shared: &Shared, merchant: &Key) -> Result<bool, EngineError> {
+    Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
+}
+
+/// The end of a task that was about to promise something, where the credentials were refused meanwhile.
+pub(super) fn before(shared: &Shared, effect: &Effect) -> Result<Option<Finished>, EngineError> {
+    let theirs = Class::Unauthorised.after(effect.request.auth) == After::AwaitAuthorization;
+    let awaits = theirs && awaits(shared, &effect.merchant)?;
+    Ok(awaits.then(|| Finished::Unauthorised(effect.key.clone(), effect.merchant.clone())))
+}
+
+/// The end of a task that can look for evidence, or send again, only with credentials that the service takes. Its
+/// intent stays in doubt.
+pub(super) fn stopped(shared: &Shared, intent: &Intent) -> Result<Option<Finished>, EngineError> {
+    let awaits = awaits(shared, &intent.merchant)?;
+    Ok(awaits.then(|| Finished::Unauthorised(intent.key.clone(), intent.merchant.clone())))
+}
+
+/// The same, once a send of something in doubt was answered with 401.
+pub(super) async fn sent_in_doubt(
+    shared: &Shared,
+    intent: &Intent,
+    wallet: &Wallet,
+) -> Result<Option<Finished>, EngineError> {
+    if !heard(shared, wallet, intent.request.auth).await? {
+        return Ok(None);
+    }
+    let reason = "sent once more, and the credentials were refused (HTTP 401)".to_owned();
+    write(shared, intent, Progress::Doubt { reason }).await?;
+    stopped(shared, intent)
+}
+
+impl Engine {
+    /// A task ended because the service does not take its merchant's credentials.
+    pub(super) fn unauthorised(&mut self, key: &Key, merchant: &Key) -> Result<(), EngineError> {
+        self.busy.remove(key);
+        self.world.refresh(&self.shared.facts, merchant)?;
+        self.world.refresh(&self.shared.facts, key)?;
+        self.let_others_go(key);
+        self.look_again(BTreeSet::from([key.clone(), merchant.clone()]));
+        if self.planner.doable(key) {
+            let why = "the service does not take the credentials".to_owned();
+            self.put_off(key.clone(), Unable::Blocked(why), Duration::ZERO);
+        }
+        Ok(())
+    }
+
+    /// Goes on with what is in doubt for a merchant whose credentials are taken again.
+    pub(super) fn resume(&mut self, merchant: &Key) {
+        let ready = self.planner.step(merchant).is_some_and(|step| step.ready);
+        let waits = |open: &&Arc<OpenIntent>| {
+            let doubt = matches!(open.state, IntentState::InDoubt { .. });
+            doubt && open.intent.merchant == *merchant && !self.busy.contains(&open.intent.key)
+        };
+        if !ready || self.stopping || !self.world.open_intents().any(|open| waits(&open)) {
+            return;
+        }
+        let open: Vec<Arc<OpenIntent>> = self.world.open_intents().filter(waits).cloned().collect();
+        for open in open {
+            let key = open.intent.key.clone();
+            let account = open.intent.request.account.clone();
+            let wallet = Wallet { account, ..self.wallet(merchant) };
+            let shared = self.shared.clone();
+            self.busy.insert(key.clone());
+            self.queue.remove(&key);
+            self.alone(&open.intent);
+            self.tasks.spawn(async move { settle::recovered(&shared, &open, &wallet).await });
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The service takes a merchant's credentials no more: everything of that merchant waits for a new authorization,
+//! since a `payments` token has no refresh (design.md part 3).
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::hash::{Digest, canonical, sha256};
+use crate::base::id::Key;
+use crate::model::observed::{Observation, Source};
+
+/// Which credentials the service takes no more. Whatever comes in their place is tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unauthorised {
+    /// The credentials of the document then, as a digest of their canonical form without secrets.
+    pub credentials: Digest,
+    /// The generation of the document then.
+    pub generation: u32,
+    /// Since when.
+    pub at: DateTime<Utc>,
+}
+
+/// The record of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// The merchant.
+    pub merchant: Key,
+    /// Its credentials.
+    pub what: Unauthorised,
+}
+
+/// The digest of a document's credentials, given the spec as it is kept: private values as digests.
+pub fn credentials(kept: &Value) -> Digest {
+    sha256(&canonical(kept.get("credentials").unwrap_or(&Value::Null)))
+}
+
+impl Unauthorised {
+    /// The credentials of a merchant's document, given its spec as it is kept, under its generation.
+    pub fn new(kept: &Value, generation: u32, at: DateTime<Utc>) -> Self {
+        Self { credentials: credentials(kept), generation, at }
+    }
+
+    /// Whether both speak of the same credentials.
+    pub fn is_of(&self, other: &Self) -> bool {
+        self.credentials == other.credentials && self.generation == other.generation
+    }
+}
+
+/// Whether a fact shows that the service takes a merchant's credentials: a new token, or what they opened.
+pub(crate) fn opens(fact: &Observation) -> bool {
+    let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
+    let by_the_service = matches!(fact.source, Source::Answer | Source::Read);
+    by_the_service && ["token", "accounts", "connected"].into_iter().any(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::observed::Observed;
+
+    fn after(source: Source, facts: Value) -> bool {
+        let key: Key = "Merchant/acme".parse().unwrap();
+        let at = DateTime::UNIX_EPOCH;
+        let mut known = Observed::unknown(key.clone(), at);
+        let what = Unauthorised::new(&Value::Null, 0, at);
+        known.unauthorised = Some(Box::new(what));
+        known.learn(&Observation {
+            key: key.clone(),
+            merchant: key,
+            at,
+            source,
+            remote_id: None,
+            exists: None,
+            applied: None,
+            facts,
+        });
+        known.unauthorised.is_some()
+    }
+
+    #[test]
+    fn only_what_the_credentials_opened_shows_that_they_are_taken_again() {
+        assert!(!after(Source::Answer, json!({"token": {"sealed": "x"}, "accounts": null})));
+        assert!(!after(Source::Read, json!({"accounts": []})));
+        assert!(!after(Source::Read, json!({"connected": true})));
+        assert!(after(Source::Read, json!({"surveyed": true})));
+        assert!(after(Source::Operator, json!({"accounts": []})));
+        assert!(after(Source::Answer, json!({"accounts": null})));
+    }
+}

@@ -1,0 +1,45 @@
+//! What calls wait for, a line for each thing; nothing where they wait for nothing.
+
+use super::words::{clean, counted, line};
+use crate::engine::TrafficView;
+
+/// Hosts that do not serve, and merchants that are throttled.
+pub(super) fn text(traffic: &TrafficView) -> String {
+    let TrafficView { slowed, throttled, silent } = traffic;
+    let mut out = String::new();
+    for silent in silent {
+        let (host, since, next) = (clean(&silent.host), &silent.since, &silent.next);
+        let told = format!(
+            "The service at {host} has not answered well since {since}: no call goes there; it is asked again at {next}."
+        );
+        line(&mut out, &told);
+    }
+    if *slowed > 0 {
+        let (who, answers) = (counted(*slowed, "merchant"), throttled.to_string());
+        let told = format!("The service throttles {who} ({answers} times so far): calls wait.");
+        line(&mut out, &told);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::SilentView;
+
+    #[test]
+    fn what_calls_wait_for_is_told_and_nothing_else() {
+        let mut traffic = TrafficView { throttled: 3, ..TrafficView::default() };
+        assert_eq!(text(&traffic), "");
+        traffic.slowed = 1;
+        traffic.silent.push(SilentView {
+            host: "pay.example:443".to_owned(),
+            since: "2026-11-22T01:00:00.000Z".to_owned(),
+            next: "2026-11-22T01:00:30.000Z".to_owned(),
+        });
+        insta::assert_snapshot!(text(&traffic), @r"
+        The service at pay.example:443 has not answered well since 2026-11-22T01:00:00.000Z: no call goes there; it is asked again at 2026-11-22T01:00:30.000Z.
+        The service throttles 1 merchant (3 times so far): calls wait.
+        ");
+    }
+}

@@ -1,0 +1,226 @@
+//! A service in trouble, end to end: it throttles, it does not answer, it takes the credentials no more.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+#[path = "rig/world.rs"]
+#[expect(dead_code, reason = "not everything of a world is used here")]
+mod world;
+
+#[path = "rig/applicant.rs"]
+#[expect(dead_code, reason = "one application is enough here")]
+mod applicant;
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use reckon::engine::{Event, Until};
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use world::World;
+
+const MERCHANT: &str = "apiVersion: reckon.dev/v1
+kind: Merchant
+metadata: {name: acme}
+spec:
+  mode: test
+  timezone: America/Chicago
+  credentials: {authorization_code: {env: CODE_ACME}}
+";
+
+/// The merchant and so many cards.
+fn tree(cards: usize) -> String {
+    let mut text = MERCHANT.to_owned();
+    for number in 0..cards {
+        write!(
+            text,
+            "---
+apiVersion: reckon.dev/v1
+kind: SavedMethod
+metadata: {{name: card-{number}}}
+spec:
+  merchant: acme
+  type: card
+  source: {{card: {{number: '4242424242424242', exp_month: 12, exp_year: 2031, name: Jane Doe}}}}
+"
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn world(failures_max: Option<u32>) -> World {
+    let mut world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    world.failures_max = failures_max;
+    world.write(MERCHANT);
+    world
+}
+
+/// Requests of this sort go wrong, so many of them.
+fn strike(world: &World, order: &Value) {
+    world.control("POST", "faults", order);
+}
+
+/// How many requests of this sort the service served, and of them how many with this status.
+fn served(world: &World, method: &str, path: &str, status: u16) -> usize {
+    let all = world.control("GET", "requests", &Value::Null);
+    let fits = |one: &&Value| {
+        one["method"] == json!(method)
+            && one["path"].as_str().unwrap().starts_with(path)
+            && one["status"] == json!(status)
+    };
+    all["requests"].as_array().unwrap().iter().filter(fits).count()
+}
+
+/// Every kind of progress that the journal holds of intents, as text.
+fn journal(world: &World) -> String {
+    world.control("GET", "requests", &Value::Null).to_string()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_throttled_apply_makes_everything_and_asks_no_faster_than_it_may() {
+    let world = world(Some(5));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    strike(
+        &world,
+        &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle", "probability": "0.3", "seed": 3}),
+    );
+    world.write(&tree(40));
+    assert_eq!(world.settle().await, Vec::<String>::new(), "{}", journal(&world));
+    assert_eq!(world.objects("cards").len(), 40);
+    assert!(served(&world, "POST", "/v1/cards", 429) >= 5, "it was throttled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhile() {
+    let world = world(Some(5));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    strike(&world, &json!({"path": "/", "fault": "error_before", "status": 503}));
+    world.write(&tree(60));
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel::<Event>(1);
+    let stop = async {
+        tokio::time::sleep(Duration::from_mins(20)).await;
+        sender.send(Event::Stop).await.unwrap();
+    };
+    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
+    ended.unwrap();
+    let overview = engine.overview();
+    assert_eq!(overview.traffic.silent.len(), 1, "{overview:?}");
+    let tried = served(&world, "POST", "/v1/cards", 503);
+    assert!((1..=40).contains(&tried), "{tried} effects went to a service that is down");
+    assert!(served(&world, "GET", "/status", 503) >= 8, "it is probed by a question");
+    let told: Vec<&str> = engine.unable().values().map(reckon::engine::Unable::message).collect();
+    assert!(told.iter().any(|why| why.contains("asked again in")), "{told:?}");
+    world.control("DELETE", "faults", &Value::Null);
+    let told = world.settle().await;
+    assert_eq!((told, world.objects("cards").len()), (Vec::new(), 60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_goes_on_as_soon_as_the_service_answers_again() {
+    let world = world(None);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    strike(&world, &json!({"path": "/", "fault": "error_before", "status": 503}));
+    world.write(&tree(60));
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel::<Event>(1);
+    let story = async {
+        tokio::time::sleep(Duration::from_mins(30)).await;
+        world.control("DELETE", "faults", &Value::Null);
+        // The longest wait between two probes, and what was in doubt is looked for.
+        tokio::time::sleep(Duration::from_mins(9)).await;
+        sender.send(Event::Stop).await.unwrap();
+    };
+    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), story);
+    ended.unwrap();
+    assert_eq!(world.objects("cards").len(), 60, "{:?}", world::told(&engine));
+}
+
+/// Requests that carry the merchant's credentials are refused.
+fn revoke(world: &World) {
+    for path in ["/gateway-credentials", "/bank-accounts", "/contacts", "/invoices", "/v1"] {
+        strike(world, &json!({"path": path, "fault": "error_before", "status": 401}));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_credentials_hold_the_merchant_and_no_calls_go_on() {
+    let world = world(Some(5));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    revoke(&world);
+    world.write(&tree(200));
+    let told = world.settle().await;
+    let held = told.iter().find(|step| step.contains("Merchant/acme")).unwrap();
+    assert!(held.starts_with("Blocked") && held.contains("AwaitsAuthorization"), "{held}");
+    assert!(held.contains("credentials.authorization_code"), "{held}");
+    let waits = told.iter().filter(|step| step.contains("waits for Merchant/acme")).count();
+    assert_eq!(waits, 200, "{told:?}");
+    let tried = served(&world, "POST", "/v1/cards", 401);
+    assert!((1..=48).contains(&tried), "{tried}: those that were promised or under way");
+    let again = world.settle().await;
+    assert_eq!(again, told);
+    assert_eq!(served(&world, "POST", "/v1/cards", 401), tried, "no effect is sent any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_lifts_the_hold_is_a_new_code_or_the_service_itself() {
+    for renewed in [true, false] {
+        let world = world(Some(5));
+        world.settle().await;
+        revoke(&world);
+        world.write(&tree(3));
+        assert!(world.settle().await.iter().any(|told| told.contains("AwaitsAuthorization")));
+        world.control("DELETE", "faults", &Value::Null);
+        let codes = served(&world, "POST", "/oauth/token", 200);
+        if renewed {
+            world.write(&tree(3).replace("CODE_ACME", "CODE_NEW"));
+        }
+        assert_eq!(world.settle().await, Vec::<String>::new(), "renewed: {renewed}");
+        assert_eq!(world.objects("cards").len(), 3);
+        let exchanged = served(&world, "POST", "/oauth/token", 200) - codes;
+        assert_eq!(exchanged, usize::from(renewed), "a code is exchanged only where it is new");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partner_whose_token_is_refused_is_told_so_and_no_merchant_is_held() {
+    let mut world = applicant::world(applicant::COMPLETE);
+    world.failures_max = Some(5);
+    strike(&world, &json!({"path": "/api/v1", "fault": "error_before", "status": 401}));
+    let told = world.settle().await;
+    let denied = told.iter().find(|told| told.contains("partner.client_secret"));
+    assert!(denied.is_some(), "{told:?}");
+    assert!(!told.iter().any(|told| told.contains("AwaitsAuthorization")), "{told:?}");
+    assert_eq!(served(&world, "POST", "/api/v1", 401), 2, "once more with a renewed token");
+}
+
+#[tokio::test(start_paused = true)]
+async fn doubt_waits_for_the_new_authorization_and_is_settled_then() {
+    let world = world(Some(5));
+    world.settle().await;
+    strike(
+        &world,
+        &json!({"method": "POST", "path": "/v1/cards", "fault": "drop_after", "times": 1}),
+    );
+    strike(
+        &world,
+        &json!({"method": "GET", "path": "/v1/cards", "fault": "error_before", "status": 401}),
+    );
+    strike(
+        &world,
+        &json!({"method": "GET", "path": "/gateway-credentials", "fault": "error_before", "status": 401}),
+    );
+    world.write(&tree(1));
+    let told = world.settle().await;
+    assert!(told.iter().any(|step| step.contains("AwaitsAuthorization")), "{told:?}");
+    assert!(told.iter().any(|step| step.contains("InDoubt")), "{told:?}");
+    world.control("DELETE", "faults", &Value::Null);
+    world.write(&tree(1).replace("CODE_ACME", "CODE_NEW"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(world.objects("cards").len(), 1, "the one of the lost answer was found");
+    assert_eq!(served(&world, "POST", "/v1/cards", 200), 1);
+}
