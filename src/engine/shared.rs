@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
 use super::limits::Guard;
+use super::unauthorised::Refusing;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
@@ -101,6 +102,7 @@ pub struct Shared {
     pub(super) guard: Arc<Guard>,
     gate: Arc<Gate>,
     resting: AtomicUsize,
+    refusing: Refusing,
     promises: Semaphore,
     notices: tokio::sync::Mutex<()>,
     rng: Mutex<ChaCha20Rng>,
@@ -164,6 +166,7 @@ impl Shared {
         Arc::new(Self {
             gate: Arc::new(Gate::new(parts.settings.concurrency)),
             resting: AtomicUsize::new(0),
+            refusing: Refusing::default(),
             promises: Semaphore::new(
                 parts.settings.concurrency.saturating_mul(PROMISES_PER_CALL).max(1),
             ),
@@ -234,6 +237,11 @@ impl Shared {
     /// The gate that every call passes.
     pub(super) fn gate(&self) -> &Arc<Gate> {
         &self.gate
+    }
+
+    /// Merchants whose credentials were refused a moment ago.
+    pub(super) fn refusing(&self) -> &Refusing {
+        &self.refusing
     }
 
     /// How many tasks only wait, and so leave their room to others.

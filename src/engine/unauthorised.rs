@@ -5,7 +5,7 @@
 //! it: no call of theirs goes out. What is refused so is closed as not sent, so that it is tried again afterwards.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -26,6 +26,28 @@ use crate::model::effect::Effect;
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress};
 use crate::model::record::Record;
 use crate::model::unauthorised::{Refused, Unauthorised};
+
+/// Merchants whose credentials were refused, as long as that is on its way to disk: nothing more is promised for them.
+#[derive(Debug, Default)]
+pub(super) struct Refusing(Mutex<BTreeSet<Key>>);
+
+impl Refusing {
+    fn note(&self, merchant: &Key) {
+        self.merchants().insert(merchant.clone());
+    }
+
+    fn holds(&self, merchant: &Key) -> bool {
+        self.merchants().contains(merchant)
+    }
+
+    fn forget(&self, merchant: &Key) {
+        self.merchants().remove(merchant);
+    }
+
+    fn merchants(&self) -> MutexGuard<'_, BTreeSet<Key>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// What a refusal leads to that its document cannot mend; `None` for every other one.
 pub(super) async fn not_its_fault(
@@ -48,6 +70,7 @@ pub(super) async fn not_its_fault(
         }
         Some(After::AwaitAuthorization) => {
             let merchant = intent.merchant.clone();
+            shared.refusing().note(&merchant);
             let at = shared.now();
             let closed = Progress::NotSent { reason };
             let closed = Record::Progress { intent: intent.id, at, progress: closed };
@@ -117,7 +140,8 @@ pub(super) fn awaits(shared: &Shared, merchant: &Key) -> Result<bool, EngineErro
 /// The end of a task that was about to promise something, where the credentials were refused meanwhile.
 pub(super) fn before(shared: &Shared, effect: &Effect) -> Result<Option<Finished>, EngineError> {
     let theirs = Class::Unauthorised.after(effect.request.auth) == After::AwaitAuthorization;
-    let awaits = theirs && awaits(shared, &effect.merchant)?;
+    let merchant = &effect.merchant;
+    let awaits = theirs && (shared.refusing().holds(merchant) || awaits(shared, merchant)?);
     Ok(awaits.then(|| Finished::Unauthorised(effect.key.clone(), effect.merchant.clone())))
 }
 
@@ -149,6 +173,11 @@ impl Engine {
         self.world.refresh(&self.shared.facts, merchant)?;
         self.world.refresh(&self.shared.facts, key)?;
         self.let_others_go(key);
+        if self.shared.refusing().holds(merchant) && !awaits(&self.shared, merchant)? {
+            // The task that was refused has not ended: when it does, everything of the merchant is looked at again.
+            return Ok(());
+        }
+        self.shared.refusing().forget(merchant);
         self.look_again(BTreeSet::from([key.clone(), merchant.clone()]));
         if self.planner.doable(key) {
             let why = "the service does not take the credentials".to_owned();
