@@ -94,6 +94,43 @@ async fn a_throttled_apply_makes_everything_and_asks_no_faster_than_it_may() {
     assert!(served(&world, "POST", "/v1/cards", 429) >= 5, "it was throttled");
 }
 
+/// Another merchant, and a bank account of its own.
+const OTHER: &str = "---
+apiVersion: reckon.dev/v1
+kind: Merchant
+metadata: {name: other}
+spec: {mode: test, timezone: America/Chicago, credentials: {authorization_code: {env: CODE_OTHER}}}
+---
+apiVersion: reckon.dev/v1
+kind: SavedMethod
+metadata: {name: savings}
+spec:
+  merchant: other
+  type: bank
+  source:
+    bank: {routing_number: '000000013', account_number: '1234567890', account_type: SAVINGS, given_name: Jane, surname: Doe}
+";
+
+#[tokio::test(start_paused = true)]
+async fn a_throttled_merchant_does_not_hold_up_another_one() {
+    let world = world(None);
+    world.settle().await;
+    strike(&world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
+    world.write(&format!("{}{OTHER}", tree(300)));
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel::<Event>(1);
+    let stop = async {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        sender.send(Event::Stop).await.unwrap();
+    };
+    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
+    ended.unwrap();
+    assert_eq!(engine.overview().traffic.slowed, 1, "{:?}", engine.overview());
+    assert_eq!((world.objects("banks").len(), world.objects("cards").len()), (1, 0));
+    let tried = served(&world, "POST", "/v1/cards", 429);
+    assert!((1..=110).contains(&tried), "{tried}: 64 at first, then hardly any");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhile() {
     let world = world(Some(5));
