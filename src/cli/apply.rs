@@ -9,11 +9,12 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::{Loaded, Own, Session};
 use super::setup::Setup;
-use super::specs::chosen;
-use super::{limits, plan, signals, validate};
+use super::specs::{scope, unknown};
+use super::{apply_saved, limits, plan, plan_file, signals, validate};
 use crate::control::socket::SocketClient;
 use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, Until};
 use crate::model::desired::Coverage;
+use crate::model::scope::Scope;
 use crate::render;
 use crate::render::progress::Progress;
 
@@ -22,6 +23,22 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exit, Failure> {
+    if let Some(path) = args.paths.iter().find(|path| plan_file::is_plan(path)) {
+        return apply_saved::run(setup, args, path, out).await;
+    }
+    let loaded = good(setup, args, out)?;
+    match Session::over(setup, loaded).await? {
+        Session::Daemon(client) => beside(setup, &client, args, out).await,
+        Session::Own(mut own) => {
+            let exit = alone(setup, args, out, &mut own).await;
+            own.close(setup).await?;
+            exit
+        }
+    }
+}
+
+/// The tree, unless documents are broken and nobody said that the others do.
+pub(super) fn good(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Loaded, Failure> {
     let loaded = Loaded::now(setup);
     let problems = loaded.loader.problems();
     if validate::verdict(&problems) == Exit::Input && !args.isolate {
@@ -29,66 +46,91 @@ pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exi
         let failure = Failure::input("reckon::apply::broken", "some documents are broken");
         return Err(failure.help("mend them, or go on with the good ones: apply --isolate"));
     }
-    match Session::over(setup, loaded).await? {
-        Session::Daemon(client) => beside(&client, args, out).await,
-        Session::Own(own) => alone(setup, args, out, *own).await,
-    }
+    Ok(loaded)
 }
 
 /// The daemon does the work; this only waits for it and shows what is left.
-async fn beside(client: &SocketClient, args: &ApplyArgs, out: Out) -> Result<Exit, Failure> {
+async fn beside(
+    setup: &Setup,
+    client: &SocketClient,
+    args: &ApplyArgs,
+    out: Out,
+) -> Result<Exit, Failure> {
+    let scope = scope(setup, &args.paths, &args.choice);
+    if !scope.exclude.is_empty() {
+        let what = "the daemon holds the state, and does by itself whatever the files say";
+        return Err(Failure::environment("reckon::apply::daemon", what).help(
+            "nothing can be left out of that: suspend it (`reckon suspend`), or stop the daemon first",
+        ));
+    }
     out.note("the daemon holds the state and applies by itself; waiting for it");
-    let Reply::Plan(before) = client.ask(&Question::Plan).await? else {
-        return Err(Failure::bug("a plan was not answered by one"));
-    };
+    let before = planned(client, scope.clone()).await?;
     if !agreed(&before, args, out)? {
         return Ok(Exit::Done);
     }
     client.ask(&Question::Settle).await?;
-    let Reply::Plan(after) = client.ask(&Question::Plan).await? else {
-        return Err(Failure::bug("a plan was not answered by one"));
+    // What was named may be gone by now: then all is shown.
+    let after = match planned(client, scope).await {
+        Ok(after) => after,
+        Err(_) => planned(client, Scope::default()).await?,
     };
     plan::show(&after, out)?;
     Ok(plan::stuck(&after))
 }
 
+/// The daemon's plan.
+async fn planned(client: &SocketClient, scope: Scope) -> Result<PlanView, Failure> {
+    let reply = client.ask(&Question::Scoped(scope)).await?;
+    if let Reply::Unknown(names) = &reply {
+        return Err(unknown(names));
+    }
+    let Reply::Plan(plan) = reply else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    Ok(*plan)
+}
+
 /// This process does the work.
-async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, mut own: Own) -> Result<Exit, Failure> {
+async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Result<Exit, Failure> {
     setup.bind(&own.open, None).await?;
+    let scope = scope(setup, &args.paths, &args.choice);
     let engine = &mut own.engine;
     engine.look_at_accounts().await?;
-    let exit = match before(setup, args, engine) {
+    match before(&scope, args, engine)? {
         Some(before) if is_nothing(&before, engine) => {
             plan::show(&before, out)?;
-            plan::stuck(&before)
+            Ok(plan::stuck(&before))
         }
         Some(before) if !agreed(&before, args, out)? => {
             out.note("nothing was done");
-            Exit::Done
+            Ok(Exit::Done)
         }
         Some(_) | None => {
-            choose(setup, args, engine);
-            if let Some(exit) = limits::refused(setup, args, out, engine)? {
-                own.close(setup).await?;
+            if !scope.is_whole() {
+                engine.choose(engine.taken(&scope));
+            }
+            if let Some(exit) = limits::refused(&scope, out, engine)? {
                 return Ok(exit);
             }
-            let ended = work(engine).await;
-            let told = tell(setup, args, out, engine);
-            ended?.or(told?)
+            done(&scope, out, engine).await
         }
-    };
-    own.close(setup).await?;
-    Ok(exit)
+    }
+}
+
+/// Does what is chosen, no more than its plan says, and tells what became of it.
+pub(super) async fn done(scope: &Scope, out: Out, engine: &mut Engine) -> Result<Exit, Failure> {
+    engine.hold_to_plan();
+    let ended = work(engine).await;
+    let told = tell(scope, out, engine);
+    Ok(ended?.or(told?))
 }
 
 /// The plan that is to be done; none where nobody looks at it and there is something in it.
-fn before(setup: &Setup, args: &ApplyArgs, engine: &Engine) -> Option<PlanView> {
-    let (paths, targets) = (&args.paths.paths, &args.target);
-    let unseen = args.yes && paths.is_empty() && targets.is_empty();
-    if unseen && engine.overview().changes > 0 {
-        return None;
+fn before(scope: &Scope, args: &ApplyArgs, engine: &Engine) -> Result<Option<PlanView>, Failure> {
+    if args.yes && scope.is_whole() && engine.overview().changes > 0 {
+        return Ok(None);
     }
-    Some(plan::only(setup, engine.plan_view(), paths, targets))
+    engine.plan_within(scope).map(Some).map_err(|names| unknown(&names))
 }
 
 /// Whether a plan has nothing to do.
@@ -98,7 +140,7 @@ fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
 }
 
 /// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
-fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bool, Failure> {
+pub(super) fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bool, Failure> {
     if args.yes {
         return Ok(true);
     }
@@ -108,14 +150,6 @@ fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bool, Failure
         return Err(failure.help("look at the plan, then say apply --yes"));
     }
     out.confirm("Apply this plan?")
-}
-
-/// Restricts the engine to what was asked for.
-fn choose(setup: &Setup, args: &ApplyArgs, engine: &mut Engine) {
-    let chosen = chosen(engine.desired(), &setup.root, &args.paths.paths, &args.target);
-    if let Some(keys) = chosen {
-        engine.choose(keys);
-    }
 }
 
 /// Runs the engine until only outside events remain, or until it is told to stop.
@@ -146,8 +180,8 @@ async fn show_progress(mut overviews: watch::Receiver<Overview>) {
 }
 
 /// What became of it.
-fn tell(setup: &Setup, args: &ApplyArgs, out: Out, engine: &Engine) -> Result<Exit, Failure> {
-    let after = plan::only(setup, engine.plan_view(), &args.paths.paths, &args.target);
+fn tell(scope: &Scope, out: Out, engine: &Engine) -> Result<Exit, Failure> {
+    let after = engine.plan_of(scope);
     plan::show(&after, out)?;
     for (key, unable) in engine.unable() {
         out.note(&format!("{}: {}", key.short(), unable.message()));

@@ -1,9 +1,13 @@
 //! The command line: what there is to say and how it is said.
 
+mod plans;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use plans::{Choice, PlanCommand, ShowArgs};
 
 use crate::base::id::Key;
 use crate::base::money::Money;
@@ -117,15 +121,25 @@ pub struct Paths {
 
 /// `plan`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct PlanArgs {
+    /// What to do with a saved plan.
+    #[command(subcommand)]
+    pub command: Option<PlanCommand>,
     #[command(flatten)]
     pub paths: Paths,
-    /// Show only this resource; may be repeated.
-    #[arg(long, value_name = "KIND/NAME")]
-    pub target: Vec<Key>,
+    #[command(flatten)]
+    pub choice: Choice,
     /// Look first at everything that the service shows: what somebody else changed is in the plan then.
     #[arg(long)]
     pub refresh: bool,
+    /// Save the plan in this file, for `apply FILE`, once.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// What a git revision of the tree would change into the present tree, or A into B: offline, as if
+    /// the service were just as the first one says.
+    #[arg(long, value_name = "REV[..REV]", conflicts_with_all = ["out", "verify", "refresh"])]
+    pub against: Option<String>,
     /// Exit with 2 if anything would change.
     #[arg(long)]
     pub detailed_exitcode: bool,
@@ -137,11 +151,11 @@ pub struct PlanArgs {
 /// `apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
+    /// Act only on what stands in these files or folders, or a saved plan to be applied as it is.
+    #[arg(value_name = "PATH|PLANFILE")]
+    pub paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub paths: Paths,
-    /// Act on this resource alone; may be repeated.
-    #[arg(long, value_name = "KIND/NAME")]
-    pub target: Vec<Key>,
+    pub choice: Choice,
     /// Do not ask.
     #[arg(long)]
     pub yes: bool,

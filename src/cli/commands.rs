@@ -16,7 +16,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Chaos(_) => Err(Failure::bug("the simulator runs outside")),
         Command::Sandbox(args) => sandbox::run(cli, args, out).await,
         Command::Validate(args) => validate::run(&Setup::load(cli)?, args, out),
-        Command::Plan(args) => plan::run(&Setup::load(cli)?, args, out).await,
+        Command::Plan(args) => plan::run(cli, args, out).await,
         Command::Apply(args) => apply::run(&Setup::load(cli)?, args, out).await,
         Command::Approve(args) => approve::run(&Setup::load(cli)?, args, out).await,
         Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,

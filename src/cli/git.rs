@@ -24,3 +24,17 @@ pub(super) fn work_tree(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     folder.ancestors().find(|place| place.join(".git").exists()).map(Path::to_owned)
 }
+
+/// Whether a folder holds what is not in its commit; `None` where there is none or no git.
+pub(super) fn is_dirty(folder: &Path) -> Option<bool> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "core.fsmonitor=false", "--no-optional-locks"])
+        .args(["status", "--porcelain", "--untracked-files=all", "--", "."])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    output.status.success().then_some(!output.stdout.is_empty())
+}

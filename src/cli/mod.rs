@@ -1,6 +1,7 @@
 //! The command line door: it reads arguments and environment, puts the parts together, and prints.
 
 mod apply;
+mod apply_saved;
 mod approve;
 pub mod args;
 mod cache;
@@ -20,6 +21,7 @@ mod link;
 mod out;
 mod plan;
 mod plan_approval;
+mod plan_file;
 mod run;
 mod sandbox;
 mod sandbox_env;
@@ -30,6 +32,7 @@ mod setup;
 mod signals;
 mod specs;
 mod store;
+mod unfit;
 mod validate;
 
 use std::io::IsTerminal;

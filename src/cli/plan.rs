@@ -1,57 +1,94 @@
 //! `plan`: what would change and why. Nothing is read from the service, and nothing written to the journal, but with
 //! `--refresh`.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-
-use super::args::{Output, PlanArgs};
+use super::args::{Cli, Output, PlanArgs, PlanCommand};
 use super::cache::{self, Look};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::{Session, daemon};
 use super::setup::Setup;
-use super::specs::below;
-use super::validate;
-use crate::base::id::Key;
+use super::{plan_file, specs, validate};
 use crate::control::Request;
 use crate::engine::{PlanView, Question, Reply};
+use crate::model::scope::Scope;
 use crate::render;
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &PlanArgs, out: Out) -> Result<Exit, Failure> {
-    let plan = only(setup, made(setup, args).await?, &args.paths.paths, &args.target);
+pub(super) async fn run(cli: &Cli, args: &PlanArgs, out: Out) -> Result<Exit, Failure> {
+    if let Some(PlanCommand::Show(show)) = &args.command {
+        return plan_file::show(show, out);
+    }
+    let setup = &Setup::load(cli)?;
+    let scope = specs::scope(setup, &args.paths.paths, &args.choice);
+    let fresh = Fresh { verify: args.verify, refresh: args.refresh };
+    let plan = match &args.out {
+        Some(file) => plan_file::save(setup, scope, fresh, file, out).await?,
+        None => made(setup, fresh, scope).await?,
+    };
     show(&plan, out)?;
-    let pending = args.detailed_exitcode && plan.steps.iter().any(|step| step.verdict.changes());
+    Ok(exit(&plan, args.detailed_exitcode))
+}
+
+/// What is looked at anew before a plan is made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Fresh {
+    /// Every file's content, whatever its size and time say.
+    pub(super) verify: bool,
+    /// Everything that the service shows.
+    pub(super) refresh: bool,
+}
+
+/// The exit code that a plan deserves.
+pub(super) fn exit(plan: &PlanView, detailed: bool) -> Exit {
+    let pending = detailed && plan.steps.iter().any(|step| step.verdict.changes());
     let code = if pending { Exit::Pending } else { Exit::Done };
-    Ok(code.or(stuck(&plan)).or(validate::verdict(&plan.problems)))
+    code.or(stuck(plan)).or(validate::verdict(&plan.problems))
 }
 
 /// The plan: of the process that holds the state, the last one if nothing changed, or a new one.
 /// Where it is made anew, every file is read; `verify` has the others read them, too.
-async fn made(setup: &Setup, args: &PlanArgs) -> Result<PlanView, Failure> {
-    let look = if args.verify { Look::AtContents } else { Look::AtStats };
-    if !args.refresh
+async fn made(setup: &Setup, fresh: Fresh, scope: Scope) -> Result<PlanView, Failure> {
+    let look = if fresh.verify { Look::AtContents } else { Look::AtStats };
+    if scope.is_whole()
+        && !fresh.refresh
         && daemon(setup).await?.is_none()
         && let Some(plan) = cache::recall(setup, look)?
     {
         return Ok(plan);
     }
-    let mut session = Session::open(setup).await?;
-    let reply = match &mut session {
-        Session::Daemon(client) if args.refresh => {
-            client.request(&Request::Refresh).await.map_err(Failure::from)
-        }
-        Session::Own(own) if args.refresh => {
-            own.engine.look_at_everything().await?;
-            session.ask(Question::Plan).await
-        }
-        Session::Daemon(client) if args.verify => client.verify().await.map_err(Failure::from),
-        Session::Daemon(_) | Session::Own(_) => session.ask(Question::Plan).await,
-    };
-    let Reply::Plan(plan) = session.end(setup, reply).await? else {
+    let Reply::Plan(plan) = asked(setup, fresh, Question::Scoped(scope)).await? else {
         return Err(Failure::bug("a plan was not answered by one"));
     };
     Ok(*plan)
+}
+
+/// Asks about the plan whoever holds the state, or this process.
+pub(super) async fn asked(
+    setup: &Setup,
+    fresh: Fresh,
+    question: Question,
+) -> Result<Reply, Failure> {
+    let mut session = Session::open(setup).await?;
+    let verified = match &mut session {
+        Session::Daemon(client) if fresh.refresh => {
+            client.request(&Request::Refresh).await.map(drop)
+        }
+        Session::Daemon(client) if fresh.verify => client.verify().await.map(drop),
+        Session::Own(own) if fresh.refresh => {
+            own.engine.look_at_everything().await?;
+            Ok(())
+        }
+        Session::Daemon(_) | Session::Own(_) => Ok(()),
+    };
+    let reply = match verified {
+        Ok(()) => session.ask(question).await,
+        Err(error) => Err(Failure::from(error)),
+    };
+    let reply = session.end(setup, reply).await?;
+    if let Reply::Unknown(names) = &reply {
+        return Err(specs::unknown(names));
+    }
+    Ok(reply)
 }
 
 /// Prints a plan.
@@ -65,29 +102,4 @@ pub(super) fn show(plan: &PlanView, out: Out) -> Result<(), Failure> {
 /// Exit code 3 if a step waits for a person.
 pub(super) fn stuck(plan: &PlanView) -> Exit {
     if plan.steps.iter().any(|step| step.stuck) { Exit::Stuck } else { Exit::Done }
-}
-
-/// The steps that these paths and targets choose; all of them where nothing is chosen.
-pub(super) fn only(
-    setup: &Setup,
-    mut plan: PlanView,
-    paths: &[PathBuf],
-    targets: &[Key],
-) -> PlanView {
-    if paths.is_empty() && targets.is_empty() {
-        return plan;
-    }
-    let places: Vec<PathBuf> = paths.iter().map(|path| below(&setup.root, path)).collect();
-    let targets: BTreeSet<(&str, &str, &str)> = targets
-        .iter()
-        .map(|key| (key.kind.as_str(), key.namespace.as_str(), key.name.as_str()))
-        .collect();
-    plan.steps.retain(|step| {
-        let file = step.file.as_deref().unwrap_or_default();
-        let inside = places.iter().any(|place| std::path::Path::new(file).starts_with(place));
-        inside
-            || targets.contains(&(step.kind.as_str(), step.namespace.as_str(), step.name.as_str()))
-    });
-    plan.totals = render::plan::totals(&plan.steps);
-    plan
 }

@@ -1,25 +1,33 @@
-//! Which resources paths and targets choose.
+//! Which resources paths and names choose.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::base::id::Key;
-use crate::model::desired::Desired;
+use super::args::Choice;
+use super::exit::Failure;
+use super::setup::Setup;
+use crate::engine::Unknown;
+use crate::model::scope::Scope;
 
-/// The resources that these paths and targets choose; `None` if nothing was chosen.
-pub(super) fn chosen(
-    desired: &Desired,
-    root: &Path,
-    paths: &[PathBuf],
-    targets: &[Key],
-) -> Option<BTreeSet<Key>> {
-    if paths.is_empty() && targets.is_empty() {
-        return None;
+/// What path arguments, `--target` and `--exclude` choose.
+pub(super) fn scope(setup: &Setup, paths: &[PathBuf], choice: &Choice) -> Scope {
+    let below = |path: &PathBuf| below(&setup.root, path).to_string_lossy().into_owned();
+    Scope {
+        paths: paths.iter().map(below).collect(),
+        target: choice.target.clone(),
+        exclude: choice.exclude.clone(),
     }
-    let places: Vec<PathBuf> = paths.iter().map(|path| below(root, path)).collect();
-    let within = |file: &str| places.iter().any(|place| Path::new(file).starts_with(place));
-    let named = desired.manifests.iter().filter(|(_, manifest)| within(&manifest.place.file));
-    Some(named.map(|(key, _)| key.clone()).chain(targets.iter().cloned()).collect())
+}
+
+/// Names were chosen that nothing has.
+pub(super) fn unknown(unknown: &[Unknown]) -> Failure {
+    let names: Vec<String> = unknown.iter().map(|one| one.key.short()).collect();
+    let what = format!("nothing is called {}", names.join(" or "));
+    let meant: Vec<&str> = unknown.iter().filter_map(|one| one.nearest.as_deref()).collect();
+    let help = match meant.as_slice() {
+        [] => "`reckon get` lists every resource".to_owned(),
+        meant => format!("did you mean {}?", meant.join(" or ")),
+    };
+    Failure::input("reckon::choice::unknown", what).help(help)
 }
 
 /// A path argument as manifests name their files: relative to the folder of the configuration.

@@ -13,6 +13,7 @@ mod act;
 mod again;
 mod approve;
 mod body;
+mod bounds;
 mod gate;
 mod guilty;
 mod limits;
@@ -26,6 +27,7 @@ mod plan_approval;
 mod question;
 mod read;
 mod resolve;
+mod saved;
 mod schedule;
 mod settle;
 mod shared;
@@ -57,9 +59,10 @@ pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Confidence, Evidence, IntentView, IntentsView, LookView, MoneyView, Overview, PlanView,
-    Question, RemadeView, Reply, ResourceView, SilentView, StepView, TrafficView,
+    Question, RemadeView, Reply, ResourceView, SilentView, StepView, TrafficView, Unknown, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
+pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
 pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 pub use sweep::Swept;
@@ -119,6 +122,7 @@ pub struct Engine {
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
     chosen: Option<BTreeSet<Key>>,
+    bounds: Option<bounds::Bounds>,
     waiters: Vec<oneshot::Sender<Reply>>,
     overviews: watch::Sender<Overview>,
     stopping: bool,
@@ -152,6 +156,7 @@ impl Engine {
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
             chosen: None,
+            bounds: None,
             waiters: Vec::new(),
             overviews: watch::Sender::default(),
             stopping: false,

@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 
 mod checksum;
 mod intents;
+mod scoped;
 mod traffic;
 mod views;
 
 use super::act::Acted;
 use super::plan_approval::{PlanAnswer, named};
 use super::resolve::Resolved;
+use super::saved::{SavedPlan, Saving};
 use super::shared::EngineError;
 use super::visit::Link;
 use super::{Engine, Unable};
@@ -19,9 +21,11 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::model::bound::{Approval, LiveBinding};
 use crate::model::plan::{Step, Verdict};
+use crate::model::scope::Scope;
 use crate::plan::World;
 
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
+pub use scoped::{Unknown, sums};
 pub use traffic::{SilentView, TrafficView};
 pub use views::{Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView};
 
@@ -39,6 +43,10 @@ pub enum Question {
     Intents,
     /// What would be done.
     Plan,
+    /// What would be done of what this chooses.
+    Scoped(Scope),
+    /// The same as a plan that can be kept in a file.
+    Save(Box<Saving>),
     /// Every live binding that waits for a person's approval.
     Approvals,
     /// Look at the whole tree again, and answer once only outside events remain.
@@ -59,6 +67,10 @@ pub enum Reply {
     Intents(IntentsView),
     /// The plan, with the files' coverage and problems.
     Plan(Box<PlanView>),
+    /// A plan that can be kept in a file.
+    Saved(Box<SavedPlan>),
+    /// Names that were chosen and that nothing has.
+    Unknown(Vec<Unknown>),
     /// Every live binding that waits for a person's approval.
     Approvals(Vec<LiveBinding>),
     /// What was written down; empty if nothing waited for just that.
@@ -86,6 +98,11 @@ impl Engine {
             Question::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
             Question::Intents => Reply::Intents(self.intents()?),
             Question::Plan => Reply::Plan(Box::new(self.plan_view())),
+            Question::Scoped(scope) => match self.plan_within(&scope) {
+                Ok(plan) => Reply::Plan(Box::new(plan)),
+                Err(unknown) => Reply::Unknown(unknown),
+            },
+            Question::Save(saving) => self.saved(*saving)?,
             Question::Approvals => Reply::Approvals(self.approvals()),
             Question::Settle => Reply::Settled,
         })
@@ -210,6 +227,7 @@ fn step_view(step: &Step) -> StepView {
         limit: None,
         replaces: step.replaces.clone(),
         problems: Vec::new(),
+        waits_for: scoped::waits(&step.reason),
     }
 }
 

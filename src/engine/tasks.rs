@@ -156,7 +156,10 @@ impl Engine {
         self.backoff.trying(key);
         match work {
             Work::Effect(effect) if !self.may_start(key, effect) => self.unpaced(key),
-            Work::Effect(effect) => self.start_effect(key, effect.clone()),
+            Work::Effect(effect) => {
+                self.count(key, effect)?;
+                self.start_effect(key, effect.clone());
+            }
             Work::Read(reading) => self.start_reading(reading.clone()),
             Work::Note(applied) => self.start_note(key, applied.clone()),
         }
@@ -308,6 +311,7 @@ impl Engine {
 
     /// Tries a resource again later, or leaves it alone after too many failures.
     pub(super) fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
+        self.uncount(&key);
         let shared = self.shared.clone();
         let failures = shared.random(|rng| self.backoff.fail(&key, least, rng));
         let most = shared.settings.failures_max.map(|most| unable.tries(most));

@@ -47,7 +47,8 @@ fn door() -> (Router, watch::Sender<bool>) {
             Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
         }
         Question::Intents => Reply::Intents(IntentsView::default()),
-        Question::Plan => Reply::Plan(Box::new(plan_view())),
+        Question::Plan | Question::Scoped(_) => Reply::Plan(Box::new(plan_view())),
+        Question::Save(_) => Reply::Unknown(Vec::new()),
         Question::Approvals => Reply::Approvals(Vec::new()),
         Question::Settle => Reply::Settled,
     });

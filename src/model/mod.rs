@@ -21,5 +21,7 @@ pub mod plan_approval;
 pub mod reason;
 pub mod record;
 pub mod retry;
+pub mod saved;
+pub mod scope;
 pub mod stake;
 pub mod unauthorised;

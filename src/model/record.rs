@@ -9,6 +9,7 @@ use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
+use crate::model::saved::PlanUse;
 use crate::model::unauthorised::Refused;
 
 /// The body of one journal record.
@@ -65,6 +66,8 @@ pub enum Record {
     PlanApproval(Box<PlanApproval>),
     /// The service takes the credentials of a merchant no more.
     Unauthorised(Box<Refused>),
+    /// A saved plan is used: `apply PLANFILE`.
+    PlanUsed(Box<PlanUse>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

@@ -10,6 +10,7 @@ pub mod plan;
 mod plan_approval;
 pub mod progress;
 pub mod resources;
+pub mod saved;
 mod sealed;
 mod traffic;
 mod words;

@@ -3,16 +3,19 @@
 mod count;
 mod markdown;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use owo_colors::Style;
 
 use super::words::{self, Paint, clean, counted, key, line, place, short, value};
-use crate::engine::{MoneyView, PlanView, StepView};
+use crate::engine::{PlanView, StepView};
 use crate::model::desired::Coverage;
 use crate::model::plan::{FieldChange, Verdict};
 
 pub use markdown::markdown;
+pub(super) use markdown::prose;
+
+pub use crate::engine::sums as totals;
 
 /// The word of the reason that names fields.
 const CANNOT_CHANGE: &str = "CannotChange";
@@ -41,23 +44,6 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     }
     line(&mut out, &paint.dim(&origin(plan)));
     out
-}
-
-/// What steps add up to: sums of money by currency, mode and meaning, in this order.
-pub fn totals(steps: &[StepView]) -> Vec<MoneyView> {
-    let mut sums = BTreeMap::new();
-    let done = steps.iter().filter(|step| step.verdict != Verdict::Blocked);
-    for money in done.flat_map(|step| &step.money) {
-        let sum = sums.entry((&money.currency, money.mode, &money.meaning)).or_insert(0_i64);
-        *sum = sum.saturating_add(money.amount);
-    }
-    let view = |((currency, mode, meaning), amount): ((&String, _, &String), _)| MoneyView {
-        currency: currency.clone(),
-        mode,
-        meaning: meaning.clone(),
-        amount,
-    };
-    sums.into_iter().map(view).collect()
 }
 
 /// One step with its place, its money and its fields.

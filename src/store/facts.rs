@@ -10,6 +10,7 @@ use crate::base::id::{IntentId, Key, PublicKey};
 use crate::model::intent::OpenIntent;
 use crate::model::observed::Observed;
 use crate::model::record::Binding;
+use crate::model::saved::PlanUse;
 use crate::store::index::{Batch, Index, IndexError};
 
 /// The version of the fold: an index made by another one is made again.
@@ -25,6 +26,7 @@ pub(super) const PUBLIC_KEYS: &[u8] = b"p/";
 pub(super) const COUNTED: &[u8] = b"s/";
 pub(super) const USUAL: &[u8] = b"u/";
 pub(super) const PLAN_APPROVALS: &[u8] = b"a/";
+pub(super) const PLANS: &[u8] = b"y/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
 pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
@@ -163,6 +165,11 @@ impl Facts {
         Ok(self.index.get(EMPTY_REMOTE)?.is_some())
     }
 
+    /// The use of the saved plan with this token, if it was used.
+    pub fn plan_used(&self, token: &str) -> Result<Option<PlanUse>, FactError> {
+        read(&*self.index, &Batch::new(), &plan_key(token))
+    }
+
     /// Whose state this is.
     pub fn binding(&self) -> Result<Option<Binding>, FactError> {
         read(&*self.index, &Batch::new(), BINDING)
@@ -196,6 +203,7 @@ impl Facts {
             COUNTED,
             USUAL,
             PLAN_APPROVALS,
+            PLANS,
         ] {
             for (key, value) in self.index.scan(prefix)? {
                 for part in [key, value] {
@@ -252,6 +260,11 @@ pub(super) fn orphan_key(id: IntentId) -> Vec<u8> {
 /// The entry of a public key that a merchant is bound to.
 pub(super) fn public_key_key(key: &PublicKey) -> Vec<u8> {
     [PUBLIC_KEYS, key.as_str().as_bytes()].concat()
+}
+
+/// The entry of a saved plan that was used.
+pub(super) fn plan_key(token: &str) -> Vec<u8> {
+    [PLANS, token.as_bytes()].concat()
 }
 
 /// The resource that an entry is about.

@@ -5,6 +5,7 @@
 //! and the process stops rather than go on from a state that cannot be.
 
 pub mod counted;
+mod plans;
 mod unauthorised;
 
 use std::sync::Arc;
@@ -62,6 +63,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Approval(approval) => fold.approval(approval),
         Record::PlanApproval(approval) => Ok(counted::approved(fold.batch, approval)?),
         Record::Unauthorised(refused) => Ok(unauthorised::fold(fold.index, fold.batch, refused)?),
+        Record::PlanUsed(used) => fold.plan_used(used),
     }
 }
 

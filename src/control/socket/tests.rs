@@ -24,6 +24,8 @@ async fn serve_at(below: &str) -> Served {
         | Question::Resource(_)
         | Question::Intents
         | Question::Plan
+        | Question::Scoped(_)
+        | Question::Save(_)
         | Question::Approvals
         | Question::Settle => Reply::Settled,
     });

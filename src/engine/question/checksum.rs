@@ -14,7 +14,7 @@ impl Engine {
     /// A keyed digest over every step that changes something: its resource, its verdict, the document that asks
     /// for it, the object that it meets and the money that it moves. It does not depend on the time of day,
     /// nor on steps that do nothing.
-    pub(super) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
+    pub(in crate::engine) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
         let changing = steps.filter(|step| wanted(step).changes());
         let about: Vec<Value> = changing.map(|step| self.essence(step)).collect();
         let key = &self.shared.settings.planning.digest_key;

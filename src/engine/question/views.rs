@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::traffic::TrafficView;
-use crate::base::id::Mode;
+use crate::base::id::{Key, Mode};
 use crate::model::desired::Coverage;
 use crate::model::issue::Problem;
 use crate::model::limit::Over;
@@ -178,6 +178,9 @@ pub struct StepView {
     /// What the service refused, each at the field that it means.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<Problem>,
+    /// What it needs and what is not ready.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub waits_for: Vec<Key>,
 }
 
 /// An amount of money and what happens to it.

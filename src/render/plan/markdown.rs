@@ -106,7 +106,7 @@ fn code(text: &str) -> String {
 
 /// Text with every sign of markup escaped. A name after `@` or a number after `#` is cut off by a
 /// space of no width: the sites that show comments look for them after the markup.
-fn prose(text: &str) -> String {
+pub(in crate::render) fn prose(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in clean(text).chars() {
         if c.is_ascii_punctuation() && !matches!(c, ',' | ';' | '\'' | '"' | '/' | '-' | '%') {

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::base::id::Mode;
+use crate::engine::MoneyView;
 use crate::model::plan::Reason;
 
 fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
@@ -20,6 +21,7 @@ fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
         limit: None,
         replaces: None,
         problems: Vec::new(),
+        waits_for: Vec::new(),
     }
 }
 

@@ -1,0 +1,70 @@
+//! `apply PLANFILE`: just the steps of a saved plan are done, once.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::args::ApplyArgs;
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::session::{Own, Session};
+use super::setup::Setup;
+use super::{apply, host, plan, plan_file, unfit};
+use crate::engine::SavedPlan;
+
+/// Runs the command.
+pub(super) async fn run(
+    setup: &Setup,
+    args: &ApplyArgs,
+    path: &Path,
+    out: Out,
+) -> Result<Exit, Failure> {
+    if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {
+        let what = format!("{} is a saved plan, which is applied alone and whole", path.display());
+        return Err(Failure::input("reckon::plan_file::whole", what)
+            .help("name what is to be done when the plan is made: plan --target … --out FILE"));
+    }
+    let (saved, file) = plan_file::read(path)?;
+    if !saved.changes() {
+        plan::show(&saved.plan, out)?;
+        out.note(&format!("{} is empty: nothing was done", saved.id));
+        return Ok(Exit::Done);
+    }
+    let loaded = apply::good(setup, args, out)?;
+    match Session::over(setup, loaded).await? {
+        Session::Daemon(_) => Err(beside()),
+        Session::Own(mut own) => {
+            let exit = alone(setup, args, (&saved, file), out, &mut own).await;
+            own.close(setup).await?;
+            exit
+        }
+    }
+}
+
+/// A daemon does whatever the files say, so that a plan bounds nothing beside it.
+fn beside() -> Failure {
+    let what = "the daemon holds the state and does by itself, at once, whatever the files say: a saved \
+                plan bounds nothing beside it, and none was applied";
+    Failure::environment("reckon::apply::daemon", what).help(
+        "`reckon plan` shows what the daemon has still to do; stop it to apply just a saved plan",
+    )
+}
+
+/// This process does the work.
+async fn alone(
+    setup: &Setup,
+    args: &ApplyArgs,
+    (saved, file): (&SavedPlan, Value),
+    out: Out,
+    own: &mut Own,
+) -> Result<Exit, Failure> {
+    setup.bind(&own.open, None).await?;
+    let engine = &mut own.engine;
+    engine.fits(saved, file)?.map_err(|why| unfit::failure(&why))?;
+    if !apply::agreed(&saved.plan, args, out)? {
+        out.note("nothing was done; the plan may still be applied");
+        return Ok(Exit::Done);
+    }
+    engine.use_plan(saved, host::actor()).await?;
+    apply::done(&saved.scope, out, engine).await
+}

@@ -1,0 +1,107 @@
+//! Saved plans as files: `plan --out FILE` and `plan show FILE`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::args::{Output, ShowArgs};
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::setup::Setup;
+use super::{git, plan};
+use crate::engine::{PlanView, Question, Reply, SavedPlan, Saving};
+use crate::model::scope::Scope;
+use crate::render;
+
+/// The greatest file, in bytes: a plan of a hundred thousand steps is smaller.
+const FILE_BYTES_MAX: u64 = 1 << 29;
+/// How the file begins.
+const BEGINS: &str = "{\n  \"saved_plan\":";
+
+/// Saves the plan of this scope; answers it.
+pub(super) async fn save(
+    setup: &Setup,
+    scope: Scope,
+    fresh: plan::Fresh,
+    path: &Path,
+    out: Out,
+) -> Result<PlanView, Failure> {
+    let saving = Saving { scope, dirty: git::is_dirty(&setup.specs) };
+    let reply = plan::asked(setup, fresh, Question::Save(Box::new(saving))).await?;
+    let Reply::Saved(saved) = reply else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    let text = render::json(&*saved);
+    write(path, &text).map_err(|error| {
+        let what = format!("write the plan to {}: {error}", path.display());
+        Failure::environment("reckon::plan_file::write", what)
+    })?;
+    let name = path.display();
+    out.note(&format!("saved as {name}: `reckon apply {name}` applies just this, once"));
+    Ok(saved.plan)
+}
+
+/// Writes a file that its owner alone can read; nobody ever sees half of it.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let fresh = fresh(path);
+    drop(fs::remove_file(&fresh));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n"));
+    let done = written.and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
+    if done.is_err() {
+        drop(fs::remove_file(&fresh));
+    }
+    done
+}
+
+/// What a file is called until it is whole.
+fn fresh(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Whether a path argument names a saved plan: a file that is no YAML, or that begins as one.
+pub(super) fn is_plan(path: &Path) -> bool {
+    let yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+    let begins = || {
+        let mut start = Vec::new();
+        let length = u64::try_from(BEGINS.len()).unwrap_or(u64::MAX);
+        let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut start));
+        read.is_ok() && start == BEGINS.as_bytes()
+    };
+    path.is_file() && (!yaml || begins())
+}
+
+/// Reads a saved plan, and the JSON that stands there.
+pub(super) fn read(path: &Path) -> Result<(SavedPlan, Value), Failure> {
+    let mut text = String::new();
+    let file =
+        File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
+    file.map_err(|error| {
+        let what = format!("read the plan {}: {error}", path.display());
+        Failure::input("reckon::plan_file::unreadable", what)
+    })?;
+    SavedPlan::read(&text).map_err(|error| {
+        let what = format!("{} is no saved plan, or is damaged: {error}", path.display());
+        Failure::input("reckon::plan_file::unreadable", what)
+            .help("`reckon plan --out FILE` saves one; a damaged one has to be made again")
+    })
+}
+
+/// Shows a saved plan; nothing but the file is looked at.
+pub(super) fn show(args: &ShowArgs, out: Out) -> Result<Exit, Failure> {
+    let (saved, _) = read(&args.file)?;
+    if out.form == Output::Markdown {
+        out.text(&render::saved::markdown(&saved))?;
+    } else {
+        let view = render::saved::view(&saved);
+        out.result(&view, || render::saved::text(&saved, out.color))?;
+    }
+    let pending = args.detailed_exitcode && saved.changes();
+    Ok(if pending { Exit::Pending } else { Exit::Done })
+}

@@ -1,0 +1,117 @@
+//! Why a saved plan is not applied, for people and programs.
+
+use super::exit::Failure;
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::engine::{Moved, SAVED_PLAN, Unfit, UsedBefore};
+use crate::model::issue::{Problem, Severity};
+
+/// So many things that moved, and names, are told.
+const TOLD_MAX: usize = 20;
+/// What to do about a plan that cannot be applied any more.
+const ANEW: &str = "make a new plan: `reckon plan --out FILE`";
+
+/// The failure of an apply.
+pub(super) fn failure(unfit: &Unfit) -> Failure {
+    match unfit {
+        Unfit::Form(version) => Failure::input(
+            "reckon::plan_file::form",
+            format!("the plan is of form {version}, and this program reads form {SAVED_PLAN}"),
+        )
+        .help("apply it with the program that made it, or make a new plan"),
+        Unfit::Partner(partner) => Failure::environment(
+            "reckon::plan_file::partner",
+            format!("the plan was made for the partner {partner:?}"),
+        )
+        .help("apply it with the configuration that it was made with"),
+        Unfit::State => Failure::environment(
+            "reckon::plan_file::other_state",
+            "the plan was made by another state than this one",
+        )
+        .help("apply it over the state that made it, or make a new plan over this one"),
+        Unfit::Edited => Failure::input(
+            "reckon::plan_file::edited",
+            "the plan is not as it was saved: its seal does not fit what it says",
+        )
+        .help(ANEW),
+        Unfit::Epoch { plan, state } => Failure::environment(
+            "reckon::plan_file::epoch",
+            format!("the state was restored since: the plan is of epoch {plan}, the state of {state}"),
+        )
+        .help(ANEW),
+        Unfit::Ahead { plan, state } => Failure::environment(
+            "reckon::plan_file::ahead",
+            format!("the state ends at record {state} and the plan was made at {plan}: the state is an older copy"),
+        )
+        .help("use the state that made the plan, or `reckon store restore`"),
+        Unfit::Used(used) => self::used(used),
+        Unfit::Stale(moved) => stale(moved),
+    }
+}
+
+/// It was used, and what became of it.
+fn used(used: &UsedBefore) -> Failure {
+    let UsedBefore { plan, actor, at, done, open, left } = used;
+    let steps = done.len().saturating_add(open.len()).saturating_add(left.len());
+    let mut parts = vec![format!(
+        "{plan} was applied at {} by {actor}, and a plan is applied once; of its {steps} steps {} {} done",
+        timestamp(at),
+        done.len(),
+        if done.len() == 1 { "is" } else { "are" },
+    )];
+    let others = [(open, "under way or in doubt"), (left, "not done")];
+    let others = others.iter().filter(|(list, _)| !list.is_empty());
+    parts.extend(others.map(|(list, what)| format!("{} {what} ({})", list.len(), names(list))));
+    let help = if open.is_empty() && left.is_empty() {
+        "nothing is left of it to do; other changes need a new plan"
+    } else {
+        "make a new plan of what is left: `reckon plan --out FILE`; `reckon intents` shows what is not settled"
+    };
+    Failure::input("reckon::plan_file::used", parts.join(", ")).help(help)
+}
+
+/// It rests on what is not so any more.
+fn stale(moved: &[Moved]) -> Failure {
+    let said = |one: &Moved| format!("{}{}: {}", place(one), one.key.short(), one.what);
+    let mut lines = vec!["the plan is not up to date; since it was made".to_owned()];
+    lines.extend(moved.iter().take(TOLD_MAX).map(said));
+    let more = moved.len().saturating_sub(TOLD_MAX);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    let message = lines.join("\n  ");
+    let mut failure = Failure::input("reckon::plan_file::stale", message).help(ANEW);
+    failure.problems = moved.iter().map(problem).collect();
+    failure
+}
+
+/// `specs/acme.yaml:14 `, as far as it is known.
+fn place(moved: &Moved) -> String {
+    match (&moved.file, moved.line) {
+        (Some(file), Some(line)) => format!("{file}:{line} "),
+        (Some(file), None) => format!("{file} "),
+        (None, _) => String::new(),
+    }
+}
+
+/// The same for programs.
+fn problem(moved: &Moved) -> Problem {
+    Problem {
+        file: moved.file.clone().unwrap_or_default(),
+        line: moved.line.unwrap_or(1),
+        column: 1,
+        length: 1,
+        code: "reckon::plan_file::moved".to_owned(),
+        severity: Severity::Error,
+        message: format!("{}: {}", moved.key.short(), moved.what),
+        help: ANEW.to_owned(),
+        related: Vec::new(),
+    }
+}
+
+/// The first names, and how many more.
+fn names(keys: &[Key]) -> String {
+    let shown: Vec<String> = keys.iter().take(TOLD_MAX).map(Key::short).collect();
+    match keys.len().saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

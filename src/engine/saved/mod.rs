@@ -1,0 +1,220 @@
+//! A plan that is kept in a file and applied once.
+//!
+//! Promises: it holds no secret, and of private values only what `plan` shows; it is sealed with the state's
+//! key, so that no other state takes it, and none that was edited. Its token is used up in the journal before
+//! the first call, so that it is applied once, whatever happens then. What changed since it was made is told
+//! by name (`stale.rs`); a journal that moved for other reasons does not matter.
+
+mod stale;
+mod used;
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Engine;
+use super::question::{MoneyView, PlanView, Reply, StepView};
+use super::shared::EngineError;
+use crate::base::hash::{Digest, canonical, keyed};
+use crate::base::id::Key;
+use crate::model::plan::Verdict;
+use crate::model::scope::Scope;
+use crate::plan::World;
+
+pub use stale::Moved;
+pub use used::{Unfit, UsedBefore};
+
+/// The version of the form.
+pub const SAVED_PLAN: u32 = 1;
+
+/// Labels of keyed digests: of the whole, of the state that made it, of documents and of facts.
+const SEAL: &str = "saved-plan";
+const STATE: &str = "saved-plan-state";
+const DOCUMENT: &str = "saved-plan-document";
+const FACT: &str = "saved-plan-fact";
+
+/// Random bytes of a token.
+const TOKEN_BYTES: usize = 16;
+/// Characters of the token's digest that name the plan.
+const NAME_LENGTH: usize = 12;
+
+/// What is to be saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saving {
+    /// The steps that are chosen.
+    pub scope: Scope,
+    /// Whether the tree holds what is not in its commit, where there is one.
+    pub dirty: Option<bool>,
+}
+
+/// A plan in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedPlan {
+    /// The version of this form: [`SAVED_PLAN`]. The first field of the file.
+    pub saved_plan: u32,
+    /// Its name, for people and the journal.
+    pub id: String,
+    /// What its one use takes away.
+    pub token: String,
+    /// When it was made.
+    pub made_at: DateTime<Utc>,
+    /// The version of the program that made it.
+    pub program: String,
+    /// Which state made it: a keyed digest that says nothing else.
+    pub state: Digest,
+    /// `partner.name`.
+    pub partner: String,
+    /// The epoch of the state: every restore opens a new one.
+    pub epoch: u32,
+    /// Whether the tree held what was not in its commit.
+    pub dirty: Option<bool>,
+    /// What was chosen.
+    pub scope: Scope,
+    /// What its steps rest on.
+    pub steps: Vec<SavedStep>,
+    /// The plan, with its journal position, head, commit and checksum.
+    pub plan: PlanView,
+    /// A keyed digest over all of the above.
+    pub seal: Digest,
+}
+
+/// A step that changes something, and what it was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedStep {
+    /// The resource.
+    pub key: Key,
+    /// What is done.
+    pub verdict: Verdict,
+    /// The file of its document.
+    pub file: Option<String>,
+    /// The line of its document.
+    pub line: Option<usize>,
+    /// A keyed digest of its document; none where that is gone.
+    pub document: Option<Digest>,
+    /// What was known of it: a keyed digest for each fact.
+    pub observed: BTreeMap<String, String>,
+    /// The money that it moves.
+    pub money: Vec<MoneyView>,
+}
+
+impl SavedPlan {
+    /// Reads the text of a file. Errors: it is no saved plan, or one that this program cannot read.
+    pub fn read(text: &str) -> Result<(Self, Value), serde_json::Error> {
+        let value: Value = serde_json::from_str(text)?;
+        Ok((Self::deserialize(&value)?, value))
+    }
+
+    /// Whether it would change something.
+    pub fn changes(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// The digest that seals it under this key. A plan that was read is digested as it stands in its file
+    /// ([`Self::seal_of`]), so that nothing in there goes unseen.
+    fn sealed(&self, key: &[u8; 32]) -> Digest {
+        Self::seal_of(serde_json::to_value(self).unwrap_or_default(), key)
+    }
+
+    /// The digest that would seal the plan in this JSON value.
+    pub fn seal_of(mut value: Value, key: &[u8; 32]) -> Digest {
+        if let Some(fields) = value.as_object_mut() {
+            fields.remove("seal");
+        }
+        keyed(key, SEAL, &canonical(&value))
+    }
+}
+
+impl Engine {
+    /// The plan as one that can be kept in a file, or the names in it that nothing has.
+    pub(super) fn saved(&self, saving: Saving) -> Result<Reply, EngineError> {
+        let plan = match self.plan_within(&saving.scope) {
+            Ok(plan) => plan,
+            Err(unknown) => return Ok(Reply::Unknown(unknown)),
+        };
+        let key = self.digest_key();
+        let token = self.token();
+        let epoch = self.shared.facts.binding()?.map_or(0, |binding| binding.epoch);
+        let name: String =
+            keyed(key, STATE, token.as_bytes()).to_string().chars().take(NAME_LENGTH).collect();
+        let mut saved = SavedPlan {
+            saved_plan: SAVED_PLAN,
+            id: format!("plan-{name}"),
+            token,
+            made_at: self.shared.now(),
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            state: keyed(key, STATE, &[]),
+            partner: self.shared.settings.planning.partner.clone(),
+            epoch,
+            dirty: saving.dirty,
+            scope: saving.scope,
+            steps: self.saved_steps(&plan),
+            plan,
+            seal: Digest::ZERO,
+        };
+        saved.seal = saved.sealed(key);
+        Ok(Reply::Saved(Box::new(saved)))
+    }
+
+    /// The steps of a plan that change something, and what they rest on.
+    fn saved_steps(&self, plan: &PlanView) -> Vec<SavedStep> {
+        let changing = plan.steps.iter().filter(|step| step.verdict.changes());
+        changing.filter_map(|step| Some(self.saved_step(step.key()?, step))).collect()
+    }
+
+    fn saved_step(&self, key: Key, step: &StepView) -> SavedStep {
+        SavedStep {
+            verdict: step.verdict,
+            file: step.file.clone(),
+            line: step.line,
+            document: self.document(&key),
+            observed: self.known_of(&key),
+            money: step.money.clone(),
+            key,
+        }
+    }
+
+    /// A keyed digest of a resource's document.
+    fn document(&self, key: &Key) -> Option<Digest> {
+        let manifest = self.world.desired().manifests.get(key)?;
+        Some(keyed(self.digest_key(), DOCUMENT, manifest.digest.as_bytes()))
+    }
+
+    /// A keyed digest of each fact that is known of a resource. When it was learnt does not matter.
+    fn known_of(&self, key: &Key) -> BTreeMap<String, String> {
+        let digest = |value: &Value| keyed(self.digest_key(), FACT, &canonical(value)).short();
+        let mut known = BTreeMap::new();
+        let mut note = |name: &str, value: Value| {
+            if !value.is_null() {
+                known.insert(name.to_owned(), digest(&value));
+            }
+        };
+        if let Some(open) = self.world.open(key) {
+            note("an effect under way", Value::from(open.intent.id.to_string()));
+        }
+        let Some(observed) = self.world.observed(key) else { return known };
+        note("its id", observed.remote_id.as_ref().map(ToString::to_string).into());
+        note("whether it exists", observed.exists.into());
+        let applied = observed.applied.as_ref();
+        let applied = applied.map(|applied| format!("{} {}", applied.digest, applied.generation));
+        note("what was put on the service", applied.into());
+        note("a refusal", observed.refusal.as_ref().map(|one| one.digest.to_string()).into());
+        note("a hold", observed.held.as_ref().map(|held| held.reason.clone()).into());
+        for (name, value) in observed.facts.as_object().into_iter().flatten() {
+            note(name, value.clone());
+        }
+        known
+    }
+
+    /// What a plan's one use takes away.
+    fn token(&self) -> String {
+        let mut bytes = [0_u8; TOKEN_BYTES];
+        self.shared.random(|rng| rand_core::Rng::fill_bytes(rng, &mut bytes));
+        data_encoding::BASE32_NOPAD.encode(&bytes).to_ascii_lowercase()
+    }
+
+    fn digest_key(&self) -> &[u8; 32] {
+        &self.shared.settings.planning.digest_key
+    }
+}

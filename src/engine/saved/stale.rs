@@ -1,0 +1,104 @@
+//! What changed since a plan was saved, by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{SavedPlan, SavedStep};
+use crate::base::id::Key;
+use crate::engine::Engine;
+use crate::engine::question::{PlanView, StepView, Unknown};
+use crate::model::plan::Verdict;
+
+/// One thing that is not as it was when a plan was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// The resource.
+    pub key: Key,
+    /// The file of its document, now or then.
+    pub file: Option<String>,
+    /// The line of its document.
+    pub line: Option<usize>,
+    /// What moved, in a sentence.
+    pub what: String,
+}
+
+impl Engine {
+    /// Everything that a saved plan rests on and that is not as it was. None: it may be applied.
+    pub(super) fn moved(&self, saved: &SavedPlan) -> Vec<Moved> {
+        let now = match self.plan_within(&saved.scope) {
+            Ok(plan) => plan,
+            Err(unknown) => return unknown.into_iter().map(gone).collect(),
+        };
+        let now: BTreeMap<Key, &StepView> = changing(&now).collect();
+        let then: BTreeSet<&Key> = saved.steps.iter().map(|step| &step.key).collect();
+        let new = now.iter().filter(|(key, _)| !then.contains(key));
+        let steps = saved.steps.iter();
+        let moved = steps.filter_map(|step| self.moved_step(step, now.get(&step.key).copied()));
+        moved.chain(new.map(|(key, step)| appeared(key, step))).collect()
+    }
+
+    /// What moved of one step: its document, what is known of it, or else what would be done.
+    fn moved_step(&self, then: &SavedStep, now: Option<&StepView>) -> Option<Moved> {
+        let said = |what: String| {
+            let place = self.planner.step(&then.key).and_then(|step| step.place.clone());
+            let (file, line) = place.map_or((then.file.clone(), then.line), |(file, line)| {
+                (Some(file.to_string()), Some(line))
+            });
+            Some(Moved { key: then.key.clone(), file, line, what })
+        };
+        let (before, after) = (then.document, self.document(&then.key));
+        match (before, after) {
+            (Some(before), Some(after)) if before != after => {
+                return said("its document changed".to_owned());
+            }
+            (Some(_), None) => return said("its document is gone or broken".to_owned()),
+            (None, Some(_)) => return said("it has a document again".to_owned()),
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+        let differing = differing(&then.observed, &self.known_of(&then.key));
+        if !differing.is_empty() {
+            let facts = differing.join(", ");
+            return said(format!("what is known of it changed: {facts}"));
+        }
+        let Some(now) = now else {
+            let now = self.planner.step(&then.key).map(|step| step.reason.to_string());
+            let why = now.unwrap_or_else(|| "nothing speaks of it".to_owned());
+            return said(format!("nothing would be done about it any more: {why}"));
+        };
+        if now.verdict != then.verdict {
+            return said(format!("to {} is now to {}", word(then.verdict), word(now.verdict)));
+        }
+        (now.money != then.money).then(|| said("it moves other money".to_owned())).flatten()
+    }
+}
+
+/// The steps of a plan that change something.
+fn changing(plan: &PlanView) -> impl Iterator<Item = (Key, &StepView)> {
+    let changing = plan.steps.iter().filter(|step| step.verdict.changes());
+    changing.filter_map(|step| Some((step.key()?, step)))
+}
+
+/// A step that the plan does not have.
+fn appeared(key: &Key, step: &StepView) -> Moved {
+    let (file, line) = (step.file.clone(), step.line);
+    let what = format!("a new step: to {} ({})", word(step.verdict), step.message);
+    Moved { key: key.clone(), file, line, what }
+}
+
+/// A name that the plan was made for.
+fn gone(unknown: Unknown) -> Moved {
+    let what = "the plan was made for it, and nothing has this name any more".to_owned();
+    Moved { key: unknown.key, file: None, line: None, what }
+}
+
+/// The names whose digests differ.
+fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    names.into_iter().filter(|name| then.get(*name) != now.get(*name)).cloned().collect()
+}
+
+/// What a step does, after "to".
+fn word(verdict: Verdict) -> String {
+    format!("{verdict:?}").to_lowercase()
+}

@@ -1,0 +1,130 @@
+//! Whether a saved plan may be applied, and its one use.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::stale::Moved;
+use super::{SAVED_PLAN, STATE, SavedPlan};
+use crate::base::hash::keyed;
+use crate::base::id::Key;
+use crate::engine::Engine;
+use crate::engine::shared::EngineError;
+use crate::model::record::Record;
+use crate::model::saved::PlanUse;
+use crate::plan::World;
+
+/// Why a saved plan is not applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// Another program made it, in a form of this version.
+    Form(u32),
+    /// It is for another partner.
+    Partner(String),
+    /// Another state made it.
+    State,
+    /// It is not as it was saved.
+    Edited,
+    /// The state was restored since.
+    Epoch {
+        /// The plan's epoch.
+        plan: u32,
+        /// The state's epoch.
+        state: u32,
+    },
+    /// The state has not come as far as the plan: it is an older copy.
+    Ahead {
+        /// The plan's journal position.
+        plan: u64,
+        /// The state's.
+        state: u64,
+    },
+    /// It was used.
+    Used(Box<UsedBefore>),
+    /// It rests on what is not so any more.
+    Stale(Vec<Moved>),
+}
+
+/// A use of a plan, and what became of its steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedBefore {
+    /// The plan's id.
+    pub plan: String,
+    /// Who applied it.
+    pub actor: String,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// The steps with nothing left to do.
+    pub done: Vec<Key>,
+    /// The steps with an effect that is not settled.
+    pub open: Vec<Key>,
+    /// The steps that were not done.
+    pub left: Vec<Key>,
+}
+
+impl Engine {
+    /// Whether a saved plan, read from this JSON value, may be applied now.
+    pub fn fits(&self, saved: &SavedPlan, file: Value) -> Result<Result<(), Unfit>, EngineError> {
+        let binding = self.shared.facts.binding()?;
+        let epoch = binding.map_or(0, |binding| binding.epoch);
+        let head = self.shared.writer.head();
+        let partner = &self.shared.settings.planning.partner;
+        let plan = &saved.plan;
+        let same_head = data_encoding::HEXLOWER.encode(&head.hash) == plan.head;
+        let unfit = if saved.saved_plan != SAVED_PLAN {
+            Unfit::Form(saved.saved_plan)
+        } else if saved.partner != *partner {
+            Unfit::Partner(saved.partner.clone())
+        } else if saved.state != keyed(self.digest_key(), STATE, &[]) {
+            Unfit::State
+        } else if !SavedPlan::seal_of(file, self.digest_key()).proves(&saved.seal) {
+            Unfit::Edited
+        } else if saved.epoch != epoch {
+            Unfit::Epoch { plan: saved.epoch, state: epoch }
+        } else if plan.position > head.sequence {
+            Unfit::Ahead { plan: plan.position, state: head.sequence }
+        } else if plan.position == head.sequence && !same_head {
+            Unfit::State
+        } else if let Some(used) = self.shared.facts.plan_used(&saved.token)? {
+            Unfit::Used(Box::new(self.used_before(saved, used)))
+        } else {
+            let moved = self.moved(saved);
+            return Ok(if moved.is_empty() { Ok(()) } else { Err(Unfit::Stale(moved)) });
+        };
+        Ok(Err(unfit))
+    }
+
+    /// What became of the steps of a plan that was used.
+    fn used_before(&self, saved: &SavedPlan, used: PlanUse) -> UsedBefore {
+        let PlanUse { plan, token: _, checksum: _, actor, at } = used;
+        let mut before =
+            UsedBefore { plan, actor, at, done: Vec::new(), open: Vec::new(), left: Vec::new() };
+        for step in &saved.steps {
+            let now = self.planner.step(&step.key);
+            let is_left = now.is_some_and(|now| now.verdict.changes() || !now.ready);
+            let list = if self.world.open(&step.key).is_some() {
+                &mut before.open
+            } else if is_left {
+                &mut before.left
+            } else {
+                &mut before.done
+            };
+            list.push(step.key.clone());
+        }
+        before
+    }
+
+    /// Uses a plan up: from then on it is never applied again. It is on disk when this returns. Only its
+    /// steps are done after that.
+    pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> Result<(), EngineError> {
+        let used = PlanUse {
+            plan: saved.id.clone(),
+            token: saved.token.clone(),
+            checksum: saved.plan.checksum.clone(),
+            actor,
+            at: self.shared.now(),
+        };
+        self.shared.write(Vec::new(), vec![Record::PlanUsed(Box::new(used))]).await?;
+        self.choose(saved.steps.iter().map(|step| step.key.clone()).collect());
+        Ok(())
+    }
+}

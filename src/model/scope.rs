@@ -1,0 +1,66 @@
+//! Which steps a command shows and does: those in some files, those of some names, and those of no others.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::Key;
+
+/// What path arguments, `--target` and `--exclude` choose. The whole tree is read whatever it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scope {
+    /// Files and folders, relative to the folder of `reckon.yaml`.
+    pub paths: Vec<String>,
+    /// Resources that are chosen by name.
+    pub target: Vec<Key>,
+    /// Resources that are left out, whatever chose them.
+    pub exclude: Vec<Key>,
+}
+
+impl Scope {
+    /// Whether everything is chosen.
+    pub fn is_whole(&self) -> bool {
+        let Self { paths, target, exclude } = self;
+        paths.is_empty() && target.is_empty() && exclude.is_empty()
+    }
+
+    /// Whether it chooses this resource, whose document stands in this file.
+    pub fn takes(&self, key: &Key, file: Option<&str>) -> bool {
+        let Self { paths, target, exclude } = self;
+        if exclude.contains(key) {
+            return false;
+        }
+        let file = Path::new(file.unwrap_or_default());
+        let everything = paths.is_empty() && target.is_empty();
+        everything || target.contains(key) || paths.iter().any(|path| file.starts_with(path))
+    }
+
+    /// Every resource that it names.
+    pub fn names(&self) -> impl Iterator<Item = &Key> {
+        self.target.iter().chain(&self.exclude)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_left_out_whatever_chose_it() {
+        let keys = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
+        let scope = |paths: &[&str], target: &[&str], exclude: &[&str]| Scope {
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            target: keys(target),
+            exclude: keys(exclude),
+        };
+        let jane: Key = "Contact/jane".parse().unwrap();
+        let takes = |scope: &Scope| scope.takes(&jane, Some("specs/team/jane.yaml"));
+        assert!(Scope::default().is_whole() && takes(&Scope::default()));
+        assert!(takes(&scope(&["specs/team"], &[], &[])));
+        assert!(!takes(&scope(&["specs/te"], &[], &[])), "a folder is no prefix of a text");
+        assert!(takes(&scope(&["specs/other"], &["Contact/jane"], &[])));
+        assert!(!takes(&scope(&[], &["Contact/june"], &[])));
+        assert!(!takes(&scope(&["specs"], &["Contact/jane"], &["Contact/jane"])));
+        assert!(takes(&scope(&[], &[], &["Contact/june"])));
+    }
+}

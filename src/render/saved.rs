@@ -1,0 +1,93 @@
+//! A saved plan for people and programs: what it is, and then the plan. Its token stays in the file.
+
+use serde::Serialize;
+
+use super::plan;
+use super::words::{clean, line, short};
+use crate::base::clock::timestamp;
+use crate::engine::{PlanView, SavedPlan};
+use crate::model::scope::Scope;
+
+/// What programs get.
+#[derive(Debug, Serialize)]
+pub struct SavedView<'a> {
+    version: u32,
+    id: &'a str,
+    made_at: String,
+    program: &'a str,
+    partner: &'a str,
+    epoch: u32,
+    dirty: Option<bool>,
+    scope: &'a Scope,
+    /// Whether it would change something.
+    changes: bool,
+    plan: &'a PlanView,
+}
+
+/// A saved plan for programs.
+pub fn view(saved: &SavedPlan) -> SavedView<'_> {
+    SavedView {
+        version: 1,
+        id: &saved.id,
+        made_at: timestamp(&saved.made_at),
+        program: &saved.program,
+        partner: &saved.partner,
+        epoch: saved.epoch,
+        dirty: saved.dirty,
+        scope: &saved.scope,
+        changes: saved.changes(),
+        plan: &saved.plan,
+    }
+}
+
+/// A saved plan as text.
+pub fn text(saved: &SavedPlan, color: bool) -> String {
+    let mut out = String::new();
+    for about in about(saved) {
+        line(&mut out, &about);
+    }
+    out.push('\n');
+    out.push_str(&plan::text(&saved.plan, color));
+    out
+}
+
+/// A saved plan as markdown.
+pub fn markdown(saved: &SavedPlan) -> String {
+    let about: Vec<String> = about(saved).iter().map(|line| plan::prose(line)).collect();
+    format!("{}\n\n{}", about.join("  \n"), plan::markdown(&saved.plan))
+}
+
+/// What it is, line by line.
+fn about(saved: &SavedPlan) -> Vec<String> {
+    let SavedPlan { id, made_at, program, partner, dirty, scope, plan, .. } = saved;
+    let made = timestamp(made_at);
+    let mut lines = vec![format!(
+        "Saved plan {}, made {made} by reckon {} for partner {}",
+        clean(id),
+        clean(program),
+        clean(partner)
+    )];
+    if *dirty == Some(true) {
+        let commit = plan.commit.as_deref().map_or_else(|| "any commit".to_owned(), short);
+        lines.push(format!("The files held changes that are not in {commit}"));
+    }
+    if !scope.is_whole() {
+        lines.push(format!("Chosen: {}", chosen(scope)));
+    }
+    lines.push(if saved.changes() {
+        "It changes something; `reckon apply FILE` says whether it still may, and does it once"
+            .to_owned()
+    } else {
+        "It is empty: nothing would change".to_owned()
+    });
+    lines
+}
+
+/// What was chosen, as it was said.
+fn chosen(scope: &Scope) -> String {
+    let Scope { paths, target, exclude } = scope;
+    let paths = paths.iter().map(|path| clean(path));
+    let target = target.iter().map(|key| format!("--target {}", key.short()));
+    let exclude = exclude.iter().map(|key| format!("--exclude {}", key.short()));
+    paths.chain(target).chain(exclude).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,49 @@
+//! Saved plans that were used.
+
+use super::{FoldError, Folding};
+use crate::model::saved::PlanUse;
+use crate::store::facts::{plan_key, write};
+
+impl Folding<'_> {
+    /// A saved plan is used. Law 5: its token is used up by that.
+    pub(super) fn plan_used(&mut self, used: &PlanUse) -> Result<(), FoldError> {
+        let key = plan_key(&used.token);
+        if let Some(before) = self.read::<PlanUse>(&key)? {
+            let detail = format!("{} is used again, first at {}", used.plan, before.at);
+            return Err(FoldError::Law { law: 5, detail });
+        }
+        Ok(write(self.batch, &key, used)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::record::Record;
+    use crate::model::saved::PlanUse;
+    use crate::store::facts::Facts;
+    use crate::store::fold::{FoldError, fold};
+    use crate::store::index::{Batch, Index, MemoryIndex};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_plan_is_used_once_and_every_rebuilt_index_knows_it() {
+        let used = PlanUse {
+            plan: "plan-1".to_owned(),
+            token: "t".to_owned(),
+            checksum: "c".to_owned(),
+            actor: "uid 7".to_owned(),
+            at: "2026-11-21T12:00:00Z".parse().unwrap(),
+        };
+        let record = Record::PlanUsed(Box::new(used.clone()));
+        let (index, mut batch) = (Arc::new(MemoryIndex::new()), Batch::new());
+        fold(&*index, &mut batch, &record).unwrap();
+        let again = fold(&*index, &mut batch, &record);
+        assert!(matches!(again, Err(FoldError::Law { law: 5, .. })), "{again:?}");
+        let facts = Facts::new(index.clone());
+        let before = facts.digest().unwrap();
+        index.apply(batch).unwrap();
+        assert_eq!(facts.plan_used("t").unwrap(), Some(used));
+        assert_eq!(facts.plan_used("other").unwrap(), None);
+        assert_ne!(facts.digest().unwrap(), before, "it is part of the state");
+    }
+}
