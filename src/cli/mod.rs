@@ -1,5 +1,6 @@
 //! The command line door: it reads arguments and environment, puts the parts together, and prints.
 
+mod against;
 mod apply;
 mod apply_saved;
 mod approve;
@@ -13,6 +14,7 @@ mod explain;
 mod gateway;
 mod get;
 mod git;
+mod git_tree;
 mod host;
 mod init;
 mod intents;

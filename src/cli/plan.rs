@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::{Session, daemon};
 use super::setup::Setup;
-use super::{plan_file, specs, validate};
+use super::{against, plan_file, specs, validate};
 use crate::control::Request;
 use crate::engine::{PlanView, Question, Reply};
 use crate::model::scope::Scope;
@@ -19,6 +19,9 @@ pub(super) async fn run(cli: &Cli, args: &PlanArgs, out: Out) -> Result<Exit, Fa
         return plan_file::show(show, out);
     }
     let setup = &Setup::load(cli)?;
+    if let Some(range) = &args.against {
+        return against::run(setup, args, range, out);
+    }
     let scope = specs::scope(setup, &args.paths.paths, &args.choice);
     let fresh = Fresh { verify: args.verify, refresh: args.refresh };
     let plan = match &args.out {

@@ -15,7 +15,7 @@ use crate::config::{Config, FILE_NAME, ProcessEnv};
 use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 use crate::http::Outside;
 use crate::kinds::CheckCx;
-use crate::kinds::files::Stamp;
+use crate::kinds::files::{Files, Stamp};
 use crate::kinds::register::KINDS;
 use crate::model::record::Binding;
 use crate::plan;
@@ -77,6 +77,27 @@ impl Setup {
         let prefix = super::specs::below(&self.root, &self.specs);
         let cx = ReadCx { kinds: KINDS, check: self.check.clone() };
         Loader::new(&self.specs, &prefix.to_string_lossy(), cx)
+    }
+
+    /// A loader of the same tree as it was at another time, kept in this folder. `files`: what it may attach,
+    /// where that is not what the present one may.
+    pub(super) fn loader_of(
+        &self,
+        specs: &Path,
+        revision: &str,
+        files: Option<Arc<dyn Files>>,
+    ) -> Loader {
+        let prefix = super::specs::below(&self.root, &self.specs);
+        let mut check = self.check.clone();
+        check.files = files.or(check.files);
+        let cx = ReadCx { kinds: KINDS, check };
+        Loader::new(specs, &format!("{revision}:{}", prefix.to_string_lossy()), cx)
+    }
+
+    /// The folder of files that specs may attach.
+    pub(super) fn attachments_path(&self) -> Result<Option<PathBuf>, Failure> {
+        let folder = self.config.secrets.attachments.as_ref();
+        Ok(folder.map(|folder| folder.get(&ProcessEnv)).transpose()?)
     }
 
     /// Why live merchants are refused, if they are. Live money moves only under a configuration
@@ -260,9 +281,7 @@ impl Setup {
 
     /// The folder of files that specs may attach.
     fn attachments(&self) -> Result<Option<AttachmentFolder>, Failure> {
-        let folder = self.config.secrets.attachments.as_ref();
-        let folder = folder.map(|folder| folder.get(&ProcessEnv)).transpose()?;
-        Ok(folder.map(AttachmentFolder::new))
+        Ok(self.attachments_path()?.map(AttachmentFolder::new))
     }
 
     /// The client towards the service.

@@ -58,8 +58,9 @@ pub use approve::Approving;
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
-    Confidence, Evidence, IntentView, IntentsView, LookView, MoneyView, Overview, PlanView,
-    Question, RemadeView, Reply, ResourceView, SilentView, StepView, TrafficView, Unknown, sums,
+    Against, Compared, Confidence, Evidence, IntentView, IntentsView, LookView, MoneyView,
+    Overview, PlanView, Question, RemadeView, Reply, ResourceView, SilentView, StepView,
+    TrafficView, Unknown, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod against;
 mod checksum;
 mod intents;
 mod scoped;
@@ -24,10 +25,13 @@ use crate::model::plan::{Step, Verdict};
 use crate::model::scope::Scope;
 use crate::plan::World;
 
+pub use against::Compared;
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use scoped::{Unknown, sums};
 pub use traffic::{SilentView, TrafficView};
-pub use views::{Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView};
+pub use views::{
+    Against, Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView,
+};
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +157,7 @@ impl Engine {
             checksum: checksum.clone(),
             looked_at: self.looks(),
             totals: totals.collect(),
+            against: None,
             resources: plan.steps.len(),
             steps: plan.steps.iter().filter(|step| !settled(step)).map(told).collect(),
             problems: self.world.problems(),

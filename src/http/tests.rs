@@ -31,6 +31,7 @@ fn plan_view() -> PlanView {
         commit: None,
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),
+        against: None,
         resources: 0,
         steps: Vec::new(),
         totals: Vec::new(),

@@ -5,6 +5,7 @@
 //! struct. There is no second `match` on kinds anywhere in the crate.
 
 pub mod amount;
+pub mod as_said;
 pub mod contact;
 pub mod deposit;
 pub mod diff;
@@ -210,6 +211,11 @@ pub trait Kind: Shape {
     /// How an object of this spec is read back; `None`: the service shows it never.
     fn read_back(_: &Value) -> Option<&'static readback::ReadBack> {
         None
+    }
+
+    /// What would be known of a resource that is on the service just as its document says.
+    fn as_said(cx: &step::StepCx<'_>, manifest: &Manifest) -> Observed {
+        as_said::plain(Self::FIELDS, cx, manifest)
     }
 
     /// What the service may say otherwise by now: the readings that would tell, in their order.

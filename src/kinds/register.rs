@@ -49,6 +49,8 @@ pub struct KindRow {
     pub offer: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
     /// How an object of this spec is read back; `None`: the service shows it never.
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
+    /// What would be known of a resource that is on the service just as its document says.
+    pub as_said: fn(&StepCx<'_>, &Manifest) -> Observed,
     /// What the service may say otherwise by now: the readings that would tell, in their order.
     pub again: fn(&StepCx<'_>, &Manifest, &Observed) -> Vec<Reading>,
 }
@@ -87,6 +89,7 @@ const fn row<K: Kind>() -> KindRow {
         gone: K::gone,
         offer: K::offer,
         read_back: K::read_back,
+        as_said: K::as_said,
         again: K::again,
     }
 }

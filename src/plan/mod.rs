@@ -7,6 +7,7 @@
 //! Guarantees: a step never depends on the order in which keys were touched; making every step
 //! from nothing gives the same steps.
 
+mod against;
 mod guarded;
 mod order;
 mod refused;
@@ -33,6 +34,7 @@ use crate::model::stake::Wish;
 
 use stalled::Stalled;
 
+pub use against::Assumed;
 pub use totals::{Totals, summary};
 
 /// What planning is told once.

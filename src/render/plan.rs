@@ -10,6 +10,7 @@ use owo_colors::Style;
 use super::words::{self, Paint, clean, counted, key, line, place, short, value};
 use crate::engine::{PlanView, StepView};
 use crate::model::desired::Coverage;
+use crate::model::issue::Problem;
 use crate::model::plan::{FieldChange, Verdict};
 
 pub use markdown::markdown;
@@ -44,6 +45,11 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     }
     line(&mut out, &paint.dim(&origin(plan)));
     out
+}
+
+/// `specs/acme.yaml:14:9 what is wrong`.
+pub fn problem(problem: &Problem) -> String {
+    clean(&words::problem(problem))
 }
 
 /// One step with its place, its money and its fields.
@@ -144,6 +150,12 @@ fn looked_at(plan: &PlanView) -> Vec<String> {
 
 /// What the plan was made from.
 fn origin(plan: &PlanView) -> String {
+    if let Some(trees) = &plan.against {
+        let after =
+            trees.after.as_deref().map_or_else(|| "the tree as it stands".to_owned(), short);
+        let before = short(&trees.before);
+        return format!("From {before} to {after}, as if the service were just as {before} says");
+    }
     let commit = plan.commit.as_deref().map(|commit| format!(", commit {}", short(commit)));
     let (position, head) = (plan.position, short(&plan.head));
     format!("Position {position}, head {head}{}", commit.unwrap_or_default())

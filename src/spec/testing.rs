@@ -11,6 +11,7 @@ use crate::kinds::register::KindRow;
 use crate::kinds::{Change, CheckCx, Field, Find, Kind as _, Misfit, Privacy, Read, Sole};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
+use crate::model::observed::Observed;
 use crate::spec::document::ReadCx;
 use crate::spec::loader::Loader;
 
@@ -59,6 +60,7 @@ const fn row(name: &'static str) -> KindRow {
         gone: Contact::gone,
         offer: Contact::offer,
         read_back: Contact::read_back,
+        as_said: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
         again: Contact::again,
     }
 }

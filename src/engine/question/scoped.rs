@@ -54,7 +54,7 @@ impl StepView {
 impl PlanView {
     /// The steps that this chooses, and what they add up to. A step that needs something which is left out
     /// and not ready waits, and says so; so does whatever needs that step.
-    fn within(mut self, scope: &Scope) -> Self {
+    pub(super) fn within(mut self, scope: &Scope) -> Self {
         // What is not done, and whether it was chosen all the same.
         let mut left: BTreeMap<Key, bool> = BTreeMap::new();
         let mut taken = Vec::new();

@@ -134,6 +134,9 @@ pub struct PlanView {
     /// What was read of the service; everything else is as it was last known.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub looked_at: Vec<LookView>,
+    /// The trees that it compares, where it is not about the service.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub against: Option<Box<Against>>,
     /// Resources in all, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.
@@ -142,6 +145,15 @@ pub struct PlanView {
     pub totals: Vec<MoneyView>,
     /// What is wrong with the files.
     pub problems: Vec<Problem>,
+}
+
+/// Two trees that are compared without a service: `plan --against`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Against {
+    /// The commit that is taken for what is there.
+    pub before: String,
+    /// The commit that is wanted; none where it is the tree as it stands.
+    pub after: Option<String>,
 }
 
 /// One step of a plan.

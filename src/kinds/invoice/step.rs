@@ -18,7 +18,7 @@ use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, obligation, orphaned,
     reference,
 };
-use crate::kinds::{Kind, Shape};
+use crate::kinds::{Kind, Shape, as_said};
 use crate::model::effect::Effect;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -230,5 +230,10 @@ impl Kind for Invoice {
 
     fn offer(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
         offer(cx, manifest, have)
+    }
+
+    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+        let facts = json!({"presentment_status": "sent"});
+        Observed { facts, ..as_said::plain(Self::FIELDS, cx, manifest) }
     }
 }

@@ -1,5 +1,6 @@
 //! A merchant: an account of the service, its mode and the credentials that open it.
 
+mod as_said;
 mod authorization;
 mod binding;
 pub mod shape;

@@ -180,6 +180,10 @@ impl Kind for Merchant {
         gone(cx, key, have)
     }
 
+    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+        super::as_said::as_said(cx, manifest)
+    }
+
     fn again(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Vec<Reading> {
         again(cx, manifest, have)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::MerchantApplication;
 use super::shape::is_sign_up_test;
@@ -13,7 +13,7 @@ use crate::effects::{Obligation, start_sign_up, submit_application};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
 use crate::kinds::step::{Draft, MERCHANT, StepCx, orphaned, text};
-use crate::kinds::{Kind, Shape};
+use crate::kinds::{Kind, Shape, as_said};
 use crate::model::effect::Work;
 use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
@@ -153,5 +153,12 @@ impl Kind for MerchantApplication {
 
     fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
         orphaned()
+    }
+
+    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+        let generation = manifest.annotations.generation;
+        let mark = SourceId::new(cx.partner, &manifest.key, generation).mark();
+        let facts = json!({"mark": mark, "state": "provisioned", "code": {"sealed": "assumed"}});
+        Observed { facts, ..as_said::plain(Self::FIELDS, cx, manifest) }
     }
 }

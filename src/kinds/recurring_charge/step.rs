@@ -2,7 +2,7 @@
 //! without, or from an earlier charge; and its amount, schedule, limits and description change where
 //! it is.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::surcharge::{Quote, first, quote};
 use super::{RecurringCharge, account, method, request, today};
@@ -15,7 +15,7 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, orphaned, reference, text,
 };
-use crate::kinds::{Kind, Shape};
+use crate::kinds::{Kind, Shape, as_said};
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -184,5 +184,11 @@ impl Kind for RecurringCharge {
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
         super::readback::read_back(spec)
+    }
+
+    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+        let copied = method::compared(cx, manifest, None);
+        let facts = json!({"status": "ACTIVE"});
+        Observed { facts, ..as_said::plain(Self::FIELDS, cx, &copied) }
     }
 }

@@ -38,6 +38,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
         commit: Some("0123456789abcdef0123".to_owned()),
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),
+        against: None,
         resources: 9,
         totals: totals(&steps),
         steps,

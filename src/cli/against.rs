@@ -1,0 +1,97 @@
+//! `plan --against REV`: what a change of the tree would do, offline: no state, no key, no service, no secret.
+//!
+//! A revision is read out of git's object store into a folder of its own, without a checkout; links in it are
+//! treated as those of any tree of specs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::PlanArgs;
+use super::exit::{Exit, Failure};
+use super::git_tree::{Range, Revision};
+use super::out::Out;
+use super::setup::Setup;
+use super::{plan, specs};
+use crate::base::clock::{Clock, SystemClock};
+use crate::engine::{Against, Compared, PlanView};
+use crate::kinds::files::Files;
+use crate::model::issue::{Problem, Severity};
+use crate::model::manifest::OnDoubt;
+use crate::plan::Settings;
+use crate::render;
+use crate::spec::loader::Loader;
+use crate::spec::source::folder::AttachmentFolder;
+
+/// Digests of private values are compared with each other and kept nowhere: any key does.
+const KEY: [u8; 32] = [0; 32];
+/// The partner's name where the configuration's cannot be had: no name goes anywhere.
+const PARTNER: &str = "partner";
+
+/// Runs the command.
+pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Result<Exit, Failure> {
+    let Range { before, after } = Range::read(&setup.specs, range)?;
+    let old = Tree::at(setup, &before)?;
+    let new = match &after {
+        Some(after) => Tree::at(setup, after)?,
+        None => Tree::present(setup),
+    };
+    let problems = problems(&old, &new);
+    for problem in &problems {
+        out.note(&render::plan::problem(problem));
+    }
+    let trees = Compared {
+        before: old.loader.desired(),
+        after: new.loader.desired(),
+        against: Against { before: before.commit, after: after.map(|after| after.commit) },
+        problems,
+    };
+    let scope = specs::scope(setup, &args.paths.paths, &args.choice);
+    let plan = PlanView::against(&settings(setup), trees, &scope, SystemClock.now());
+    let plan = plan.map_err(|names| specs::unknown(&names))?;
+    plan::show(&plan, out)?;
+    Ok(plan::exit(&plan, args.detailed_exitcode))
+}
+
+/// What planning is told: nothing of this machine.
+fn settings(setup: &Setup) -> Settings {
+    Settings {
+        partner: setup.partner().unwrap_or_else(|_| PARTNER.to_owned()),
+        digest_key: KEY,
+        on_doubt: OnDoubt::default(),
+        live_refused: None,
+    }
+}
+
+/// What is wrong with both trees. What was wrong before is nobody's fault now.
+fn problems(old: &Tree, new: &Tree) -> Vec<Problem> {
+    let before = old.loader.problems().into_iter();
+    let before = before.map(|problem| Problem { severity: Severity::Warning, ..problem });
+    new.loader.problems().into_iter().chain(before).collect()
+}
+
+/// A tree that was read, and the folder that holds it.
+struct Tree {
+    loader: Loader,
+    _folder: Option<super::git_tree::Folder>,
+}
+
+impl Tree {
+    /// The tree as it stands.
+    fn present(setup: &Setup) -> Self {
+        let mut loader = setup.loader();
+        loader.load_all();
+        Self { loader, _folder: None }
+    }
+
+    /// The tree of a revision; its files are called `REV:FILE`.
+    fn at(setup: &Setup, revision: &Revision) -> Result<Self, Failure> {
+        let attached = setup.attachments_path()?;
+        let folder = revision.extract(&setup.specs, attached.as_deref())?;
+        let files = folder
+            .attachments()
+            .map(|path: &Path| -> Arc<dyn Files> { Arc::new(AttachmentFolder::new(path)) });
+        let mut loader = setup.loader_of(folder.specs(), &revision.name, files);
+        loader.load_all();
+        Ok(Self { loader, _folder: Some(folder) })
+    }
+}

@@ -1,0 +1,290 @@
+//! Trees of specs as they were at a revision, read with the git program out of its object store.
+//!
+//! Nothing is checked out, no hook runs, nothing is fetched. The files go into a folder that only their owner
+//! can enter and that goes with its value.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use super::exit::Failure;
+use super::host;
+
+/// Git's mode of a symbolic link.
+const LINK: &str = "120000";
+/// Git's word for a file's content.
+const BLOB: &str = "blob";
+
+/// Two revisions; the second one is none for the tree as it stands.
+#[derive(Debug)]
+pub(super) struct Range {
+    /// The older one.
+    pub before: Revision,
+    /// The newer one.
+    pub after: Option<Revision>,
+}
+
+/// A commit, and how it was named.
+#[derive(Debug)]
+pub(super) struct Revision {
+    /// As it was named.
+    pub name: String,
+    /// The commit.
+    pub commit: String,
+}
+
+impl Range {
+    /// Reads `REV`, `A..B`, or `A...B` (B against where it left A). An empty side is `HEAD`. Errors: git knows
+    /// no such commit.
+    pub(super) fn read(folder: &Path, text: &str) -> Result<Self, Failure> {
+        if let Some((before, after)) = text.split_once("...") {
+            let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
+            let base = ask(folder, &["merge-base", &before.commit, &after.commit])?;
+            let before = Revision { commit: base.trim().to_owned(), ..before };
+            return Ok(Self { before, after: Some(after) });
+        }
+        let (before, after) =
+            text.split_once("..").map_or((text, None), |(before, after)| (before, Some(after)));
+        let before = Revision::find(folder, before)?;
+        Ok(Self { before, after: after.map(|after| Revision::find(folder, after)).transpose()? })
+    }
+}
+
+impl Revision {
+    fn find(folder: &Path, name: &str) -> Result<Self, Failure> {
+        let name = if name.is_empty() { "HEAD" } else { name };
+        let wrong = || {
+            Failure::input("reckon::git::revision", format!("git knows no commit {name:?} here"))
+                .help("name a branch, a tag or a commit of the repository that holds the specs; fetch it first if this clone lacks it")
+        };
+        if name.starts_with('-') {
+            return Err(wrong());
+        }
+        let wanted = format!("{name}^{{commit}}");
+        let commit = ask(folder, &["rev-parse", "--verify", "--quiet", &wanted]);
+        let commit = commit.map_err(|_| wrong())?.trim().to_owned();
+        Ok(Self { name: name.to_owned(), commit })
+    }
+
+    /// Reads the specs of this revision, and the attachments if they are in the same repository.
+    pub(super) fn extract(&self, specs: &Path, attached: Option<&Path>) -> Result<Folder, Failure> {
+        let folder = Folder::make()?;
+        self.take(specs, &folder.specs, is_spec)?;
+        let top = |folder: &Path| ask(folder, &["rev-parse", "--show-toplevel"]).ok();
+        let Some(attached) =
+            attached.filter(|path| top(path).is_some_and(|of| Some(of) == top(specs)))
+        else {
+            return Ok(folder);
+        };
+        let place = folder.root.join("attachments");
+        make_dir(&place).map_err(unwritten)?;
+        self.take(attached, &place, |_| true)?;
+        Ok(Folder { attachments: Some(place), ..folder })
+    }
+
+    /// Writes what stands beneath `from` in this revision to `into`.
+    fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> Result<(), Failure> {
+        let prefix = ask(from, &["rev-parse", "--show-prefix"])?;
+        let prefix = prefix.trim_end_matches('\n');
+        let mut list = vec!["ls-tree", "-r", "-z", "--full-tree", &self.commit];
+        if !prefix.is_empty() {
+            list.extend(["--", prefix]);
+        }
+        let entries = run(from, &list)?;
+        let entries = entries.split(|byte| *byte == 0);
+        let entries = entries.filter_map(|entry| Entry::read(entry, prefix));
+        let (links, files): (Vec<Entry>, Vec<Entry>) =
+            entries.filter(|entry| entry.link || keep(&entry.path)).partition(|entry| entry.link);
+        // Links come last: nothing is written through one.
+        contents(from, &files, &mut |path, bytes| write(&into.join(path), bytes))?;
+        contents(from, &links, &mut |path, bytes| link(&into.join(path), bytes))
+    }
+}
+
+/// Whether a file may be a document.
+fn is_spec(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// One file or link of a tree.
+struct Entry {
+    object: String,
+    path: String,
+    link: bool,
+}
+
+impl Entry {
+    /// Reads `MODE TYPE OBJECT<tab>PATH`; none for what is no file, or stands where no file can be.
+    fn read(entry: &[u8], prefix: &str) -> Option<Self> {
+        let text = std::str::from_utf8(entry).ok()?;
+        let (about, path) = text.split_once('\t')?;
+        let mut about = about.split(' ');
+        let (mode, sort, object) = (about.next()?, about.next()?, about.next()?);
+        let path = path.strip_prefix(prefix)?;
+        let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        (sort == BLOB && plain && !path.is_empty()).then(|| Self {
+            object: object.to_owned(),
+            path: path.to_owned(),
+            link: mode == LINK,
+        })
+    }
+}
+
+/// Gives the content of each entry.
+fn contents(
+    folder: &Path,
+    entries: &[Entry],
+    take: &mut dyn FnMut(&str, &[u8]) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let mut git = git(folder)
+        .args(["cat-file", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(unstarted)?;
+    let (Some(mut asks), Some(answers)) = (git.stdin.take(), git.stdout.take()) else {
+        return Err(Failure::bug("git was started without its streams"));
+    };
+    let read = thread::scope(|scope| {
+        let asking = scope
+            .spawn(move || entries.iter().try_for_each(|entry| writeln!(asks, "{}", entry.object)));
+        let mut answers = BufReader::new(answers);
+        let read = entries.iter().try_for_each(|entry| {
+            let bytes = content(&mut answers)?;
+            take(&entry.path, &bytes)
+        });
+        // Whoever asks ends when nobody listens any more.
+        drop(answers);
+        read.and(asking.join().unwrap_or_else(|_| Err(io::Error::other("the asking thread ended"))))
+    });
+    drop(git.kill());
+    drop(git.wait());
+    read.map_err(unwritten)
+}
+
+/// Reads one answer: `OBJECT blob SIZE`, the bytes, and the end of a line.
+fn content(answers: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut about = String::new();
+    answers.read_line(&mut about)?;
+    let size = about.trim_end().rsplit_once(' ').filter(|(rest, _)| rest.ends_with(BLOB));
+    let size = size.and_then(|(_, size)| size.parse::<u64>().ok());
+    let size = size.ok_or_else(|| io::Error::other(format!("git said {:?}", about.trim_end())))?;
+    let mut bytes = Vec::new();
+    let read = answers.take(size).read_to_end(&mut bytes)?;
+    let mut end = [0_u8];
+    answers.read_exact(&mut end)?;
+    if u64::try_from(read).ok() != Some(size) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(bytes)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), make_dir)?;
+    fs::write(path, bytes)
+}
+
+fn link(path: &Path, target: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), make_dir)?;
+    symlink(OsStr::from_bytes(target), path)
+}
+
+/// A folder of its own; it goes with this value.
+#[derive(Debug)]
+pub(super) struct Folder {
+    root: Root,
+    specs: PathBuf,
+    attachments: Option<PathBuf>,
+}
+
+impl Folder {
+    fn make() -> Result<Self, Failure> {
+        let name = format!("reckon-{:016x}", host::seed()?);
+        let root = std::env::temp_dir().join(name);
+        fs::DirBuilder::new().mode(0o700).create(&root).map_err(unwritten)?;
+        let (root, specs) = (Root(root.clone()), root.join("specs"));
+        make_dir(&specs).map_err(unwritten)?;
+        Ok(Self { root, specs, attachments: None })
+    }
+
+    /// The specs.
+    pub(super) fn specs(&self) -> &Path {
+        &self.specs
+    }
+
+    /// The files that they attach, where those are of the same revision.
+    pub(super) fn attachments(&self) -> Option<&Path> {
+        self.attachments.as_deref()
+    }
+}
+
+/// What is removed in the end.
+#[derive(Debug)]
+struct Root(PathBuf);
+
+impl Root {
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::warn!(%error, path = %self.0.display(), "remove what was read of a revision");
+        }
+    }
+}
+
+fn make_dir(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Git in a folder, kept from everything that reaches beyond the object store.
+fn git(folder: &Path) -> Command {
+    let mut command = Command::new("git");
+    command
+        .arg("-C")
+        .arg(folder)
+        .args(["--no-optional-locks", "-c", "core.fsmonitor=false"])
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// What git answers. Errors: it cannot be started, or says no.
+fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+    let output = git(folder).args(arguments).output().map_err(unstarted)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let what = format!("git {}: {}", arguments.first().unwrap_or(&""), said.trim());
+    Err(Failure::environment("reckon::git::failed", what)
+        .help("`plan --against` needs the specs in a git repository"))
+}
+
+/// The same as text.
+fn ask(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
+    Ok(String::from_utf8_lossy(&run(folder, arguments)?).into_owned())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn unstarted(error: io::Error) -> Failure {
+    Failure::environment("reckon::git::missing", format!("run the git program: {error}"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn unwritten(error: io::Error) -> Failure {
+    Failure::environment("reckon::git::read", format!("read the tree of a revision: {error}"))
+}

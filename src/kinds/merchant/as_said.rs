@@ -1,0 +1,57 @@
+//! A merchant as it would be known if it were connected, and had every account that documents name.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::Merchant;
+use super::shape::APPLICATION_KIND;
+use crate::kinds::step::{StepCx, reference};
+use crate::kinds::{Shape, as_said};
+use crate::model::bound::BOUND;
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+
+/// The ids of the accounts that are taken where a document names none.
+const CARDS: &str = "assumed_cards";
+const CHECKS: &str = "assumed_checks";
+
+/// What would be known of it.
+pub(super) fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    let accounts = named(cx, manifest, "account").into_iter();
+    let accounts = accounts.map(|name| json!({"id": name, "name": name}));
+    let own = [(CARDS, "MerchantAccount"), (CHECKS, "AchAccount")];
+    let own = own.map(|(id, sort)| json!({"id": id, "name": id, "type": sort}));
+    let banks = named(cx, manifest, "bank_account").into_iter();
+    let banks = banks.map(|name| json!({"id": name, "name": name}));
+    let fed = json!({"id": "assumed_bank", "name": "assumed_bank", "processing_accounts": [CARDS, CHECKS]});
+    let facts = json!({
+        "token": true,
+        "connected": true,
+        "accounts": own.into_iter().chain(accounts).collect::<Vec<_>>(),
+        "primary_accounts": [CARDS, CHECKS],
+        "bank_accounts": banks.chain([fed]).collect::<Vec<_>>(),
+        "surveyed": true,
+        BOUND: {
+            "generation": manifest.annotations.generation,
+            "mode": "test",
+            "name": applied_name(cx, manifest),
+            "public_keys": ["assumed"],
+        },
+    });
+    Observed { facts, ..as_said::plain(Merchant::FIELDS, cx, manifest) }
+}
+
+/// What its documents name in this field.
+fn named(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {
+    let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
+    let named =
+        users.filter_map(|user| user.spec.get(field).and_then(Value::as_str).map(str::to_owned));
+    named.collect()
+}
+
+/// The name that its application was made for.
+fn applied_name(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Value> {
+    let application = reference(manifest, APPLICATION_KIND)?;
+    cx.view.manifest(&application)?.spec.get("business_name").cloned()
+}

@@ -1,0 +1,104 @@
+//! A world without a service: everything is there just as the documents of one tree say, and the documents of
+//! another one are wanted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::{Settings, World, step};
+use crate::base::id::Key;
+use crate::kinds::register;
+use crate::kinds::step::{StepCx, View};
+use crate::model::desired::Desired;
+use crate::model::intent::OpenIntent;
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+
+/// Such a world.
+#[derive(Debug)]
+pub struct Assumed {
+    desired: Desired,
+    observed: BTreeMap<Key, Arc<Observed>>,
+    now: DateTime<Utc>,
+}
+
+impl Assumed {
+    /// The world in which `before` was applied to the last document, and `after` is wanted.
+    pub fn new(settings: &Settings, before: &Desired, after: Desired, now: DateTime<Utc>) -> Self {
+        let tree = Tree::of(before, &after);
+        let cx = StepCx {
+            partner: &settings.partner,
+            digest_key: &settings.digest_key,
+            view: &tree,
+            on_doubt: settings.on_doubt,
+            live_refused: None,
+            now,
+        };
+        let said = before.manifests.iter().filter_map(|(key, manifest)| {
+            let row = register::find(key.kind.as_str())?;
+            Some((key.clone(), Arc::new((row.as_said)(&cx, &manifest.unpack()))))
+        });
+        Self { observed: said.collect(), desired: after, now }
+    }
+}
+
+impl World for Assumed {
+    fn desired(&self) -> &Desired {
+        &self.desired
+    }
+
+    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
+        self.observed.get(key).cloned()
+    }
+
+    fn open(&self, _: &Key) -> Option<Arc<OpenIntent>> {
+        None
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    fn known(&self) -> Vec<Key> {
+        self.observed.keys().cloned().collect()
+    }
+}
+
+/// A tree that was applied, everything in it ready; and what another one names besides: its accounts are taken
+/// to be there, too.
+struct Tree<'a> {
+    before: &'a Desired,
+    after: &'a Desired,
+    users: BTreeMap<Key, BTreeSet<Key>>,
+}
+
+impl<'a> Tree<'a> {
+    fn of(before: &'a Desired, after: &'a Desired) -> Self {
+        let mut users: BTreeMap<Key, BTreeSet<Key>> = BTreeMap::new();
+        for (key, manifest) in before.manifests.iter().chain(&after.manifests) {
+            for needed in step::needs(manifest) {
+                users.entry(needed).or_default().insert(key.clone());
+            }
+        }
+        Self { before, after, users }
+    }
+}
+
+impl View for Tree<'_> {
+    fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
+        self.before.manifest(key).or_else(|| self.after.manifest(key)).map(Arc::new)
+    }
+
+    fn observed(&self, _: &Key) -> Option<Arc<Observed>> {
+        None
+    }
+
+    fn ready(&self, key: &Key) -> bool {
+        self.before.manifests.contains_key(key)
+    }
+
+    fn users(&self, key: &Key) -> Vec<Key> {
+        self.users.get(key).into_iter().flatten().cloned().collect()
+    }
+}
