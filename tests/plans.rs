@@ -1,14 +1,12 @@
 //! Saved plans through the built program and a sandbox: applied once, outdated, interrupted, edited, another state's.
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a failure here is a failed test"
-)]
+#![expect(clippy::expect_used, reason = "a failure here is a failed test")]
 
 #[path = "rig/shell.rs"]
 mod shell;
 
 use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use shell::{Shell, code, stderr, stdout};
@@ -84,21 +82,20 @@ fn show_needs_the_file_alone_and_works_for_used_and_outdated_plans() {
     let elsewhere = tempfile::tempdir().unwrap();
     fs::copy(shell.path("p.json"), elsewhere.path().join("p.json")).unwrap();
     drop(shell);
-    let shown = shell::bare(elsewhere.path(), &["plan", "show", "p.json"]);
+    let shown = bare(elsewhere.path(), &["plan", "show", "p.json"]);
     assert_eq!(code(&shown), 0, "{}", stderr(&shown));
     let text = stdout(&shown);
     assert!(text.contains("Saved plan plan-") && text.contains("Plan: 3 to create"), "{text}");
-    let detailed =
-        shell::bare(elsewhere.path(), &["plan", "show", "p.json", "--detailed-exitcode"]);
+    let detailed = bare(elsewhere.path(), &["plan", "show", "p.json", "--detailed-exitcode"]);
     assert_eq!(code(&detailed), 2);
-    let programs = shell::bare(elsewhere.path(), &["plan", "show", "p.json", "-o", "json"]);
+    let programs = bare(elsewhere.path(), &["plan", "show", "p.json", "-o", "json"]);
     let view = json(&stdout(&programs));
     assert_eq!((&view["changes"], view.get("token")), (&Value::Bool(true), None));
     assert_eq!(view["plan"]["steps"].as_array().unwrap().len(), 3);
-    let markdown = shell::bare(elsewhere.path(), &["plan", "show", "p.json", "-o", "markdown"]);
+    let markdown = bare(elsewhere.path(), &["plan", "show", "p.json", "-o", "markdown"]);
     assert!(stdout(&markdown).contains("### Plan: 3 to create"), "{}", stdout(&markdown));
     fs::write(elsewhere.path().join("q.json"), "{\n  \"saved_plan\": 1,\n").unwrap();
-    let damaged = shell::bare(elsewhere.path(), &["plan", "show", "q.json"]);
+    let damaged = bare(elsewhere.path(), &["plan", "show", "q.json"]);
     assert_eq!(code(&damaged), 1);
     assert!(stderr(&damaged).contains("damaged"), "{}", stderr(&damaged));
 }
@@ -221,4 +218,10 @@ fn what_is_excluded_is_not_done_and_what_needs_it_waits_and_says_so() {
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
+}
+
+/// Runs the program in some folder, with an empty environment.
+fn bare(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
+    command.current_dir(folder).env_clear().args(arguments).output().expect("it runs")
 }

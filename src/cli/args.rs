@@ -1,6 +1,7 @@
 //! The command line: what there is to say and how it is said.
 
 mod plans;
+mod suspend;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use plans::{Choice, PlanCommand, ShowArgs};
+pub use suspend::{ResumeArgs, SuspendArgs};
 
 use crate::base::id::Key;
 use crate::base::money::Money;
@@ -68,6 +70,10 @@ pub enum Command {
     /// Approve a plan that a limit stands in the way of, or confirm the live merchant that the code of an
     /// application opened.
     Approve(ApproveArgs),
+    /// Do nothing new to a resource, of a merchant to any of its; what is under way is settled.
+    Suspend(SuspendArgs),
+    /// Go on with what was suspended.
+    Resume(ResumeArgs),
     /// Watch, reconcile and serve status, until told to stop.
     Run(RunArgs),
     /// The emulator of the service, alone.

@@ -6,7 +6,7 @@ use super::out::Out;
 use super::setup::Setup;
 use super::{
     apply, approve, events, explain, gateway, get, init, intents, link, plan, run, sandbox, seal,
-    store, validate,
+    store, suspend, validate,
 };
 
 /// Runs the command that was asked for.
@@ -19,6 +19,8 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Plan(args) => plan::run(cli, args, out).await,
         Command::Apply(args) => apply::run(&Setup::load(cli)?, args, out).await,
         Command::Approve(args) => approve::run(&Setup::load(cli)?, args, out).await,
+        Command::Suspend(args) => suspend::run(&Setup::load(cli)?, args, out).await,
+        Command::Resume(args) => suspend::resume(&Setup::load(cli)?, args, out).await,
         Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,
         Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,

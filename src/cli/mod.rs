@@ -34,6 +34,7 @@ mod setup;
 mod signals;
 mod specs;
 mod store;
+mod suspend;
 mod unfit;
 mod validate;
 

@@ -10,6 +10,7 @@ use crate::control::socket::SocketClient;
 use crate::control::{Control, Request};
 use crate::engine::{Approving, Engine, Event, Question, Reply, Until};
 use crate::model::bound::LiveBinding;
+use crate::model::suspension::Pause;
 use crate::spec::loader::Loader;
 
 /// Who answers.
@@ -131,6 +132,17 @@ impl Session {
                 let approving = Approving { binding, actor: host::actor() };
                 Ok(own.engine.approve_alone(approving).await?)
             }
+        }
+    }
+
+    /// Suspends or resumes something.
+    pub(super) async fn pause(&mut self, pause: Pause) -> Result<Reply, Failure> {
+        match self {
+            Self::Daemon(client) => {
+                let request = Request::Pause(Box::new(pause));
+                client.request(&request).await.map_err(Failure::from)
+            }
+            Self::Own(own) => Ok(own.engine.pause_alone(&pause, host::actor()).await?),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::engine::{
 };
 use crate::model::action::Action;
 use crate::model::bound::LiveBinding;
+use crate::model::suspension::Pause;
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,8 @@ pub enum Request {
     Refresh,
     /// The portal link of this invoice: a secret.
     Link(Key),
+    /// A person suspends or resumes something.
+    Pause(Box<Pause>),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -166,6 +169,14 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// Has something suspended or resumed in the name of this actor. Errors: the engine ended.
+    pub async fn pause(&self, pause: Pause, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Pause(pause, actor, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Does what a request of this actor says.
     pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
@@ -176,6 +187,7 @@ impl Control {
             Request::ApprovePlan(plan) => self.approve_plan(*plan, actor).await,
             Request::Verify => self.verify().await,
             Request::Refresh => self.refresh().await,
+            Request::Pause(pause) => self.pause(*pause, actor).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }
@@ -208,6 +220,7 @@ pub(crate) mod testing {
             changes: 1,
             stuck: 1,
             orphaned: 0,
+            suspended: 0,
             under_way: 2,
             open_intents: 2,
             broken: 0,

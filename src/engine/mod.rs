@@ -31,6 +31,7 @@ mod saved;
 mod schedule;
 mod settle;
 mod shared;
+mod suspend;
 mod sweep;
 mod tasks;
 mod unauthorised;
@@ -47,6 +48,7 @@ use tokio::task::JoinSet;
 use crate::base::id::{IntentId, Key};
 use crate::base::planted;
 use crate::model::desired::Desired;
+use crate::model::suspension::Pause;
 use crate::plan::{Planner, World};
 use again::Again;
 use lone::Lone;
@@ -94,6 +96,8 @@ pub enum Event {
     Resolve(Resolving, oneshot::Sender<Reply>),
     /// A person approves the plan; the sender hears once it is durable.
     ApprovePlan(ApprovingPlan, oneshot::Sender<Reply>),
+    /// A person suspends or resumes something, by this name; the sender hears once it is durable.
+    Pause(Pause, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -277,6 +281,7 @@ impl Engine {
             Event::Act(asked, reply) => self.act(asked, reply),
             Event::Resolve(resolving, reply) => self.resolve(resolving, reply),
             Event::ApprovePlan(approving, reply) => self.approve_plan(approving, reply),
+            Event::Pause(pause, actor, reply) => self.pause(&pause, actor, reply),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

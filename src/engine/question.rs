@@ -23,6 +23,7 @@ use crate::base::id::Key;
 use crate::model::bound::{Approval, LiveBinding};
 use crate::model::plan::{Step, Verdict};
 use crate::model::scope::Scope;
+use crate::model::suspension::Paused;
 use crate::plan::World;
 
 pub use against::Compared;
@@ -73,6 +74,8 @@ pub enum Reply {
     Plan(Box<PlanView>),
     /// A plan that can be kept in a file.
     Saved(Box<SavedPlan>),
+    /// What became of a person's word to suspend or resume.
+    Paused(Box<Paused>),
     /// Names that were chosen and that nothing has.
     Unknown(Vec<Unknown>),
     /// Every live binding that waits for a person's approval.
@@ -123,6 +126,7 @@ impl Engine {
             changes: totals.changes(),
             stuck: totals.stuck(),
             orphaned: totals.with(Verdict::Orphan),
+            suspended: self.suspended(),
             under_way: self.busy.len().saturating_add(self.queue.len()),
             open_intents: self.world.open_intents().len(),
             broken: self.world.desired().broken.len(),

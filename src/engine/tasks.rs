@@ -169,12 +169,14 @@ impl Engine {
     /// When the dates have to be looked at again, if a step waits for one.
     pub(super) fn next_dates(&self) -> Option<Instant> {
         let waits = !self.planner.dated().is_empty();
-        waits.then(|| Instant::now().checked_add(to_next_quarter(self.shared.now()))).flatten()
+        let quarter = waits.then(|| Instant::now().checked_add(to_next_quarter(self.shared.now())));
+        [quarter.flatten(), self.next_resumption()].into_iter().flatten().min()
     }
 
     /// Looks again at the steps that wait for another day.
     pub(super) fn redate(&mut self) {
-        let made = self.planner.touch(&self.world, self.planner.dated().clone());
+        let keys: BTreeSet<Key> = self.planner.dated().union(&self.resumed()).cloned().collect();
+        let made = self.planner.touch(&self.world, keys);
         self.enqueue(made);
         self.look_at_whole();
     }
@@ -256,10 +258,10 @@ impl Engine {
     }
 
     /// Looks again at what a notification was about; a task of it goes on.
-    fn heard(&mut self, key: Option<Key>) -> Result<(), EngineError> {
+    pub(super) fn heard(&mut self, key: Option<Key>) -> Result<(), EngineError> {
         if let Some(key) = key {
             self.world.refresh(&self.shared.facts, &key)?;
-            self.look_again(BTreeSet::from([key]));
+            self.look_again(self.spoken_of(&key));
         }
         Ok(())
     }

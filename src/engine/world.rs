@@ -17,6 +17,7 @@ use crate::model::issue::{Issue, Problem};
 use crate::model::limit::Over;
 use crate::model::observed::{Held, Observed};
 use crate::model::stake::Wish;
+use crate::model::suspension::Suspension;
 use crate::plan::World;
 use crate::spec::loader::Loader;
 use crate::store::facts::{FactError, Facts};
@@ -70,6 +71,7 @@ pub struct Standing {
     recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
     guard: Option<Arc<Guard>>,
+    suspended: BTreeMap<Key, Arc<Suspension>>,
 }
 
 impl std::fmt::Debug for Standing {
@@ -93,7 +95,10 @@ impl Standing {
         })?;
         let open = facts.open_intents()?.into_iter();
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
-        Ok(Self { specs, clock, observed, recent: Mutex::default(), open, guard: None })
+        let suspended = facts.suspensions()?.into_iter();
+        let suspended = suspended.map(|one| (one.key.clone(), Arc::new(one))).collect();
+        let recent = Mutex::default();
+        Ok(Self { specs, clock, observed, recent, open, suspended, guard: None })
     }
 
     /// The same, with limits.
@@ -111,6 +116,10 @@ impl Standing {
         match facts.open(key)? {
             Some(open) => self.open.insert(key.clone(), Arc::new(open)),
             None => self.open.remove(key),
+        };
+        match facts.suspension(key)? {
+            Some(suspension) => self.suspended.insert(key.clone(), Arc::new(suspension)),
+            None => self.suspended.remove(key),
         };
         Ok(())
     }
@@ -137,6 +146,11 @@ impl Standing {
     /// An issue of a resource's document with its place in the file.
     pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
         self.specs.place(key, issue)
+    }
+
+    /// What people said last of suspensions, over or not.
+    pub(super) fn suspensions(&self) -> impl Iterator<Item = &Arc<Suspension>> {
+        self.suspended.values()
     }
 
     /// Every intent that is not closed, by resource.
@@ -166,6 +180,10 @@ impl World for Standing {
 
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>> {
         self.open.get(key).cloned()
+    }
+
+    fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
+        self.suspended.get(key).cloned()
     }
 
     fn now(&self) -> DateTime<Utc> {

@@ -24,4 +24,5 @@ pub mod retry;
 pub mod saved;
 pub mod scope;
 pub mod stake;
+pub mod suspension;
 pub mod unauthorised;

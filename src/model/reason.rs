@@ -5,6 +5,7 @@ use std::fmt;
 use crate::base::id::Key;
 use crate::model::bound::LiveBinding;
 use crate::model::limit::Over;
+use crate::model::suspension::Suspension;
 
 /// Why a step has its verdict: a word for machines and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub enum Reason {
     BrokenDocument,
     /// `reckon.dev/suspend` says so.
     Suspended,
+    /// A person suspended it, or its merchant.
+    SuspendedBy(Box<Suspension>),
     /// Something still uses it.
     InUse(Vec<Key>),
     /// Today is the one day on which it cannot be done.
@@ -115,7 +118,7 @@ impl Reason {
             Self::InDoubt(_) => "InDoubt",
             Self::Held(_) => "Held",
             Self::BrokenDocument => "BrokenDocument",
-            Self::Suspended => "Suspended",
+            Self::Suspended | Self::SuspendedBy(_) => "Suspended",
             Self::InUse(_) => "InUse",
             Self::DueToday(_) => "DueToday",
             Self::OtherMode(_) => "OtherMode",
@@ -164,7 +167,8 @@ impl Reason {
             | Self::TestFailed
             | Self::InFlight
             | Self::BrokenDocument
-            | Self::Suspended => false,
+            | Self::Suspended
+            | Self::SuspendedBy(_) => false,
         }
     }
 
@@ -253,6 +257,7 @@ impl fmt::Display for Reason {
             Self::Held(why) => write!(f, "on hold: {why}"),
             Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
             Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
+            Self::SuspendedBy(suspension) => write!(f, "{suspension}"),
             Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
             Self::DueToday(why)
             | Self::OtherMode(why)

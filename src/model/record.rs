@@ -10,6 +10,7 @@ use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
 use crate::model::saved::PlanUse;
+use crate::model::suspension::Suspension;
 use crate::model::unauthorised::Refused;
 
 /// The body of one journal record.
@@ -68,6 +69,17 @@ pub enum Record {
     Unauthorised(Box<Refused>),
     /// A saved plan is used: `apply PLANFILE`.
     PlanUsed(Box<PlanUse>),
+    /// Nothing new is done to a resource: `suspend`.
+    Suspended(Box<Suspension>),
+    /// It goes on: `resume`.
+    Resumed {
+        /// The resource.
+        key: Key,
+        /// Who said so.
+        actor: String,
+        /// When.
+        at: DateTime<Utc>,
+    },
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

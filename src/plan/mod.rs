@@ -13,6 +13,7 @@ mod order;
 mod refused;
 mod stalled;
 mod step;
+mod suspended;
 mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,7 @@ use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::Observed;
 use crate::model::plan::{Plan, Reason, Step, Verdict};
 use crate::model::stake::Wish;
+use crate::model::suspension::Suspension;
 
 use stalled::Stalled;
 
@@ -64,6 +66,10 @@ pub trait World {
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
     /// The intent of a resource that is not closed.
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>>;
+    /// What a person said last of the suspension of just this resource, over or not.
+    fn suspension(&self, _key: &Key) -> Option<Arc<Suspension>> {
+        None
+    }
     /// The present time.
     fn now(&self) -> DateTime<Utc>;
     /// Every resource that something is known of.

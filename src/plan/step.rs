@@ -12,6 +12,7 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Step, Verdict};
 use crate::plan::guarded::guarded;
+use crate::plan::suspended::by_a_person;
 use crate::plan::{World, refused};
 
 /// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
@@ -59,7 +60,8 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
 pub(super) fn offer(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Effect> {
     let manifest = world.desired().manifest(key).filter(|one| !one.annotations.suspend)?;
     let observed = world.observed(key).filter(|observed| observed.held.is_none())?;
-    if world.open(key).is_some() {
+    let suspended = by_a_person(world, key, Some(&manifest), Some(&observed)).is_some();
+    if suspended || world.open(key).is_some() {
         return None;
     }
     (register::find(key.kind.as_str())?.offer)(cx, &manifest, &observed)
@@ -71,7 +73,9 @@ pub(super) fn again(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Vec<Readin
     let observed = observed.filter(|observed| observed.held.is_none());
     match (register::find(key.kind.as_str()), manifest, observed) {
         (Some(row), Some(manifest), Some(observed))
-            if world.open(key).is_none() && !manifest.annotations.suspend =>
+            if world.open(key).is_none()
+                && !manifest.annotations.suspend
+                && by_a_person(world, key, Some(&manifest), Some(&observed)).is_none() =>
         {
             (row.again)(cx, &manifest, &observed)
         }
@@ -107,6 +111,14 @@ fn decide(
     let row = register::find(key.kind.as_str())?;
     if let Some(held) = observed.and_then(|observed| observed.held.as_ref()) {
         return Some(Draft::idle(Verdict::Blocked, Reason::Held(held.reason.clone())));
+    }
+    let exists = observed.is_some_and(|observed| observed.exists);
+    if manifest.is_some() || exists {
+        let suspension = by_a_person(world, key, manifest, observed);
+        let reason = suspension.map(|one| Reason::SuspendedBy(Box::new((*one).clone())));
+        if let Some(reason) = reason {
+            return Some(Draft::idle(Verdict::Wait, reason));
+        }
     }
     let Some(manifest) = manifest else {
         let observed = observed.filter(|observed| observed.exists)?;

@@ -12,6 +12,7 @@ pub mod progress;
 pub mod resources;
 pub mod saved;
 mod sealed;
+pub mod suspension;
 mod traffic;
 mod words;
 

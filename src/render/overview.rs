@@ -12,6 +12,7 @@ pub fn overview(overview: &Overview) -> String {
     let stuck = some(overview.stuck, |count| format!(", {count} {need}"));
     let open =
         some(overview.open_intents, |count| format!("; {} not settled", counted(count, "intent")));
+    let suspended = some(overview.suspended, |count| format!("; {count} suspended"));
     let broken = some(overview.broken, |count| format!("; {} broken", counted(count, "document")));
     let orphaned = some(overview.orphaned, |count| {
         format!(
@@ -30,7 +31,7 @@ pub fn overview(overview: &Overview) -> String {
         }
     };
     format!(
-        "{all}: {ready} ready{left}{stuck}{open}{broken} (position {position}, head {head})\n\
+        "{all}: {ready} ready{left}{stuck}{open}{suspended}{broken} (position {position}, head {head})\n\
          {orphaned}{partial}{}",
         traffic::text(&overview.traffic)
     )

@@ -11,6 +11,7 @@ use crate::model::intent::OpenIntent;
 use crate::model::observed::Observed;
 use crate::model::record::Binding;
 use crate::model::saved::PlanUse;
+use crate::model::suspension::Suspension;
 use crate::store::index::{Batch, Index, IndexError};
 
 /// The version of the fold: an index made by another one is made again.
@@ -27,6 +28,7 @@ pub(super) const COUNTED: &[u8] = b"s/";
 pub(super) const USUAL: &[u8] = b"u/";
 pub(super) const PLAN_APPROVALS: &[u8] = b"a/";
 pub(super) const PLANS: &[u8] = b"y/";
+pub(super) const SUSPENDED: &[u8] = b"z/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
 pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
@@ -170,6 +172,16 @@ impl Facts {
         read(&*self.index, &Batch::new(), &plan_key(token))
     }
 
+    /// What a person said of this resource's suspension last, over or not.
+    pub fn suspension(&self, key: &Key) -> Result<Option<Suspension>, FactError> {
+        read(&*self.index, &Batch::new(), &suspended_key(key))
+    }
+
+    /// The same of every resource.
+    pub fn suspensions(&self) -> Result<Vec<Suspension>, FactError> {
+        self.list(SUSPENDED)
+    }
+
     /// Whose state this is.
     pub fn binding(&self) -> Result<Option<Binding>, FactError> {
         read(&*self.index, &Batch::new(), BINDING)
@@ -204,6 +216,7 @@ impl Facts {
             USUAL,
             PLAN_APPROVALS,
             PLANS,
+            SUSPENDED,
         ] {
             for (key, value) in self.index.scan(prefix)? {
                 for part in [key, value] {
@@ -265,6 +278,11 @@ pub(super) fn public_key_key(key: &PublicKey) -> Vec<u8> {
 /// The entry of a saved plan that was used.
 pub(super) fn plan_key(token: &str) -> Vec<u8> {
     [PLANS, token.as_bytes()].concat()
+}
+
+/// The entry of a resource that a person suspended.
+pub(super) fn suspended_key(key: &Key) -> Vec<u8> {
+    [SUSPENDED, key.to_string().as_bytes()].concat()
 }
 
 /// The resource that an entry is about.

@@ -6,6 +6,7 @@
 
 pub mod counted;
 mod plans;
+mod suspend;
 mod unauthorised;
 
 use std::sync::Arc;
@@ -64,6 +65,11 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::PlanApproval(approval) => Ok(counted::approved(fold.batch, approval)?),
         Record::Unauthorised(refused) => Ok(unauthorised::fold(fold.index, fold.batch, refused)?),
         Record::PlanUsed(used) => fold.plan_used(used),
+        Record::Suspended(suspension) => fold.suspended(suspension),
+        Record::Resumed { key, actor: _, at: _ } => {
+            fold.resumed(key);
+            Ok(())
+        }
     }
 }
 

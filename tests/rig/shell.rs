@@ -1,10 +1,15 @@
 //! The built program in a folder of its own, and a running sandbox for it to speak to.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failure here is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
@@ -123,12 +128,6 @@ fn config(address: &str, redirect: &str) -> String {
          secrets:\n  env: [CODE_*]\npolicy:\n  amounts: decimal\n\
          doubt:\n  grace: 1s\nspecs: specs\nstate: .reckon\nlisten: 127.0.0.1:0\n"
     )
-}
-
-/// Runs the program in some folder, with an empty environment.
-pub(crate) fn bare(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
-    command.current_dir(folder).env_clear().args(arguments).output().expect("it runs")
 }
 
 pub(crate) fn code(output: &Output) -> i32 {

@@ -25,6 +25,9 @@ pub struct Overview {
     pub stuck: usize,
     /// Remote objects whose document is gone and that are left as they are.
     pub orphaned: usize,
+    /// Names that a person suspended: of a merchant, everything of it stands still.
+    #[serde(default)]
+    pub suspended: usize,
     /// Resources that something is being done for, or queued.
     pub under_way: usize,
     /// Intents that are not closed.

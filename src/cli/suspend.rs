@@ -1,0 +1,138 @@
+//! `suspend` and `resume`: nothing new is done to a resource, and it goes on. Both are written down, with who
+//! said so.
+
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+
+use super::args::{ResumeArgs, SuspendArgs};
+use super::exit::{Exit, Failure};
+use super::get::one;
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use crate::base::clock::{Clock, SystemClock};
+use crate::engine::Reply;
+use crate::model::suspension::{Pause, Paused, Still};
+use crate::render;
+
+/// The longest reason, in characters: it stands in every list.
+const REASON_LENGTH_MAX: usize = 500;
+
+/// Runs `suspend`.
+pub(super) async fn run(setup: &Setup, args: &SuspendArgs, out: Out) -> Result<Exit, Failure> {
+    let reason = args.reason.trim().to_owned();
+    if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
+        let what = format!("a reason has 1 to {REASON_LENGTH_MAX} characters");
+        let failure = Failure::input("reckon::suspend::reason", what);
+        return Err(failure.help("say why: those who find it suspended will ask"));
+    }
+    let now = SystemClock.now();
+    let until = args.until.as_deref().map(|text| until(text, now)).transpose()?;
+    let pause = Pause::Suspend { key: one(&args.what)?, reason, until };
+    told(&say(setup, pause).await?, out)
+}
+
+/// Runs `resume`.
+pub(super) async fn resume(setup: &Setup, args: &ResumeArgs, out: Out) -> Result<Exit, Failure> {
+    let pause = Pause::Resume { key: one(&args.what)? };
+    told(&say(setup, pause).await?, out)
+}
+
+/// Has it written down by whoever holds the state.
+async fn say(setup: &Setup, pause: Pause) -> Result<Paused, Failure> {
+    let mut session = Session::open(setup).await?;
+    let reply = session.pause(pause).await;
+    let Reply::Paused(paused) = session.end(setup, reply).await? else {
+        return Err(Failure::bug("a suspension was not answered by one"));
+    };
+    Ok(*paused)
+}
+
+/// Prints what became of it.
+fn told(paused: &Paused, out: Out) -> Result<Exit, Failure> {
+    match paused {
+        Paused::Suspended(_) | Paused::Resumed { key: _, still: None } => {}
+        Paused::Resumed { key: _, still: Some(still) } => out.note(&help(still)),
+        Paused::NotSuspended { key, still } => {
+            let what = format!("{} was not suspended by `reckon suspend`", key.short());
+            let failure = Failure::input("reckon::resume::not_suspended", what);
+            return Err(match still {
+                Some(still) => failure.help(help(still)),
+                None => failure.help("`reckon describe` shows how it stands"),
+            });
+        }
+        Paused::Unknown { key, nearest } => {
+            let what = format!("nothing is called {}", key.short());
+            let failure = Failure::input("reckon::suspend::unknown", what);
+            return Err(match nearest {
+                Some(name) => failure.help(format!("did you mean {name}?")),
+                None => failure.help("`reckon get` lists every resource"),
+            });
+        }
+    }
+    out.result(paused, || render::suspension::text(paused))?;
+    Ok(Exit::Done)
+}
+
+/// What suspends it otherwise, and how that ends.
+fn help(still: &Still) -> String {
+    match still {
+        Still::Document(file, line) => format!(
+            "its document suspends it (reckon.dev/suspend, {file}:{line}): the file has to change"
+        ),
+        Still::Merchant(merchant) => {
+            let merchant = merchant.short();
+            format!("it is suspended with {merchant}: `reckon resume {merchant}`")
+        }
+    }
+}
+
+/// A moment: as it is written, the beginning of a date, or so long after now. Errors: none of these, or past.
+fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
+    let wrong = |what: String| {
+        Failure::input("reckon::suspend::until", what)
+            .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time from now: 90m, 12h, 3d, 2w")
+    };
+    let date = |text: &str| text.parse::<NaiveDate>().ok();
+    let moment = text.parse::<DateTime<Utc>>().ok();
+    let moment = moment.or_else(|| Some(date(text)?.and_time(NaiveTime::MIN).and_utc()));
+    let moment = moment.or_else(|| now.checked_add_signed(duration(text)?));
+    let moment = moment.ok_or_else(|| wrong(format!("{text:?} is no time")))?;
+    if moment <= now {
+        return Err(wrong(format!("{text:?} is over already")));
+    }
+    Ok(moment)
+}
+
+/// `90m`, `12h`, `3d`, `2w`.
+fn duration(text: &str) -> Option<TimeDelta> {
+    let unit = text.char_indices().next_back()?;
+    let count: i64 = text.get(..unit.0)?.parse().ok()?;
+    match unit.1 {
+        's' => TimeDelta::try_seconds(count),
+        'm' => TimeDelta::try_minutes(count),
+        'h' => TimeDelta::try_hours(count),
+        'd' => TimeDelta::try_days(count),
+        'w' => TimeDelta::try_weeks(count),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_a_moment_a_date_or_a_time_from_now_and_never_past() {
+        let now = "2026-11-21T12:00:00Z".parse().unwrap();
+        let read = |text: &str| until(text, now).map(|until| until.to_rfc3339()).ok();
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(read("2026-11-30T10:00:00+02:00"), some("2026-11-30T08:00:00+00:00"));
+        assert_eq!(read("2026-11-30"), some("2026-11-30T00:00:00+00:00"));
+        assert_eq!(read("90m"), some("2026-11-21T13:30:00+00:00"));
+        assert_eq!(read("2w"), some("2026-12-05T12:00:00+00:00"));
+        for wrong in ["", "soon", "m", "-3d", "0h", "3y", "2026-11-21", "2026-11-21T12:00:00Z", "é"]
+        {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A person's word that nothing new is done to a resource, and that it goes on.
+//!
+//! What is under way is settled all the same. A suspension ends by itself at its time: the engine wakes then.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::question::Reply;
+use super::shared::EngineError;
+use super::tasks::Finished;
+use super::{Engine, Shared};
+use crate::base::id::Key;
+use crate::kinds::step::{MERCHANT, merchant_of};
+use crate::model::record::Record;
+use crate::model::suspension::{Pause, Paused, Still, Suspension};
+use crate::plan::World;
+use crate::spec::nearest::nearest;
+
+/// No wait for the end of a suspension is longer: the clock may have been set.
+const LOOK_EVERY: Duration = Duration::from_hours(1);
+
+/// What is to be written, if anything is, and what is answered then.
+type Word = (Option<Record>, Paused);
+
+impl Engine {
+    /// Has a person's word written down, and goes on once it is durable.
+    pub(super) fn pause(&mut self, pause: &Pause, actor: String, reply: oneshot::Sender<Reply>) {
+        let (record, paused) = self.word(pause, actor);
+        let Some(record) = record else {
+            return reply.send(Reply::Paused(Box::new(paused))).unwrap_or_default();
+        };
+        let (shared, key) = (self.shared.clone(), pause.key().clone());
+        self.tasks.spawn(async move {
+            match write(&shared, record).await {
+                Ok(()) => {
+                    // Whoever asked may have gone away: it is written all the same.
+                    drop(reply.send(Reply::Paused(Box::new(paused))));
+                    Finished::Heard(Some(key))
+                }
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    /// The same in a process in which nothing runs: for a command that holds the state itself.
+    pub async fn pause_alone(
+        &mut self,
+        pause: &Pause,
+        actor: String,
+    ) -> Result<Reply, EngineError> {
+        let (record, paused) = self.word(pause, actor);
+        if let Some(record) = record {
+            write(&self.shared, record).await?;
+            self.heard(Some(pause.key().clone()))?;
+        }
+        Ok(Reply::Paused(Box::new(paused)))
+    }
+
+    fn word(&self, pause: &Pause, actor: String) -> Word {
+        let key = pause.key().clone();
+        if self.planner.step(&key).is_none() && self.world.suspension(&key).is_none() {
+            let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
+            let nearest = nearest(&key.short(), names.iter().map(String::as_str));
+            let nearest = nearest.map(str::to_owned);
+            return (None, Paused::Unknown { key, nearest });
+        }
+        let at = self.shared.now();
+        match pause {
+            Pause::Suspend { key, reason, until } => {
+                let (key, reason) = (key.clone(), reason.clone());
+                let suspension = Suspension { key, reason, actor, until: *until, at };
+                let record = Record::Suspended(Box::new(suspension.clone()));
+                (Some(record), Paused::Suspended(suspension))
+            }
+            Pause::Resume { key } => {
+                let still = self.still(key);
+                let key = key.clone();
+                if !self.world.suspension(&key).is_some_and(|one| one.holds(at)) {
+                    return (None, Paused::NotSuspended { key, still });
+                }
+                let record = Record::Resumed { key: key.clone(), actor, at };
+                (Some(record), Paused::Resumed { key, still })
+            }
+        }
+    }
+
+    /// What suspends a resource besides a word about itself.
+    fn still(&self, key: &Key) -> Option<Still> {
+        let manifest = self.world.desired().manifest(key);
+        if let Some(manifest) = manifest.as_ref().filter(|one| one.annotations.suspend) {
+            let place = &manifest.place;
+            return Some(Still::Document(place.file.to_string(), place.line));
+        }
+        let merchant = manifest.as_ref().and_then(merchant_of);
+        let merchant = merchant.or_else(|| Some(self.world.observed(key)?.merchant.clone()))?;
+        let holds = self.world.suspension(&merchant)?.holds(self.shared.now());
+        (holds && merchant != *key).then_some(Still::Merchant(merchant))
+    }
+
+    /// What a word about this resource is about: of a merchant, also what has no document any more.
+    pub(super) fn spoken_of(&self, key: &Key) -> BTreeSet<Key> {
+        let whole = key.kind.as_str() == MERCHANT;
+        let absent = self.planner.steps().filter(|step| whole && step.place.is_none());
+        absent.map(|step| step.key.clone()).chain([key.clone()]).collect()
+    }
+
+    /// How many names are suspended now.
+    pub(super) fn suspended(&self) -> usize {
+        let now = self.shared.now();
+        self.world.suspensions().filter(|one| one.holds(now)).count()
+    }
+
+    /// When the next suspension ends by itself.
+    pub(super) fn next_resumption(&self) -> Option<Instant> {
+        let now = self.shared.now();
+        let ends = self.world.suspensions().filter_map(|one| one.until);
+        let next = ends.filter(|until| *until > now).min()?;
+        let wait = next.signed_duration_since(now).to_std().ok()?;
+        Instant::now().checked_add(wait.min(LOOK_EVERY))
+    }
+
+    /// What goes on because its suspension ended by itself.
+    pub(super) fn resumed(&self) -> BTreeSet<Key> {
+        let now = self.shared.now();
+        let over = self.world.suspensions().filter(|one| !one.holds(now));
+        over.flat_map(|one| self.spoken_of(&one.key)).collect()
+    }
+}
+
+async fn write(shared: &Shared, record: Record) -> Result<(), EngineError> {
+    shared.write(Vec::new(), vec![record]).await
+}

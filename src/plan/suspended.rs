@@ -1,0 +1,24 @@
+//! Whether a person suspended a resource, itself or with its merchant.
+
+use std::sync::Arc;
+
+use crate::base::id::Key;
+use crate::kinds::step::merchant_of;
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+use crate::model::suspension::Suspension;
+use crate::plan::World;
+
+/// The suspension that holds now, if one does.
+pub(super) fn by_a_person(
+    world: &dyn World,
+    key: &Key,
+    manifest: Option<&Manifest>,
+    observed: Option<&Observed>,
+) -> Option<Arc<Suspension>> {
+    let said = manifest.and_then(merchant_of);
+    let merchant = said.or_else(|| observed.map(|observed| observed.merchant.clone()));
+    let names = [Some(key.clone()), merchant].into_iter().flatten();
+    let mut told = names.filter_map(|name| world.suspension(&name));
+    told.find(|suspension| suspension.holds(world.now()))
+}

@@ -1,0 +1,59 @@
+//! What people suspended.
+
+use super::{FoldError, Folding};
+use crate::base::id::Key;
+use crate::model::suspension::Suspension;
+use crate::store::facts::{suspended_key, write};
+
+impl Folding<'_> {
+    /// Nothing new is done to a resource. A later word takes the place of an earlier one.
+    pub(super) fn suspended(&mut self, suspension: &Suspension) -> Result<(), FoldError> {
+        Ok(write(self.batch, &suspended_key(&suspension.key), suspension)?)
+    }
+
+    /// A resource goes on.
+    pub(super) fn resumed(&mut self, key: &Key) {
+        self.batch.remove(suspended_key(key));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::model::record::Record;
+    use crate::model::suspension::Suspension;
+    use crate::store::facts::Facts;
+    use crate::store::fold::fold;
+    use crate::store::index::{Batch, Index, MemoryIndex};
+
+    #[test]
+    fn what_is_suspended_is_known_until_it_is_resumed() {
+        let index = Arc::new(MemoryIndex::new());
+        let facts = Facts::new(index.clone());
+        let nothing = facts.digest().unwrap();
+        let key: crate::base::id::Key = "Invoice/a".parse().unwrap();
+        let at = "2026-11-21T12:00:00Z".parse().unwrap();
+        let suspension = |reason: &str| Suspension {
+            key: key.clone(),
+            reason: reason.to_owned(),
+            actor: "uid 7".to_owned(),
+            until: None,
+            at,
+        };
+        let write = |record: &Record| {
+            let mut batch = Batch::new();
+            fold(&*index, &mut batch, record).unwrap();
+            index.apply(batch).unwrap();
+        };
+        for reason in ["first", "second"] {
+            write(&Record::Suspended(Box::new(suspension(reason))));
+        }
+        assert_eq!(facts.suspensions().unwrap(), [suspension("second")]);
+        assert_eq!(facts.suspension(&key).unwrap(), Some(suspension("second")));
+        assert_ne!(facts.digest().unwrap(), nothing);
+        write(&Record::Resumed { key: key.clone(), actor: "uid 7".to_owned(), at });
+        assert_eq!(facts.suspensions().unwrap(), []);
+        assert_eq!(facts.digest().unwrap(), nothing);
+    }
+}
