@@ -3,13 +3,22 @@
 
 #[path = "rig/shell.rs"]
 mod shell;
+#[path = "rig/world.rs"]
+#[expect(dead_code, reason = "not everything of a world is used here")]
+mod world;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use reckon::control::Control;
+use reckon::control::socket::Door;
+use reckon::engine::{Event, Until};
+use reckon::sandbox::Surface;
 use serde_json::Value;
 use shell::{Shell, code, stderr, stdout};
+use tokio::sync::mpsc;
+use world::World;
 
 const TREE: &str = r#"apiVersion: reckon.dev/v1
 kind: Merchant
@@ -178,6 +187,61 @@ fn a_plan_that_broke_off_is_not_applied_again_and_says_what_is_left() {
     let anew = shell.reckon(&["apply", "q.json", "--yes"]);
     assert_eq!(code(&anew), 0, "{}", stderr(&anew));
     assert_eq!(shell.count("invoices"), 1);
+}
+
+#[test]
+fn what_is_in_doubt_of_a_used_plan_is_told() {
+    let shell = Shell::start();
+    let held = "{name: jane, annotations: {reckon.dev/on-doubt: hold}}";
+    shell.write("specs/tree.yaml", &TREE.replace("{name: jane}", held));
+    assert_eq!(code(&shell.reckon(&["plan", "--out", "p.json"])), 0);
+    let lost = r#"{"method": "POST", "path": "/contacts", "fault": "drop_after", "times": 1}"#;
+    shell.ask("POST", "faults", lost);
+    let applied = shell.reckon(&["apply", "p.json", "--yes"]);
+    assert_eq!(code(&applied), 3, "{}", stderr(&applied));
+    let again = shell.reckon(&["apply", "p.json", "--yes"]);
+    let told = stderr(&again);
+    let words = "1 is done, 1 under way or in doubt (Contact/jane), 1 not done (Invoice/first)";
+    assert!(told.contains(words), "{told}");
+    assert_eq!(shell.count("contacts"), 1, "it happened, and is not made again");
+}
+
+#[tokio::test]
+async fn beside_a_daemon_a_plan_is_saved_and_none_is_applied() {
+    let shell = Shell::start();
+    shell.write("specs/tree.yaml", TREE);
+    fs::create_dir(shell.path(".reckon")).unwrap();
+    let door = Door::bind(&shell.path(".reckon/control.sock")).await.unwrap();
+    let world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    world.write(TREE);
+    let mut engine = world.engine();
+    engine.choose([].into());
+    let (sender, events) = mpsc::channel(8);
+    let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
+    let commands = tokio::task::spawn_blocking(move || {
+        let saved = shell.reckon(&["plan", "--target", "Contact/jane", "--out", "p.json"]);
+        let shown = shell.reckon(&["plan", "show", "p.json"]);
+        let unknown = shell.reckon(&["plan", "--exclude", "Contact/jame"]);
+        let applied = shell.reckon(&["apply", "--yes"]);
+        let merchant = shell.reckon(&["plan", "--target", "Merchant/acme", "--out", "p.json"]);
+        let refused = shell.reckon(&["apply", "p.json", "--yes"]);
+        [saved, shown, unknown, applied, merchant, refused]
+    });
+    let acting = async {
+        let outputs = commands.await.unwrap();
+        sender.send(Event::Stop).await.unwrap();
+        outputs
+    };
+    let (ran, outputs) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    serving.abort();
+    ran.unwrap();
+    let codes = outputs.each_ref().map(code);
+    assert_eq!(codes, [0, 0, 1, 0, 0, 4], "{outputs:?}");
+    let [_, shown, unknown, _, _, refused] = outputs;
+    let words = "waits for Merchant/acme, which is not among what was chosen";
+    assert!(stdout(&shown).contains(words), "{}", stdout(&shown));
+    assert!(stderr(&unknown).contains("did you mean Contact/jane?"), "{}", stderr(&unknown));
+    assert!(stderr(&refused).contains("reckon::apply::daemon"), "{}", stderr(&refused));
 }
 
 #[test]

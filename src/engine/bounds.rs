@@ -28,7 +28,10 @@ type Sort = (Currency, Mode);
 pub(super) struct Bounds {
     planned: BTreeMap<Key, Planned>,
     totals: BTreeMap<Sort, i64>,
+    /// Whether a surcharge comes on top of some of it.
+    open: bool,
     sent: BTreeMap<Key, (Sort, i64)>,
+    sums: BTreeMap<Sort, i64>,
 }
 
 /// The most that a step may ask for at once.
@@ -57,6 +60,7 @@ impl Bounds {
             let total = self.totals.entry(sort).or_default();
             *total = total.saturating_add(most);
         }
+        self.open |= planned.open;
         self.planned.insert(step.key.clone(), planned);
     }
 
@@ -74,15 +78,22 @@ impl Bounds {
         if amount > most && !planned.open {
             return Err(format!("{key}: {amount} minor units, and its plan says {most}"));
         }
-        self.sent.insert(key.clone(), (sort, amount));
         let total = self.totals.get(&sort).copied().unwrap_or_default();
-        let of_sort = self.sent.values().filter(|(other, _)| *other == sort);
-        let sum = of_sort.fold(0_i64, |sum, (_, amount)| sum.saturating_add(*amount));
-        let open = self.planned.values().any(|planned| planned.open);
-        if sum > total && !open {
-            return Err(format!("{sum} minor units in all, and the plan says {total}"));
+        let sum = self.sums.entry(sort).or_default();
+        let after = sum.saturating_add(amount);
+        if after > total && !self.open {
+            return Err(format!("{after} minor units in all, and the plan says {total}"));
         }
+        *sum = after;
+        self.sent.insert(key.clone(), (sort, amount));
         Ok(())
+    }
+
+    /// Nothing was sent for it after all.
+    fn take_back(&mut self, key: &Key) {
+        let Some((sort, amount)) = self.sent.remove(key) else { return };
+        let sum = self.sums.entry(sort).or_default();
+        *sum = sum.saturating_sub(amount);
     }
 }
 
@@ -111,7 +122,7 @@ impl Engine {
     /// Nothing was sent after all.
     pub(super) fn uncount(&mut self, key: &Key) {
         if let Some(bounds) = &mut self.bounds {
-            bounds.sent.remove(key);
+            bounds.take_back(key);
         }
     }
 }
@@ -147,7 +158,7 @@ mod tests {
         assert!(bounds.count(&key("a"), 101).is_err(), "in sum it would still fit");
         assert_eq!(bounds.count(&key("a"), 100), Ok(()));
         assert!(bounds.count(&key("a"), 1).is_err(), "twice");
-        bounds.sent.remove(&key("a"));
+        bounds.take_back(&key("a"));
         assert_eq!(bounds.count(&key("a"), 100), Ok(()), "the first was not sent after all");
         assert_eq!(bounds.count(&key("b"), 5), Ok(()));
         assert_eq!(bounds.count(&key("not-planned"), 7), Ok(()));
