@@ -24,6 +24,7 @@ use crate::spec::source::folder::AttachmentFolder;
 mod limits;
 mod open;
 mod programs;
+mod prune;
 mod read;
 mod reader;
 mod sections;
@@ -147,6 +148,8 @@ pub struct Policy {
     pub limits: limits::Limits,
     /// What lets a plan past a limit.
     pub approvals: limits::Approvals,
+    /// The guards of removals.
+    pub prune: prune::PruneSection,
 }
 
 /// `doubt`.
@@ -256,6 +259,7 @@ impl Default for Policy {
             amounts: Setting::Literal(Amounts::Minor),
             limits: limits::Limits::default(),
             approvals: limits::Approvals::default(),
+            prune: prune::PruneSection::default(),
         }
     }
 }

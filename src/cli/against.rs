@@ -13,6 +13,7 @@ use super::out::Out;
 use super::setup::Setup;
 use super::{plan, specs};
 use crate::base::clock::{Clock, SystemClock};
+use crate::config::ProcessEnv;
 use crate::engine::{Against, Compared, PlanView};
 use crate::kinds::files::Files;
 use crate::model::issue::{Problem, Severity};
@@ -59,6 +60,7 @@ fn settings(setup: &Setup) -> Settings {
         digest_key: KEY,
         on_doubt: OnDoubt::default(),
         live_refused: None,
+        prune: setup.config.policy.prune.get(&ProcessEnv).unwrap_or_default(),
     }
 }
 

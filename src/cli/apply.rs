@@ -10,7 +10,7 @@ use super::out::Out;
 use super::session::{Loaded, Own, Session};
 use super::setup::Setup;
 use super::specs::{scope, unknown};
-use super::{apply_saved, limits, plan, plan_file, signals, validate};
+use super::{apply_saved, limits, plan, plan_file, prune, signals, validate};
 use crate::control::socket::SocketClient;
 use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, Until};
 use crate::model::desired::Coverage;
@@ -68,6 +68,7 @@ async fn beside(
     if !agreed(&before, args, out)? {
         return Ok(Exit::Done);
     }
+    prune::beside(client, args, out).await?;
     client.ask(&Question::Settle).await?;
     // What was named may be gone by now: then all is shown.
     let after = match planned(client, scope).await {
@@ -96,8 +97,9 @@ async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Resu
     let scope = scope(setup, &args.paths, &args.choice);
     let engine = &mut own.engine;
     engine.look_at_accounts().await?;
+    let allowing = prune::meant(engine, args)?;
     match before(&scope, args, engine)? {
-        Some(before) if is_nothing(&before, engine) => {
+        Some(before) if allowing.is_empty() && is_nothing(&before, engine) => {
             plan::show(&before, out)?;
             Ok(plan::stuck(&before))
         }
@@ -106,6 +108,7 @@ async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Resu
             Ok(Exit::Done)
         }
         Some(_) | None => {
+            prune::allow(engine, &allowing, out).await?;
             if !scope.is_whole() {
                 engine.choose(engine.taken(&scope));
             }
@@ -136,7 +139,7 @@ fn before(scope: &Scope, args: &ApplyArgs, engine: &Engine) -> Result<Option<Pla
 /// Whether a plan has nothing to do.
 fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
     let changes = plan.steps.iter().any(|step| step.verdict.changes());
-    !changes && engine.overview().open_intents == 0
+    !changes && engine.overview().open_intents == 0 && !engine.has_bookings()
 }
 
 /// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
@@ -183,6 +186,7 @@ async fn show_progress(mut overviews: watch::Receiver<Overview>) {
 fn tell(scope: &Scope, out: Out, engine: &Engine) -> Result<Exit, Failure> {
     let after = engine.plan_of(scope);
     plan::show(&after, out)?;
+    prune::tell(engine, out);
     for (key, unable) in engine.unable() {
         out.note(&format!("{}: {}", key.short(), unable.message()));
     }

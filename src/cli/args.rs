@@ -168,6 +168,10 @@ pub struct ApplyArgs {
     /// Go on with the good documents although others are broken.
     #[arg(long)]
     pub isolate: bool,
+    /// The removal of this resource is meant, past every guard of policy.prune; `all`: of everything that a guard
+    /// stops now. Written down with your name; may be repeated.
+    #[arg(long, value_name = "KIND/NAME|all")]
+    pub allow_prune: Vec<String>,
 }
 
 /// `approve`.

@@ -24,6 +24,7 @@ mod out;
 mod plan;
 mod plan_approval;
 mod plan_file;
+mod prune;
 mod run;
 mod sandbox;
 mod sandbox_env;

@@ -235,6 +235,7 @@ impl Setup {
                 digest_key: open.digest_key,
                 on_doubt: doubt.contact.get(&ProcessEnv)?,
                 live_refused: self.live_refused().filter(|_| how.embedded.is_none()),
+                prune: self.config.policy.prune.get(&ProcessEnv)?,
             },
             timeout,
             grace: doubt.grace.get(&ProcessEnv)?,

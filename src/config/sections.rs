@@ -29,7 +29,7 @@ const PARTNER: [&str; 5] = ["name", "client_id", "client_secret", "redirect_uri"
 const PLAN: [&str; 2] = ["id", "trust"];
 const SERVICE: [&str; 6] = ["base_url", "web_url", "portal_url", "brands", "ca_file", "timeout"];
 const SECRETS: [&str; 6] = ["key", "env", "files", "attachments", "exec", "age"];
-const POLICY: [&str; 3] = ["amounts", "limits", "approvals"];
+const POLICY: [&str; 4] = ["amounts", "limits", "approvals", "prune"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
 
 impl Reader<'_> {
@@ -131,6 +131,7 @@ impl Reader<'_> {
                 amounts: self.setting(node, "amounts").unwrap_or(default.amounts),
                 limits: self.limits(node),
                 approvals: self.approvals(node),
+                prune: self.prune(node),
             },
         }
     }

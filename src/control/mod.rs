@@ -11,7 +11,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::id::{IntentId, Key};
 use crate::engine::{
-    Approving, ApprovingPlan, Asked, Event, Link, Notice, Page, Question, Reply, Resolving, Said,
+    Allowing, Approving, ApprovingPlan, Asked, Event, Link, Notice, Page, Question, Reply,
+    Resolving, Said,
 };
 use crate::model::action::Action;
 use crate::model::bound::LiveBinding;
@@ -31,6 +32,8 @@ pub enum Request {
     Resolve(IntentId, Said),
     /// A person approves the plan of this checksum; who it is, the door says.
     ApprovePlan(Box<ApprovingPlan>),
+    /// A person says that removals are meant.
+    Allow(Allowing),
     /// The plan, once every file's content was read again: `"verify"`.
     Verify,
     /// The plan, once everything that the service shows was looked at: `"refresh"`.
@@ -177,6 +180,14 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// Has it written down that this actor means removals. Errors: the engine ended.
+    pub async fn allow(&self, allowing: Allowing, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Allow(allowing, actor, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Does what a request of this actor says.
     pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
@@ -185,6 +196,7 @@ impl Control {
             Request::Act(action) => self.act(*action, actor).await,
             Request::Resolve(id, said) => self.resolve(id, said, actor).await,
             Request::ApprovePlan(plan) => self.approve_plan(*plan, actor).await,
+            Request::Allow(allowing) => self.allow(allowing, actor).await,
             Request::Verify => self.verify().await,
             Request::Refresh => self.refresh().await,
             Request::Pause(pause) => self.pause(*pause, actor).await,

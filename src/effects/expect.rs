@@ -21,6 +21,11 @@ pub(super) fn id(reply: &Value) -> Result<RemoteId, String> {
     RemoteId::new(text).map_err(|error| format!("the answer has no usable id: {error}"))
 }
 
+/// A text field of an answer, empty where there is none.
+pub(super) fn text<'a>(reply: &'a Value, field: &str) -> &'a str {
+    reply.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// The value at a dotted path, null where there is none.
 fn at<'a>(reply: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(reply, |value, key| value.get(key).unwrap_or(&Value::Null))

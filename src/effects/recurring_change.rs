@@ -54,7 +54,7 @@ fn read(target: Option<&RemoteId>) -> Query {
     Query::one(Call::to::<GetRecurring>(&[target.map_or("", RemoteId::as_str)]))
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
+pub(super) fn queries(intent: &Intent) -> Vec<Query> {
     vec![read(intent.target.as_ref())]
 }
 
@@ -65,7 +65,7 @@ fn happened(intent: &Intent, charge: &Value) -> bool {
     expect::mismatches(&intent.expect, charge).is_empty() && !(by_token && untouched)
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
         Some(Answer::Body(charge)) if happened(intent, charge) => Finding::Happened(charge.clone()),
         Some(Answer::Body(_)) => Finding::Absent,

@@ -132,6 +132,13 @@ pub enum Doubt {
     Search(Search),
     /// The service tells by itself, by a notification that carries the mark.
     Notice,
+    /// Sent again until an answer comes, at most so often in all: what was ended cannot be ended twice.
+    Ends {
+        /// The most sends in all, the first included.
+        most: u32,
+        /// The statuses of a refusal that says that it was ended before.
+        gone: &'static [u16],
+    },
     /// Nothing can prove it: the intent's own `on_doubt` decides.
     Unprovable,
 }
@@ -188,6 +195,13 @@ pub struct EffectRow {
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
     /// What a refusal proves of the object: that the effect happened before.
     pub proves: fn(&Problem) -> Option<Proved>,
+}
+
+impl EffectRow {
+    /// Whether a refusal of this status says that what was to end had ended before.
+    pub fn is_ended_by(&self, status: u16) -> bool {
+        matches!(self.doubt, Doubt::Ends { most: _, gone } if gone.contains(&status))
+    }
 }
 
 /// One reading.
@@ -264,6 +278,10 @@ pub static EFFECTS: &[EffectRow] = &[
     super::transaction_void::ROW,
     super::transaction_sign::ROW,
     super::occurrence_pay::ROW,
+    super::recurring_cancel::ROW,
+    super::recurring_end::ROW,
+    super::occurrence_ignore::ROW,
+    super::merchant_deauthorise::ROW,
 ];
 
 /// Every reading there is.
@@ -274,6 +292,7 @@ pub static READINGS: &[ReadingRow] = &[
     super::merchant_survey::ROW,
     super::surcharge_read::ROW,
     super::file_upload::STATE_ROW,
+    super::recurring_look::ROW,
 ];
 
 /// The row of an effect.

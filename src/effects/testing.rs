@@ -84,7 +84,9 @@ pub(super) fn no_path() -> Answer {
 pub(super) fn judged(intent: &Intent, answers: &[Answer]) -> String {
     let search: Search = match effect_row(&intent.effect).unwrap().doubt {
         Doubt::Search(search) => search,
-        Doubt::Resend { .. } | Doubt::Notice | Doubt::Unprovable => panic!("it is not looked for"),
+        Doubt::Resend { .. } | Doubt::Notice | Doubt::Ends { .. } | Doubt::Unprovable => {
+            panic!("it is not looked for")
+        }
     };
     assert_eq!((search.queries)(intent).len(), answers.len());
     match (search.judge)(intent, answers) {

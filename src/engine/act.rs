@@ -104,6 +104,7 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
             | Finished::Heard(_)
             | Finished::Swept(_)
             | Finished::Approved
+            | Finished::Booked(_)
             | Finished::Stopped(_) => Duration::ZERO,
         };
         match now(shared, &key, &verb, id) {

@@ -120,9 +120,11 @@ impl Engine {
                 }
                 again
             }
-            Finished::Heard(_) | Finished::Swept(_) | Finished::Approved | Finished::Broken(_) => {
-                false
-            }
+            Finished::Heard(_)
+            | Finished::Swept(_)
+            | Finished::Approved
+            | Finished::Booked(_)
+            | Finished::Broken(_) => false,
         }
     }
 }

@@ -13,6 +13,7 @@ mod act;
 mod again;
 mod approve;
 mod body;
+mod booking;
 mod bounds;
 mod gate;
 mod guilty;
@@ -57,6 +58,7 @@ use sweep::Sweeps;
 
 pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
+pub use booking::Allowing;
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
@@ -98,6 +100,8 @@ pub enum Event {
     ApprovePlan(ApprovingPlan, oneshot::Sender<Reply>),
     /// A person suspends or resumes something, by this name; the sender hears once it is durable.
     Pause(Pause, String, oneshot::Sender<Reply>),
+    /// A person says that removals are meant; the sender hears once it is durable.
+    Allow(Allowing, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -203,6 +207,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         self.recover();
         loop {
+            self.book();
             self.start_tasks()?;
             self.read_again();
             self.publish();
@@ -282,6 +287,7 @@ impl Engine {
             Event::Resolve(resolving, reply) => self.resolve(resolving, reply),
             Event::ApprovePlan(approving, reply) => self.approve_plan(approving, reply),
             Event::Pause(pause, actor, reply) => self.pause(&pause, actor, reply),
+            Event::Allow(allowing, actor, reply) => self.allow(&allowing, &actor, reply),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

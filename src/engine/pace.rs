@@ -128,7 +128,11 @@ impl Engine {
             | Finished::Again(key, _, _)
             | Finished::Stopped(key)
             | Finished::Unauthorised(key, _) => self.unpaced(key),
-            Finished::Heard(_) | Finished::Swept(_) | Finished::Approved | Finished::Broken(_) => {}
+            Finished::Heard(_)
+            | Finished::Swept(_)
+            | Finished::Approved
+            | Finished::Booked(_)
+            | Finished::Broken(_) => {}
         }
         if self.shared.gate().reopened() {
             self.rouse();

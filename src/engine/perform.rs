@@ -242,7 +242,11 @@ async fn done(
     let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
     shared.write(blobs, vec![record]).await?;
     if gone {
-        shared.vault.erase(&intent.key.to_string())?;
+        let known = shared.facts.observed(&intent.key)?;
+        let former = known.iter().flat_map(|known| &known.former);
+        for name in former.chain([&intent.key]) {
+            shared.vault.erase(&name.to_string())?;
+        }
     }
     tracing::info!(key = %intent.key, effect = %intent.effect, intent = %intent.id, %proof, "done");
     Ok(Finished::Moved(intent.key.clone()))
@@ -276,6 +280,9 @@ pub(super) async fn refused(
     status: u16,
     problem: crate::api::Problem,
 ) -> Result<Finished, EngineError> {
+    if row.is_ended_by(status) {
+        return answered(shared, row, intent, &Value::Null, Proof::Duplicate).await;
+    }
     if let Some(proved) = (row.proves)(&problem) {
         let exists = proved == Proved::There;
         let learned = Learned { exists, facts: json!({}), ..Learned::default() };

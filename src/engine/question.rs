@@ -84,6 +84,8 @@ pub enum Reply {
     Approved(Option<Box<Approval>>),
     /// What became of an approval of the plan.
     PlanApproved(Box<PlanAnswer>),
+    /// The resources that a person's word is about.
+    Allowed(Vec<Key>),
     /// Only outside events remain.
     Settled,
     /// What became of an action.
@@ -235,6 +237,7 @@ fn step_view(step: &Step) -> StepView {
         money: money.collect(),
         limit: None,
         replaces: step.replaces.clone(),
+        removal: step.reason.removal(),
         problems: Vec::new(),
         waits_for: scoped::waits(&step.reason),
     }

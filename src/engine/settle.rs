@@ -54,6 +54,10 @@ pub(super) async fn settle(
             resend(shared, row, intent, wallet, again).await
         }
         Doubt::Search(search) => look(shared, row, intent, wallet, search).await,
+        Doubt::Ends { most, gone: _ } => {
+            let again = Again { attempt, most, refusal_settles: true };
+            resend(shared, row, intent, wallet, again).await
+        }
         Doubt::Notice => notice::awaited(shared, row, intent).await,
         Doubt::Unprovable => unprovable(shared, intent).await,
     }
@@ -128,7 +132,9 @@ async fn once_more(
             return Ok(Tried::NotSent(reason, wait));
         }
         Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await?,
-        Outcome::Refused { status: status @ (401 | 403), problem: _ } => {
+        Outcome::Refused { status: status @ (401 | 403), problem: _ }
+            if !row.is_ended_by(status) =>
+        {
             if let Some(stopped) = unauthorised::sent_in_doubt(shared, intent, wallet).await? {
                 return Ok(Tried::Settled(stopped));
             }

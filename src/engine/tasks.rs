@@ -84,6 +84,8 @@ pub enum Finished {
     Swept(Swept),
     /// A plan was approved: look at everything that a limit stands in the way of.
     Approved,
+    /// Bookkeeping about these resources was written down.
+    Booked(BTreeSet<Key>),
     /// It was told to stop.
     Stopped(Key),
     /// The service does not take the credentials of this merchant: the resource, the merchant.
@@ -213,7 +215,8 @@ impl Engine {
     fn start_reading(&mut self, reading: Reading) {
         self.again.reading(&reading.key);
         let is_read = reading.key == reading.merchant;
-        let wallet = Wallet { is_read, ..self.wallet(&reading.merchant) };
+        let account = reading.about.get("account").and_then(|one| one.as_str()).map(str::to_owned);
+        let wallet = Wallet { is_read, account, ..self.wallet(&reading.merchant) };
         let shared = self.shared.clone();
         self.tasks.spawn(async move { read::read(&shared, reading, &wallet, Write::Always).await });
     }
@@ -295,6 +298,7 @@ impl Engine {
                 return Ok(());
             }
             Finished::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
+            Finished::Booked(keys) => return self.booked(keys),
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);

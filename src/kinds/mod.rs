@@ -12,6 +12,7 @@ pub mod diff;
 pub mod files;
 pub mod guilty;
 pub mod invoice;
+pub mod leaving;
 pub mod merchant;
 pub mod merchant_application;
 pub mod misfit;
@@ -21,6 +22,7 @@ pub mod redact;
 pub mod reference;
 pub mod refused;
 pub mod register;
+mod renamed;
 pub mod saved_method;
 pub mod schema;
 pub(crate) mod secret_place;
@@ -46,7 +48,7 @@ use crate::base::money::Currency;
 use crate::model::effect::{Effect, Reading};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
-use crate::model::observed::Observed;
+use crate::model::observed::{Applied, Observed};
 
 /// How private a field is (design.md part 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,6 +205,10 @@ pub trait Kind: Shape {
     fn step(cx: &step::StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> step::Draft;
     /// What has to be done about a resource whose document is gone.
     fn gone(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::Draft;
+    /// What an object whose document is gone still uses beside its merchant: that goes after it.
+    fn holds(_: &Key, _: &Applied) -> Vec<Key> {
+        Vec::new()
+    }
     /// What a person may ask for of a resource that is on the service.
     fn offer(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
         None

@@ -24,7 +24,7 @@ use crate::kinds::{
 use crate::model::effect::{Effect, Reading};
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
+use crate::model::observed::{Applied, Observed};
 
 /// One kind, without its types.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub struct KindRow {
     pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> Draft,
     /// What has to be done about a resource whose document is gone.
     pub gone: fn(&StepCx<'_>, &Key, &Observed) -> Draft,
+    /// What an object whose document is gone still uses beside its merchant.
+    pub holds: fn(&Key, &Applied) -> Vec<Key>,
     /// What a person may ask for of a resource that is on the service.
     pub offer: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
     /// How an object of this spec is read back; `None`: the service shows it never.
@@ -87,6 +89,7 @@ const fn row<K: Kind>() -> KindRow {
         sole: K::sole,
         step: K::step,
         gone: K::gone,
+        holds: K::holds,
         offer: K::offer,
         read_back: K::read_back,
         as_said: K::as_said,

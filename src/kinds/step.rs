@@ -13,6 +13,7 @@ use crate::base::id::{Key, Kind, Mode, RemoteId};
 use crate::effects::Obligation;
 use crate::kinds::diff::changes;
 use crate::kinds::redact::{field_of, redact};
+use crate::kinds::renamed::as_before;
 use crate::kinds::{Change, Field};
 use crate::model::drift::{Drift, vanished};
 use crate::model::effect::{Counts, Effect, Work};
@@ -30,6 +31,10 @@ pub trait View {
     fn ready(&self, key: &Key) -> bool;
     /// The good manifests that refer to a resource.
     fn users(&self, key: &Key) -> Vec<Key>;
+    /// The resources without a document that are to be removed and still use it: they go first.
+    fn holders(&self, _: &Key) -> Vec<Key> {
+        Vec::new()
+    }
 }
 
 /// Everything a step depends on besides its own manifest and observation.
@@ -131,6 +136,7 @@ pub fn object(
         have.filter(|have| have.exists && generation(have) >= manifest.annotations.generation);
     let before = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let after = redact(fields, &manifest.spec, cx.digest_key);
+    let after = as_before(cx, manifest, made, after);
     let changes = changes(before, &after, fields);
     let obligation = || obligation(cx, manifest, &merchant, &after);
     match made {
@@ -285,7 +291,7 @@ pub fn obligation(
         key: manifest.key.clone(),
         merchant: merchant.clone(),
         mode,
-        source_id: SourceId::new(cx.partner, &manifest.key, annotations.generation),
+        source_id: source_id(cx, &manifest.key, annotations.generation),
         applied: Applied {
             spec: redacted.clone(),
             digest: manifest.digest,
@@ -296,6 +302,13 @@ pub fn obligation(
         account: None,
         web_url: None,
     })
+}
+
+/// The name of a resource on the service: that of its first name, whatever it is called by now.
+pub fn source_id(cx: &StepCx<'_>, key: &Key, generation: u32) -> SourceId {
+    let known = cx.view.observed(key);
+    let origin = known.as_deref().and_then(Observed::origin);
+    SourceId::new(cx.partner, origin.unwrap_or(key), generation)
 }
 
 /// What is known of something referred to, once it is ready.

@@ -31,7 +31,7 @@ pub enum Deletion {
     /// It is left as it is and no longer managed.
     #[default]
     Orphan,
-    /// It is removed from the service, where the service can.
+    /// It goes with its document: it is deleted, neutralised or deauthorised, as its kind has it.
     Delete,
 }
 
@@ -61,6 +61,9 @@ pub struct Annotations {
     pub ignore_drift: Box<[String]>,
     /// `reckon.dev/on-doubt`.
     pub on_doubt: Option<OnDoubt>,
+    /// `reckon.dev/moved-from`: the name that it had, of the same kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<Key>,
 }
 
 /// One good document. `Debug` shows its name and place only: the spec may hold personal values.

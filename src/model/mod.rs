@@ -3,12 +3,14 @@
 //! `Manifest` → `Desired` → `Plan` of `Step`s → `Effect` → `Intent` → `Outcome` → `Observation` →
 //! `Observed`. Every noun is plain data; nothing here reads a file, a clock or a socket.
 
+pub mod absence;
 pub mod action;
 pub mod bound;
 pub mod class;
 pub mod desired;
 pub mod drift;
 pub mod effect;
+pub mod going;
 pub mod inbox;
 pub mod intent;
 pub mod issue;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::api::Problem;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::absence::Absence;
 use crate::model::bound::Approval;
 use crate::model::manifest::Deletion;
 use crate::model::unauthorised::{Unauthorised, opens};
@@ -114,6 +115,15 @@ pub struct Observed {
     /// The service takes the credentials of this merchant no more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unauthorised: Option<Box<Unauthorised>>,
+    /// The names that it had before, the first one first: that one is its name on the service.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<Key>,
+    /// The name that what was known under this one has by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<Box<Key>>,
+    /// What is known of its document's absence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absence: Option<Box<Absence>>,
     /// The time of the newest fact.
     pub at: DateTime<Utc>,
     /// The source of the newest fact.
@@ -135,6 +145,9 @@ impl Observed {
             rival: None,
             approval: None,
             unauthorised: None,
+            former: Vec::new(),
+            moved_to: None,
+            absence: None,
             at,
             source: Source::Operator,
         }
@@ -167,6 +180,11 @@ impl Observed {
             && says(&self.facts, "provisioned")
             && says(&fact.facts, "declined")
             && fact.facts.get("mark") == self.facts.get("mark")
+    }
+
+    /// Its first name, where it has another one by now.
+    pub fn origin(&self) -> Option<&Key> {
+        self.former.first()
     }
 
     /// One fact by its name, null when it is not known.

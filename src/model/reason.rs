@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::base::id::Key;
 use crate::model::bound::LiveBinding;
+use crate::model::going::{Going, Removal};
 use crate::model::limit::Over;
 use crate::model::suspension::Suspension;
 
@@ -70,6 +71,8 @@ pub enum Reason {
     Suspended,
     /// A person suspended it, or its merchant.
     SuspendedBy(Box<Suspension>),
+    /// It goes, came back, or takes another name.
+    Going(Box<Going>),
     /// Something still uses it.
     InUse(Vec<Key>),
     /// Today is the one day on which it cannot be done.
@@ -119,6 +122,7 @@ impl Reason {
             Self::Held(_) => "Held",
             Self::BrokenDocument => "BrokenDocument",
             Self::Suspended | Self::SuspendedBy(_) => "Suspended",
+            Self::Going(going) => going.word(),
             Self::InUse(_) => "InUse",
             Self::DueToday(_) => "DueToday",
             Self::OtherMode(_) => "OtherMode",
@@ -132,6 +136,7 @@ impl Reason {
     /// Whether a person has to act: exit code 3.
     pub fn needs_a_person(&self) -> bool {
         match self {
+            Self::Going(going) => going.needs_a_person(),
             Self::CannotChange(_)
             | Self::AwaitsApproval(_)
             | Self::AwaitsAuthorization(_)
@@ -170,6 +175,15 @@ impl Reason {
             | Self::Suspended
             | Self::SuspendedBy(_) => false,
         }
+    }
+
+    /// What removal means, of a resource whose document is gone.
+    pub fn removal(&self) -> Option<Removal> {
+        if let Self::Going(going) = self {
+            return going.removal();
+        }
+        let orphan = matches!(self, Self::Orphaned).then_some(Removal::Orphan);
+        matches!(self, Self::Removed).then_some(Removal::Delete).or(orphan)
     }
 
     /// Whether what the service says of a merchant, or that it says nothing, stands in the way: it may say
@@ -258,6 +272,7 @@ impl fmt::Display for Reason {
             Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
             Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
             Self::SuspendedBy(suspension) => write!(f, "{suspension}"),
+            Self::Going(going) => write!(f, "{going}"),
             Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
             Self::DueToday(why)
             | Self::OtherMode(why)

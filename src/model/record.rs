@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key};
+use crate::model::absence::{AbsenceRecord, MovedRecord};
 use crate::model::bound::Approval;
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
@@ -80,6 +81,10 @@ pub enum Record {
         /// When.
         at: DateTime<Utc>,
     },
+    /// A document is gone, is back, or its removal is meant.
+    Absence(Box<AbsenceRecord>),
+    /// A document took over what was known under another name.
+    Moved(Box<MovedRecord>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

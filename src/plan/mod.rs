@@ -7,10 +7,15 @@
 //! Guarantees: a step never depends on the order in which keys were touched; making every step
 //! from nothing gives the same steps.
 
+mod absences;
 mod against;
+mod booking;
+mod essence;
 mod guarded;
+mod moving;
 mod order;
 mod refused;
+mod removal;
 mod stalled;
 mod step;
 mod suspended;
@@ -26,6 +31,7 @@ use crate::base::id::Key;
 use crate::kinds::step::{StepCx, View, merchant_of};
 use crate::model::desired::Desired;
 use crate::model::effect::{Effect, Reading};
+use crate::model::going::Removal;
 use crate::model::intent::OpenIntent;
 use crate::model::limit::Over;
 use crate::model::manifest::{Manifest, OnDoubt};
@@ -34,6 +40,8 @@ use crate::model::plan::{Plan, Reason, Step, Verdict};
 use crate::model::stake::Wish;
 use crate::model::suspension::Suspension;
 
+use crate::policy::prune::Prune;
+use absences::Absences;
 use stalled::Stalled;
 
 pub use against::Assumed;
@@ -50,6 +58,8 @@ pub struct Settings {
     pub on_doubt: OnDoubt,
     /// Why live merchants are refused, if they are.
     pub live_refused: Option<String>,
+    /// `policy.prune`.
+    pub prune: Prune,
 }
 
 impl std::fmt::Debug for Settings {
@@ -90,6 +100,9 @@ pub struct Planner {
     doable: BTreeSet<Key>,
     dated: BTreeSet<Key>,
     stalled: Stalled,
+    absences: Absences,
+    moving: BTreeSet<Key>,
+    removed: BTreeMap<Removal, usize>,
     needs: BTreeMap<Key, Box<[Key]>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
     totals: Totals,
@@ -104,6 +117,9 @@ impl Planner {
             doable: BTreeSet::new(),
             dated: BTreeSet::new(),
             stalled: Stalled::default(),
+            absences: Absences::default(),
+            moving: BTreeSet::new(),
+            removed: BTreeMap::new(),
             needs: BTreeMap::new(),
             users: BTreeMap::new(),
             totals: Totals::default(),
@@ -132,12 +148,13 @@ impl Planner {
             self.relink(world, key);
         }
         let mut waiting = self.with_users(&keys);
+        waiting.extend(keys.iter().flat_map(|key| self.absences.holders(key)));
         let mut made = BTreeSet::new();
         for key in order::sorted(waiting.iter().cloned(), &self.needs) {
-            waiting.remove(&key);
             self.make(world, &key);
             made.insert(key);
         }
+        self.guard(world, &mut made);
         made
     }
 
@@ -157,7 +174,10 @@ impl Planner {
 
     /// Takes note of what a resource refers to now.
     fn relink(&mut self, world: &dyn World, key: &Key) {
-        for needed in self.needs.remove(key).into_iter().flatten() {
+        let before = self.needs.remove(key);
+        let after = world.desired().manifests.get(key);
+        self.absences.document(key, before.as_deref(), after.map(|kept| &**kept));
+        for needed in before.into_iter().flatten() {
             if let Some(users) = self.users.get_mut(&needed) {
                 users.remove(key);
             }
@@ -182,7 +202,10 @@ impl Planner {
         } else {
             self.doable.remove(key);
         }
-        let dated = |step: &Step| matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_));
+        let dated = |step: &Step| {
+            matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_))
+                || removal::is_dated(&step.reason)
+        };
         if after.as_ref().is_some_and(dated) {
             self.dated.insert(key.clone());
         } else {
@@ -191,6 +214,8 @@ impl Planner {
         let stalls = after.as_ref().is_some_and(|step| step.reason.is_about_accounts());
         let manifest = world.desired().manifests.get(key).filter(|_| stalls);
         self.stalled.note(key, manifest.and_then(|manifest| merchant_of(manifest)));
+        self.note_absence(world, key, after.as_ref());
+        self.note_removal(world, before.as_deref(), after.as_ref());
         let kept = after
             .map(|step| Arc::new(Step { changes: Vec::new(), work: None, replaces: None, ..step }));
         match kept {
@@ -201,7 +226,8 @@ impl Planner {
 
     /// One step with everything in it: its field changes, and the work that can be done now.
     pub fn whole(&self, world: &dyn World, key: &Key) -> Option<Step> {
-        step::step(&self.cx(world, &Seen { world, planner: self }), world, key)
+        let guards = (&self.absences, &self.settings.prune);
+        step::step(&self.cx(world, &Seen { world, planner: self }), world, guards, key)
     }
 
     /// What a person may ask for of a resource, beside what its step offers.
@@ -306,5 +332,9 @@ impl View for Seen<'_> {
 
     fn users(&self, key: &Key) -> Vec<Key> {
         self.planner.users(key).cloned().collect()
+    }
+
+    fn holders(&self, key: &Key) -> Vec<Key> {
+        self.planner.absences.holders(key)
     }
 }

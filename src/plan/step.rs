@@ -9,11 +9,13 @@ use crate::model::desired::Coverage;
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
+use crate::model::observed::{Observed, Refusal};
 use crate::model::plan::{Reason, Step, Verdict};
+use crate::plan::absences::Absences;
 use crate::plan::guarded::guarded;
 use crate::plan::suspended::by_a_person;
-use crate::plan::{World, refused};
+use crate::plan::{World, moving, refused, removal};
+use crate::policy::prune::Prune;
 
 /// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
 pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
@@ -22,7 +24,12 @@ pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
 }
 
 /// The step of a resource, `None` if nothing speaks of it.
-pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step> {
+pub(super) fn step(
+    cx: &StepCx<'_>,
+    world: &dyn World,
+    guards: (&Absences, &Prune),
+    key: &Key,
+) -> Option<Step> {
     let desired = world.desired();
     let manifest = desired.manifest(key);
     let observed = world.observed(key);
@@ -34,7 +41,7 @@ pub(super) fn step(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Step
         Some(open) if !planted::is("two-open-effects") => under_way(&open, observed.as_deref()),
         _ if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
         _ => {
-            let draft = decide(cx, world, key, manifest.as_ref(), observed.as_deref())?;
+            let draft = decide(cx, world, guards, key, manifest.as_ref(), observed.as_deref())?;
             guarded(cx, world, (key, manifest.as_ref(), observed.as_deref()), draft)
         }
     };
@@ -104,6 +111,7 @@ fn under_way(open: &OpenIntent, observed: Option<&Observed>) -> Draft {
 fn decide(
     cx: &StepCx<'_>,
     world: &dyn World,
+    guards: (&Absences, &Prune),
     key: &Key,
     manifest: Option<&Manifest>,
     observed: Option<&Observed>,
@@ -122,8 +130,13 @@ fn decide(
     }
     let Some(manifest) = manifest else {
         let observed = observed.filter(|observed| observed.exists)?;
+        if guards.0.is_claimed(key) {
+            return None;
+        }
         return Some(match world.desired().coverage {
-            Coverage::Whole => (row.gone)(cx, key, observed),
+            Coverage::Whole => {
+                removal::guarded(cx, guards, key, observed, (row.gone)(cx, key, observed))
+            }
             Coverage::Partial if planted::is("prune-under-partial") => {
                 (row.gone)(cx, key, observed)
             }
@@ -136,8 +149,11 @@ fn decide(
     if manifest.annotations.suspend {
         return Some(Draft::idle(Verdict::Wait, Reason::Suspended));
     }
+    if let Some(moving) = moving::moved(cx, world, guards.0, manifest, observed) {
+        return Some(moving);
+    }
     let draft = (row.step)(cx, manifest, observed);
-    Some(checked(cx, manifest, observed, draft))
+    Some(removal::distinct(guards.0, key, checked(cx, manifest, observed, draft)))
 }
 
 /// What a kind wants to do, unless the service refused just that or something extra is not ready.
@@ -167,6 +183,12 @@ fn checked(
         return draft;
     }
     Draft { reason: Reason::WaitsFor(waits), work: None, offer: None, ..draft }
+}
+
+/// What the service said when it refused something.
+pub(super) fn refusal_words(refusal: &Refusal) -> String {
+    let words: Vec<String> = refusal.problem.messages.iter().map(words).collect();
+    format!("{} (HTTP {})", words.join("; "), refusal.status)
 }
 
 /// What a message of the service says, and of which field.

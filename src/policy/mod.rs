@@ -1,4 +1,4 @@
-//! What the operator allows: limits, how much is usual, and what an approval lets through.
+//! What the operator allows: limits, how much is usual, what an approval lets through, and the guards of removals.
 //!
 //! Pure. The plan asks before anything is sent (`engine/limits.rs`), and the executor's meter asks again
 //! before each intent is written (`engine/meter.rs`); both ask the same functions, with what was counted so far.
@@ -6,6 +6,7 @@
 pub mod approval;
 pub mod limits;
 pub mod meter;
+pub mod prune;
 pub mod usual;
 
 pub use approval::ApprovalRules;

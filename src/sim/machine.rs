@@ -223,6 +223,7 @@ fn settings() -> Settings {
             digest_key: KEY,
             on_doubt: OnDoubt::Recreate,
             live_refused: None,
+            prune: crate::policy::prune::Prune::open(),
         },
         timeout: TIMEOUT,
         grace: GRACE,

@@ -58,6 +58,7 @@ const fn row(name: &'static str) -> KindRow {
         sole,
         step: Contact::step,
         gone: Contact::gone,
+        holds: Contact::holds,
         offer: Contact::offer,
         read_back: Contact::read_back,
         as_said: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),

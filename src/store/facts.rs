@@ -154,7 +154,20 @@ impl Facts {
 
     /// The resource that a mark was given to.
     pub fn marked(&self, mark: &str) -> Result<Option<Key>, FactError> {
-        read(&*self.index, &Batch::new(), &mark_key(mark))
+        let first: Option<Key> = read(&*self.index, &Batch::new(), &mark_key(mark))?;
+        first.map(|key| self.current(&key)).transpose()
+    }
+
+    /// The name that a resource has by now.
+    fn current(&self, first: &Key) -> Result<Key, FactError> {
+        let mut key = first.clone();
+        while let Some(next) = self.observed(&key)?.and_then(|known| known.moved_to) {
+            if *next == *first {
+                break;
+            }
+            key = *next;
+        }
+        Ok(key)
     }
 
     /// Whether a notification was stored before.

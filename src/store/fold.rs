@@ -4,7 +4,9 @@
 //! The laws are asserted here, where every effect passes: a record that breaks one is refused,
 //! and the process stops rather than go on from a state that cannot be.
 
+mod absences;
 pub mod counted;
+mod moves;
 mod plans;
 mod suspend;
 mod unauthorised;
@@ -70,6 +72,8 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
             fold.resumed(key);
             Ok(())
         }
+        Record::Absence(absence) => absences::fold(index, batch, absence),
+        Record::Moved(moved) => moves::fold(index, batch, moved),
     }
 }
 

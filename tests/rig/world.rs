@@ -27,6 +27,7 @@ use reckon::kinds::CheckCx;
 use reckon::kinds::register::KINDS;
 use reckon::model::manifest::OnDoubt;
 use reckon::plan;
+use reckon::policy::prune::Prune;
 use reckon::sandbox::{Options, Sandbox, Surface};
 use reckon::spec::document::ReadCx;
 use reckon::spec::loader::Loader;
@@ -105,6 +106,8 @@ pub(crate) struct World {
     pub(crate) failures_max: Option<u32>,
     /// Limits and approvals.
     pub(crate) policy: reckon::policy::Rules,
+    /// The guards of removals: none at first.
+    pub(crate) prune: Prune,
     clock: Arc<VirtualClock>,
     /// How many engines there were: no two draw the same keys.
     engines: AtomicU64,
@@ -126,6 +129,7 @@ impl World {
             vault: MemoryDisk::new(),
             failures_max: None,
             policy: reckon::policy::Rules::default(),
+            prune: Prune::open(),
             clock,
             engines: AtomicU64::new(1),
             folder: tempfile::tempdir().unwrap(),
@@ -245,6 +249,7 @@ impl World {
                     digest_key: [9; 32],
                     on_doubt: OnDoubt::Recreate,
                     live_refused: None,
+                    prune: self.prune.clone(),
                 },
                 timeout: Duration::from_secs(30),
                 grace: Duration::from_secs(30),

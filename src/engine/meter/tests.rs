@@ -41,6 +41,7 @@ fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
             digest_key: [1; 32],
             on_doubt: OnDoubt::Hold,
             live_refused: None,
+            prune: crate::policy::prune::Prune::open(),
         },
         timeout: Duration::from_secs(1),
         grace: Duration::from_secs(1),

@@ -151,6 +151,11 @@ fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
                 "the same bytes are sent again, at most {most} times in all: that cannot double it"
             )
         }
+        Doubt::Ends { most, gone: _ } => {
+            format!(
+                "it is sent again, at most {most} times in all: what was ended cannot be ended twice"
+            )
+        }
         Doubt::Search(search) => {
             let paths = (search.queries)(intent).into_iter();
             let paths =

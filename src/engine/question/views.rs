@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::traffic::TrafficView;
 use crate::base::id::{Key, Mode};
 use crate::model::desired::Coverage;
+use crate::model::going::Removal;
 use crate::model::issue::Problem;
 use crate::model::limit::Over;
 use crate::model::plan::{FieldChange, Replaced, Verdict};
@@ -190,6 +191,9 @@ pub struct StepView {
     /// The invoice that this one replaces, which stays payable.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replaces: Option<Box<Replaced>>,
+    /// What removal means for it, where its document is gone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub removal: Option<Removal>,
     /// What the service refused, each at the field that it means.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<Problem>,

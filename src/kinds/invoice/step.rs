@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::Invoice;
 use super::attachments::{self, Attached};
 use crate::base::clock::timestamp;
-use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{Obligation, addresses, create_invoice, make_link, put};
@@ -16,7 +15,7 @@ use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, obligation, orphaned,
-    reference,
+    reference, source_id,
 };
 use crate::kinds::{Kind, Shape, as_said};
 use crate::model::effect::Effect;
@@ -92,7 +91,7 @@ fn is_made(manifest: &Manifest, have: Option<&Observed>) -> bool {
 
 /// The invoice that a new one replaces: it stays payable, for nothing on the service can end it.
 fn replaced(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Box<Replaced>> {
-    let new = SourceId::new(cx.partner, &manifest.key, manifest.annotations.generation);
+    let new = source_id(cx, &manifest.key, manifest.annotations.generation);
     have.exists.then(|| {
         Box::new(Replaced {
             source_id: new.to_string(),

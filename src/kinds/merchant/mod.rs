@@ -3,6 +3,7 @@
 mod as_said;
 mod authorization;
 mod binding;
+mod leaving;
 pub mod shape;
 mod step;
 #[cfg(test)]

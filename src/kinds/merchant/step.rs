@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::authorization::{Authorization, authorization};
 use super::binding::{foreign, unapproved};
 use super::shape::APPLICATION_KIND;
-use super::{Merchant, zone};
+use super::{Merchant, leaving, zone};
 use crate::base::id::{Key, Mode};
 use crate::effects::{ACCOUNTS, CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code, has_several};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, StepCx, mode_of, needed, obligation, orphaned, reference};
+use crate::kinds::step::{Draft, StepCx, mode_of, needed, obligation, reference};
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::{Reading, Work};
 use crate::model::manifest::Manifest;
@@ -66,11 +66,6 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         Err(reason) => Draft::idle(waiting(&reason), reason),
     };
     Draft { changes, ..draft }
-}
-
-/// The step of a merchant whose document is gone.
-fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
-    orphaned()
 }
 
 /// What still has to be learnt.
@@ -177,7 +172,7 @@ impl Kind for Merchant {
     }
 
     fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-        gone(cx, key, have)
+        leaving::gone(cx, key, have)
     }
 
     fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {

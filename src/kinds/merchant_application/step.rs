@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 
 use super::MerchantApplication;
 use super::shape::is_sign_up_test;
-use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode};
 use crate::effects::{Obligation, start_sign_up, submit_application};
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, MERCHANT, StepCx, orphaned, text};
+use crate::kinds::step::{Draft, MERCHANT, StepCx, orphaned, source_id, text};
 use crate::kinds::{Kind, Shape, as_said};
 use crate::model::effect::Work;
 use crate::model::manifest::Manifest;
@@ -43,7 +42,7 @@ impl<'a> Decision<'a> {
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let spec = redact(MerchantApplication::FIELDS, &manifest.spec, cx.digest_key);
     let generation = manifest.annotations.generation;
-    let mark = SourceId::new(cx.partner, &manifest.key, generation).mark();
+    let mark = source_id(cx, &manifest.key, generation).mark();
     let decision = Decision::of(have, mark.as_str());
     let applied = have.filter(|have| have.exists).and_then(|have| have.applied.as_ref());
     let applied = applied.filter(|applied| applied.generation >= generation);
@@ -133,7 +132,7 @@ fn obligation(cx: &StepCx<'_>, manifest: &Manifest, redacted: &Value) -> Obligat
         key: manifest.key.clone(),
         merchant: manifest.key.clone(),
         mode: if is_test { Mode::Test } else { Mode::Live },
-        source_id: SourceId::new(cx.partner, &manifest.key, annotations.generation),
+        source_id: source_id(cx, &manifest.key, annotations.generation),
         applied: Applied {
             spec: redacted.clone(),
             digest: manifest.digest,
@@ -157,7 +156,7 @@ impl Kind for MerchantApplication {
 
     fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         let generation = manifest.annotations.generation;
-        let mark = SourceId::new(cx.partner, &manifest.key, generation).mark();
+        let mark = source_id(cx, &manifest.key, generation).mark();
         let facts = json!({"mark": mark, "state": "provisioned", "code": {"sealed": "assumed"}});
         Observed { facts, ..as_said::plain(Self::FIELDS, cx, manifest) }
     }

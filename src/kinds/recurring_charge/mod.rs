@@ -4,6 +4,7 @@ mod account;
 #[cfg(test)]
 mod account_tests;
 mod checks;
+mod ending;
 mod fields;
 mod method;
 #[cfg(test)]

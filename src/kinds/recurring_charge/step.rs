@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::surcharge::{Quote, first, quote};
-use super::{RecurringCharge, account, method, request, today};
+use super::{RecurringCharge, account, ending, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{Obligation, SURCHARGE};
@@ -13,12 +13,12 @@ use crate::effects::{change_recurring, charge_now, create_recurring, schedule_ch
 use crate::kinds::diff::amount;
 use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, orphaned, reference, text,
+    Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, reference, text,
 };
-use crate::kinds::{Kind, Shape, as_said};
+use crate::kinds::{Kind, Shape, as_said, leaving};
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::manifest::Manifest;
-use crate::model::observed::Observed;
+use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{MoneyMove, Reason, Verdict};
 
 /// What a scheduled payment collects, each time; and the same into a trust account.
@@ -32,6 +32,9 @@ const NOW_AND_MORE: [&str; 2] =
 
 /// The step of a recurring charge.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+    if let Some(reason) = ending::ended(have, manifest.annotations.generation) {
+        return Draft::idle(Verdict::Blocked, reason);
+    }
     let manifest = &method::compared(cx, manifest, have);
     let quote = quote(cx, manifest, have);
     let money = money(cx, manifest, have, &quote);
@@ -62,11 +65,6 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         draft.money.clear();
     }
     asking_first(draft, quote, have)
-}
-
-/// The step of a recurring charge whose document is gone.
-fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
-    orphaned()
 }
 
 /// Ready means active, or completed as its own limits said.
@@ -179,7 +177,11 @@ impl Kind for RecurringCharge {
     }
 
     fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-        gone(cx, key, have)
+        ending::gone(cx, key, have)
+    }
+
+    fn holds(key: &Key, applied: &Applied) -> Vec<Key> {
+        leaving::named(key, applied, "method", "SavedMethod").into_iter().collect()
     }
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {

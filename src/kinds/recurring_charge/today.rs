@@ -4,6 +4,7 @@
 use chrono::NaiveDate;
 use serde_json::Value;
 
+use crate::base::id::Key;
 use crate::kinds::merchant::zone;
 use crate::kinds::step::{MERCHANT, StepCx, reference};
 use crate::model::manifest::Manifest;
@@ -23,12 +24,15 @@ pub(super) fn refuse(cx: &StepCx<'_>, manifest: &Manifest) -> Result<(), Reason>
     }
 }
 
-/// The date it is for the merchant: its document's zone, else the one read from the service.
 fn today(cx: &StepCx<'_>, manifest: &Manifest) -> Option<NaiveDate> {
-    let merchant = reference(manifest, MERCHANT)?;
-    let said = cx.view.manifest(&merchant);
+    today_of(cx, &reference(manifest, MERCHANT)?)
+}
+
+/// The date it is for a merchant: its document's zone, else the one read from the service.
+pub(super) fn today_of(cx: &StepCx<'_>, merchant: &Key) -> Option<NaiveDate> {
+    let said = cx.view.manifest(merchant);
     let said = said.as_ref().and_then(|said| said.spec.get("timezone")?.as_str());
-    let known = cx.view.observed(&merchant);
+    let known = cx.view.observed(merchant);
     let read = known.as_ref().and_then(|known| known.text("timezone"));
     let zone = zone::find(said.or(read)?)?;
     Some(cx.now.with_timezone(&zone).date_naive())

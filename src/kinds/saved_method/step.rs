@@ -5,19 +5,19 @@
 use serde_json::Value;
 
 use super::SavedMethod;
-use crate::base::hash::SourceId;
 use crate::base::id::{Key, RemoteId};
 use crate::effects::{
     FreshToken, MethodSort, MethodSource, Obligation, change_method, create_token, delete_method,
     renew_method, save_method,
 };
+use crate::kinds::leaving::{going, obligation, used, waiting};
 use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, orphaned, reference, text,
+    Draft, MERCHANT, Object, StepCx, by_token, needed, object, orphaned, reference, text,
 };
 use crate::kinds::{Kind, Shape};
 use crate::model::effect::{Effect, Work};
-use crate::model::manifest::{Deletion, Manifest};
+use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 
@@ -77,36 +77,18 @@ fn renewal(
 /// The step of a saved method whose document is gone: it is deleted if its document said so and
 /// nothing uses it any more.
 fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-    let Some(applied) = &have.applied else {
+    let (Some(applied), Some(target)) = (going(have), &have.remote_id) else {
         return orphaned();
     };
-    let users = cx.view.users(key);
-    match (applied.deletion, &have.remote_id) {
-        (Deletion::Orphan, _) | (Deletion::Delete, None) => orphaned(),
-        (Deletion::Delete, Some(_)) if !users.is_empty() => {
-            Draft::idle(Verdict::Blocked, Reason::InUse(users))
+    if let Some(draft) = used(cx, key) {
+        return draft;
+    }
+    match obligation(cx, key, have, applied) {
+        Ok(new) => {
+            let work = Some(Work::Effect(delete_method(new, sort(&applied.spec), target)));
+            Draft { work, ..Draft::idle(Verdict::Delete, Reason::Removed) }
         }
-        (Deletion::Delete, Some(_)) if !cx.view.ready(&have.merchant) => {
-            Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![have.merchant.clone()]))
-        }
-        (Deletion::Delete, Some(target)) => match mode_of(cx.view, &have.merchant) {
-            None => Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![have.merchant.clone()])),
-            Some(mode) => {
-                let obligation = Obligation {
-                    key: key.clone(),
-                    merchant: have.merchant.clone(),
-                    mode,
-                    source_id: SourceId::new(cx.partner, key, applied.generation),
-                    applied: applied.clone(),
-                    on_doubt: cx.on_doubt,
-                    account: None,
-                    web_url: None,
-                };
-                let work =
-                    Some(Work::Effect(delete_method(obligation, sort(&applied.spec), target)));
-                Draft { work, ..Draft::idle(Verdict::Delete, Reason::Removed) }
-            }
-        },
+        Err(reason) => waiting(reason),
     }
 }
 

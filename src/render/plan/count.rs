@@ -1,8 +1,12 @@
 //! A plan in one line.
 
 use crate::engine::{PlanView, StepView};
+use crate::model::going::Removal;
 use crate::model::plan::Verdict;
 use crate::render::words::counted;
+
+/// The word of the reason of a move: nothing changes on the service by it.
+const MOVED: &str = "Moved";
 
 /// How many steps of a plan are of which sort.
 #[derive(Default)]
@@ -10,6 +14,9 @@ struct Counts {
     create: usize,
     update: usize,
     delete: usize,
+    neutralise: usize,
+    deauthorise: usize,
+    moves: usize,
     read: usize,
     wait: usize,
     blocked: usize,
@@ -23,8 +30,13 @@ impl Counts {
         for step in steps {
             let count = match step.verdict {
                 Verdict::Create => &mut counts.create,
+                Verdict::Update if step.reason == MOVED => &mut counts.moves,
                 Verdict::Update => &mut counts.update,
-                Verdict::Delete => &mut counts.delete,
+                Verdict::Delete => match step.removal {
+                    Some(Removal::Neutralise) => &mut counts.neutralise,
+                    Some(Removal::Deauthorise) => &mut counts.deauthorise,
+                    Some(Removal::Delete | Removal::Orphan) | None => &mut counts.delete,
+                },
                 Verdict::Read => &mut counts.read,
                 Verdict::Wait => &mut counts.wait,
                 Verdict::Blocked => &mut counts.blocked,
@@ -51,15 +63,35 @@ impl Counts {
 
     /// What would be done.
     fn work(&self) -> String {
-        let Self { create, update, delete, read, .. } = self;
+        let Self { create, update, delete, .. } = self;
         let work = format!("{create} to create, {update} to update, {delete} to delete");
-        if *read > 0 { format!("{work}, {read} to read") } else { work }
+        let more = [
+            (self.neutralise, "to neutralise"),
+            (self.deauthorise, "to deauthorise"),
+            (self.moves, "to move"),
+            (self.read, "to read"),
+        ];
+        let more = more.iter().filter(|(count, _)| *count > 0);
+        more.fold(work, |work, (count, what)| format!("{work}, {count} {what}"))
     }
 
     /// Whether nothing would be done and nothing stands in the way.
     fn is_quiet(&self) -> bool {
-        let Self { create, update, delete, read, wait, blocked, orphan: _, unready: _ } = self;
-        [create, update, delete, read, wait, blocked].iter().all(|count| **count == 0)
+        let Self {
+            create,
+            update,
+            delete,
+            neutralise,
+            deauthorise,
+            moves,
+            read,
+            wait,
+            blocked,
+            ..
+        } = self;
+        [create, update, delete, neutralise, deauthorise, moves, read, wait, blocked]
+            .iter()
+            .all(|count| **count == 0)
     }
 }
 

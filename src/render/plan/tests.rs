@@ -20,6 +20,7 @@ fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
         money: Vec::new(),
         limit: None,
         replaces: None,
+        removal: reason.removal(),
         problems: Vec::new(),
         waits_for: Vec::new(),
     }

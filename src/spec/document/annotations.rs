@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::id::{Key, Name};
+use crate::base::id::{Key, Kind, Name};
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 use crate::spec::nearest;
 
 const PREFIX: &str = "reckon.dev/";
 /// Their names, without the prefix.
-pub const KNOWN: [&str; 6] =
-    ["suspend", "deletion", "generation", "depends-on", "on-doubt", "ignore-drift"];
+pub const KNOWN: [&str; 7] =
+    ["suspend", "deletion", "generation", "depends-on", "on-doubt", "ignore-drift", "moved-from"];
 
-/// The only kind whose object the service can remove (partner-api, DELETE /cards and /banks).
-const DELETABLE: &str = "SavedMethod";
+/// The kinds whose removal means something on the service: a saved method is deleted, a recurring charge
+/// neutralised, a merchant deauthorised.
+const DELETABLE: [&str; 3] = ["SavedMethod", "RecurringCharge", "Merchant"];
 /// The only kind whose creation nothing can prove (design.md part 3).
 const DOUBTFUL: &str = "Contact";
 
@@ -74,6 +75,7 @@ fn set(
         "depends-on" => annotations.depends_on = depends_on(value, namespace)?,
         "ignore-drift" => annotations.ignore_drift = ignore_drift(value)?,
         "on-doubt" => annotations.on_doubt = Some(on_doubt(value, kind)?),
+        "moved-from" => annotations.moved_from = moved_from(value, kind, namespace)?,
         _ => {
             return Err(Wrong::key(
                 "reckon::header::unknown_annotation",
@@ -96,10 +98,10 @@ fn suspend(value: &str) -> Result<bool, Wrong> {
 fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, Wrong> {
     match value {
         "orphan" => Ok(Deletion::Orphan),
-        "delete" if kind.is_none_or(|kind| kind == DELETABLE) => Ok(Deletion::Delete),
+        "delete" if kind.is_none_or(|kind| DELETABLE.contains(&kind)) => Ok(Deletion::Delete),
         "delete" => Err(Wrong::value(
             format!("the service cannot remove a {}", kind.unwrap_or_default()),
-            format!("write `orphan`; only a {DELETABLE} can be removed"),
+            format!("write `orphan`; only these can be removed: {}", DELETABLE.join(", ")),
         )),
         _ => Err(Wrong::value(
             format!("`{value}` is no way of deletion"),
@@ -148,6 +150,18 @@ fn one(word: &str, namespace: &Name) -> Result<Key, Wrong> {
         word.parse().map_err(|_| Wrong::value(format!("`{word}` names no resource"), help))?;
     let own_namespace = word.matches('/').count() == 1;
     Ok(if own_namespace { Key::new(key.kind.clone(), namespace, &key.name) } else { key })
+}
+
+/// The former name, of the same kind.
+fn moved_from(value: &str, kind: Option<&str>, namespace: &Name) -> Result<Option<Key>, Wrong> {
+    let help = "write the name that it had, `NAME` or `NAMESPACE/NAME`, without its kind";
+    let wrong = || Wrong::value(format!("`{value}` is no name of a resource"), help);
+    let (namespace, name) = match value.split_once('/') {
+        Some((namespace, name)) => (namespace.parse().map_err(|_| wrong())?, name),
+        None => (namespace.clone(), value),
+    };
+    let name: Name = name.parse().map_err(|_| wrong())?;
+    Ok(kind.map(|kind| Key::new(Kind::new(kind), &namespace, &name)))
 }
 
 fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, Wrong> {

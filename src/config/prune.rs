@@ -1,0 +1,161 @@
+//! `policy.prune`: the guards of removals, each value with the line that it stands on.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::config::reader::Reader;
+use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
+use crate::policy::prune::{Limit, Prune};
+use crate::spec::nearest;
+use crate::spec::node::Node;
+
+const KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];
+
+/// The section; what it does not say is the guards' own default.
+#[derive(Debug, Clone, Default)]
+pub struct PruneSection {
+    percent: Option<Placed<Percent>>,
+    empty: Option<Placed<Guard>>,
+    renames: Option<Placed<Guard>>,
+    delay: Option<Placed<Duration>>,
+}
+
+/// A setting and where it stands.
+#[derive(Debug, Clone)]
+struct Placed<T> {
+    setting: Setting<T>,
+    set_at: String,
+}
+
+/// A share of a hundred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Percent(u32);
+
+/// What a guard does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    Refuse,
+    Allow,
+}
+
+impl FromText for Percent {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim();
+        let number = number.parse::<u32>().ok().filter(|number| *number <= 100);
+        number.map(Self).ok_or_else(|| {
+            Wrong::new(
+                format!("`{text}` is no share of a hundred"),
+                "write a whole number from 0 to 100, such as `30`",
+            )
+        })
+    }
+}
+
+impl FromText for Guard {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        match text {
+            "refuse" => Ok(Self::Refuse),
+            "allow" => Ok(Self::Allow),
+            _ => Err(Wrong::new(
+                format!("`{text}` is nothing that a guard does"),
+                nearest::help(text, ["refuse", "allow"]),
+            )),
+        }
+    }
+}
+
+impl<T: FromText + Clone> Placed<T> {
+    fn limit<V>(&self, env: &dyn Env, value: impl Fn(T) -> V) -> Result<Limit<V>, ConfigError> {
+        Ok(Limit { value: value(self.setting.get(env)?), set_at: self.set_at.clone() })
+    }
+}
+
+impl PruneSection {
+    /// The guards. Errors: as [`Setting::get`].
+    pub fn get(&self, env: &dyn Env) -> Result<Prune, ConfigError> {
+        let Self { percent, empty, renames, delay } = self;
+        let mut prune = Prune::default();
+        if let Some(percent) = percent {
+            prune.percent = percent.limit(env, |percent| percent.0)?;
+        }
+        if let Some(empty) = empty {
+            prune.refuse_empty = empty.limit(env, |guard| guard == Guard::Refuse)?;
+        }
+        if let Some(renames) = renames {
+            prune.refuse_renames = renames.limit(env, |guard| guard == Guard::Refuse)?;
+        }
+        if let Some(delay) = delay {
+            prune.delay = delay.limit(env, |delay| delay)?;
+        }
+        Ok(prune)
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn prune(&mut self, policy: &Node) -> PruneSection {
+        let Some(node) = self.section(policy, "prune", &KEYS) else {
+            return PruneSection::default();
+        };
+        PruneSection {
+            percent: self.placed(node, "percent"),
+            empty: self.placed(node, "empty"),
+            renames: self.placed(node, "renames"),
+            delay: self.placed(node, "delay"),
+        }
+    }
+
+    fn placed<T: FromText>(&mut self, node: &Node, key: &str) -> Option<Placed<T>> {
+        let setting = self.setting(node, key)?;
+        let at = node.entry(key).map_or(0, |entry| entry.key_span.start);
+        let (line, _) = self.source.position(at);
+        Some(Placed { setting, set_at: format!("{}:{line}", self.source.file) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    struct Nothing;
+
+    impl Env for Nothing {
+        fn var(&self, _: &str) -> Option<String> {
+            None
+        }
+    }
+
+    fn check(policy: &str) -> Result<Prune, Vec<String>> {
+        let text = format!("apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n{policy}");
+        match Config::parse("reckon.yaml", Path::new("."), text.into_bytes()) {
+            Ok(config) => Ok(config.policy.prune.get(&Nothing).unwrap()),
+            Err(broken) => Err(broken.problems.iter().map(|one| one.message.clone()).collect()),
+        }
+    }
+
+    #[test]
+    fn a_guard_knows_where_it_is_set() {
+        let prune =
+            check("  prune:\n    percent: 50%\n    empty: allow\n    delay: 72h\n").unwrap();
+        assert_eq!((prune.percent.value, prune.percent.set_at.as_str()), (50, "reckon.yaml:5"));
+        assert_eq!(
+            (prune.refuse_empty.value, prune.refuse_empty.set_at.as_str()),
+            (false, "reckon.yaml:6")
+        );
+        assert_eq!(
+            (prune.refuse_renames.value, prune.refuse_renames.set_at.as_str()),
+            (true, "default")
+        );
+        assert_eq!(prune.delay.value, Duration::from_hours(72));
+        assert_eq!(check("  amounts: minor\n").unwrap(), Prune::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let wrong = check(
+            "  prune:\n    percent: 130\n    empty: maybe\n    delay: soon\n    persent: 1\n",
+        );
+        let wrong = wrong.unwrap_err();
+        assert_eq!(wrong.len(), 4, "{wrong:?}");
+    }
+}

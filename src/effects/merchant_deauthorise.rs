@@ -1,0 +1,60 @@
+//! A merchant's authorization is given back (partner-api, `DELETE …/deauthorize_application`).
+//!
+//! It is sent again until an answer comes: what was given back cannot be given back twice. 200 says that it
+//! was; 401 and 404 say that there is none any more. What is sealed of the merchant is erased after it.
+
+use serde_json::{Value, json};
+
+use super::code_exchange::APPLICATION;
+use super::merchant_accounts::{ACCOUNT_KEYS, PRIMARY};
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
+use super::{Obligation, put};
+use crate::api::deauthorise::Deauthorise;
+use crate::base::id::PublicKey;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// The statuses that say that there is nothing to give back any more.
+pub(super) const GONE: &[u16] = &[401, 404];
+/// The most sends in all.
+const SENDS_MAX: u32 = 8;
+/// What its credentials were, and what was learnt by them.
+const FORGOTTEN: [&str; 9] = [
+    "token",
+    APPLICATION,
+    "secret_key",
+    ACCOUNT_KEYS,
+    "accounts",
+    "bank_accounts",
+    PRIMARY,
+    "connected",
+    "surveyed",
+];
+
+/// Gives a merchant's authorization back.
+pub fn deauthorise_merchant(obligation: Obligation, public_key: &PublicKey) -> Effect {
+    obligation.effect::<Deauthorise>(ROW.name, &[public_key.as_str()], Value::Null)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
+fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
+    Ok(Learned { exists: false, facts: forgotten(), ..Learned::default() })
+}
+
+/// The facts that forget its credentials.
+pub(super) fn forgotten() -> Value {
+    let mut facts = json!({});
+    for name in FORGOTTEN {
+        put(&mut facts, name, Value::Null);
+    }
+    facts
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "merchant.deauthorise",
+    doubt: Doubt::Ends { most: SENDS_MAX, gone: GONE },
+    baseline: None,
+    lane: Lane::Own,
+    learn,
+    proves: nothing,
+};

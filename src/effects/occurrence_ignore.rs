@@ -1,0 +1,81 @@
+//! An occurrence of a recurring charge is taken out of the automatic collection (gateway-api, POST
+//! /v1/recurring/charges/{id}/occurrences/{occurrenceId}/ignore).
+//!
+//! The occurrence can be read, so a lost answer is settled by looking. One that was paid meanwhile was not
+//! ignored, and the money was collected: whoever asked looks again.
+
+use serde_json::{Value, json};
+
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
+use super::{Obligation, Shaped, expect};
+use crate::api::Call;
+use crate::api::occurrence::{GetOccurrence, IgnoreOccurrence};
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Ignores an occurrence of a recurring charge. The obligation names the merchant, and the resource that asks.
+pub fn ignore_occurrence(
+    obligation: Obligation,
+    charge: &RemoteId,
+    occurrence: &RemoteId,
+) -> Effect {
+    let path = [charge.as_str(), occurrence.as_str()];
+    let effect = obligation.effect::<IgnoreOccurrence>(ROW.name, &path, Value::Null);
+    effect
+        .on(occurrence)
+        .about(json!({"charge": charge, "occurrence": occurrence}))
+        .expecting("id", occurrence.as_str())
+        .expecting("status", "IGNORED")
+}
+
+/// The resource is the charge, or a command: its own id is not the occurrence's.
+#[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
+fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
+    Ok(Learned { exists: true, facts: json!({ "looked": null }), ..Learned::default() })
+}
+
+fn queries(intent: &Intent) -> Vec<Query> {
+    let part = |name: &str| intent.about.get(name).and_then(Value::as_str).unwrap_or_default();
+    vec![Query::one(Call::to::<GetOccurrence>(&[part("charge"), part("occurrence")]))]
+}
+
+fn judge(_: &Intent, answers: &[Answer]) -> Finding {
+    let Some(Answer::Body(occurrence)) = answers.first() else {
+        return Finding::Unknown("the occurrence cannot be found any more".to_owned());
+    };
+    match expect::text(occurrence, "status") {
+        "IGNORED" => Finding::Happened(occurrence.clone()),
+        "PENDING" | "PAID" | "FAILED" => Finding::Absent,
+        other => Finding::Unknown(format!("the occurrence is {other}")),
+    }
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "occurrence.ignore",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: None,
+    lane: Lane::Target,
+    learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, judged, no_path};
+    use super::*;
+
+    #[test]
+    fn a_lost_answer_is_settled_by_the_occurrence() {
+        let check = |answer: Answer| judged(&intent(ROW.name, &json!({}), Value::Null), &[answer]);
+        let body = |status: &str| Answer::Body(json!({"id": "o1", "status": status}));
+        assert_eq!(check(body("IGNORED")), "happened o1");
+        for not in ["PENDING", "PAID", "FAILED"] {
+            assert_eq!(check(body(not)), "absent", "{not}");
+        }
+        assert_eq!(check(body("PAYING")), "unknown: the occurrence is PAYING");
+        assert!(check(no_path()).starts_with("unknown"));
+    }
+}

@@ -1,0 +1,147 @@
+//! A recurring charge is cancelled (service-facts, 56 and 57): it stays listed, and collects no more.
+//!
+//! No document shows the path. A service that has none answers 404 and names no object; then its last day is
+//! set instead (`recurring.end`). A lost answer is settled by the charge itself, or by its occurrences, which
+//! every service shows: one that has nothing pending any more collects nothing any more.
+
+use serde_json::{Value, json};
+
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
+use super::{Obligation, Shaped, expect};
+use crate::api::Call;
+use crate::api::occurrence::ListOccurrences;
+use crate::api::recurring::{CancelRecurring, GetRecurring};
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+use crate::model::observed::Refusal;
+
+/// Cancels a recurring charge.
+pub fn cancel_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
+    let effect = obligation.effect::<CancelRecurring>(ROW.name, &[charge.as_str()], Value::Null);
+    effect.on(charge).expecting("id", charge.as_str())
+}
+
+/// Whether a refusal says that the service has no such path: a 404 that names no object.
+pub fn has_no_path(refusal: &Refusal) -> bool {
+    let names = |message: &crate::api::Message| message.context.is_some();
+    refusal.status == 404 && !refusal.problem.messages.iter().any(names)
+}
+
+/// What was read before says nothing any more.
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let status = reply.get("status").and_then(Value::as_str);
+    if let Some(other) = status.filter(|status| !is_over(status)) {
+        return Err(format!("it was cancelled, and is {other}"));
+    }
+    let facts = json!({
+        "status": status, "next_payment": null, "looked": null, "ended": "it was cancelled",
+    });
+    Ok(Learned { exists: true, facts, ..Learned::default() })
+}
+
+/// Whether a recurring charge of this status collects no more.
+pub(super) fn is_over(status: &str) -> bool {
+    matches!(status, "COMPLETED" | "DELETED")
+}
+
+/// Whether an occurrence may still be collected by itself.
+pub(super) fn may_fire(occurrence: &Value) -> bool {
+    let status = occurrence.get("status").and_then(Value::as_str).unwrap_or_default();
+    matches!(status, "PENDING" | "PAYING")
+}
+
+/// The charge, and its occurrences.
+pub(super) fn both(charge: &str) -> Vec<Query> {
+    let occurrences = Call::to::<ListOccurrences>(&[charge]);
+    vec![Query::one(Call::to::<GetRecurring>(&[charge])), Query::list(occurrences)]
+}
+
+fn queries(intent: &Intent) -> Vec<Query> {
+    both(intent.target.as_ref().map_or("", RemoteId::as_str))
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    let [charge, occurrences] = answers else {
+        return Finding::Unknown("the service was not asked".to_owned());
+    };
+    let id = intent.target.as_ref().map_or("", RemoteId::as_str);
+    match (charge, occurrences) {
+        (Answer::Body(charge), _) => {
+            let status = expect::text(charge, "status");
+            if is_over(status) { Finding::Happened(charge.clone()) } else { Finding::Absent }
+        }
+        (missing, _) if !missing.unknown_path() => Finding::Happened(json!({ "id": id })),
+        (_, Answer::Items(items)) if items.iter().any(may_fire) => Finding::Absent,
+        (_, Answer::Items(items)) if !items.is_empty() => Finding::Happened(json!({ "id": id })),
+        (_, Answer::Items(_) | Answer::Body(_) | Answer::Missing(_)) => {
+            Finding::Unknown("the service shows neither the charge nor its occurrences".to_owned())
+        }
+    }
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "recurring.cancel",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: None,
+    lane: Lane::Target,
+    learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, items, judged, no_path};
+    use super::*;
+    use crate::api::{Message, Problem};
+
+    fn check(answers: &[Answer]) -> String {
+        judged(&intent("recurring.cancel", &json!({"id": "ch1"}), Value::Null), answers)
+    }
+
+    #[test]
+    fn a_lost_answer_is_settled_by_the_charge_or_else_by_what_may_still_fire() {
+        let body = |status: &str| Answer::Body(json!({"id": "ch1", "status": status}));
+        let list = |status: &str| items(&json!([{"id": "o1", "status": status}]));
+        assert_eq!(check(&[body("COMPLETED"), list("IGNORED")]), "happened ch1");
+        assert_eq!(check(&[body("DELETED"), no_path()]), "happened ch1");
+        assert_eq!(check(&[body("ACTIVE"), list("IGNORED")]), "absent");
+        for fires in ["PENDING", "PAYING"] {
+            assert_eq!(check(&[no_path(), list(fires)]), "absent", "{fires}");
+        }
+        assert_eq!(check(&[no_path(), list("PAID")]), "happened ch1");
+        assert!(check(&[no_path(), no_path()]).starts_with("unknown"));
+        assert!(check(&[no_path(), items(&json!([]))]).starts_with("unknown"));
+    }
+
+    #[test]
+    fn an_answer_that_says_it_goes_on_is_no_answer_to_a_cancellation() {
+        let intent = intent("recurring.cancel", &json!({}), Value::Null);
+        assert!(learn(&intent, &json!({"id": "ch1", "status": "ACTIVE"})).is_err());
+        let learned = learn(&intent, &json!({"id": "ch1", "status": "COMPLETED"})).unwrap();
+        assert!(learned.exists, "it is over once it was read back");
+        assert_eq!(learned.facts["ended"], "it was cancelled");
+    }
+
+    #[test]
+    fn only_a_404_that_names_nothing_says_that_there_is_no_such_path() {
+        let refusal = |status: u16, context: Option<&str>| Refusal {
+            intent: crate::base::id::IntentId::new(1),
+            digest: crate::base::hash::sha256(b""),
+            status,
+            problem: Problem {
+                messages: vec![Message {
+                    code: "resource_not_found".to_owned(),
+                    context: context.map(str::to_owned),
+                    ..Message::default()
+                }],
+            },
+            at: chrono::DateTime::UNIX_EPOCH,
+        };
+        assert!(has_no_path(&refusal(404, None)));
+        assert!(!has_no_path(&refusal(404, Some("RecurringCharge[ch1]"))));
+        assert!(!has_no_path(&refusal(422, None)));
+    }
+}

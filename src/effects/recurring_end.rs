@@ -1,0 +1,67 @@
+//! A recurring charge gets a last day: that of its pending occurrence (gateway-api, PATCH
+//! /v1/recurring/charges/{id}, `schedule.end`).
+//!
+//! Where the service cannot cancel, this comes first, so that nothing new opens when what is pending is
+//! ignored after it. The change is absolute, and settled as any other change of a charge.
+
+use chrono::NaiveDate;
+use serde_json::{Value, json};
+
+use super::register::{Absent, Doubt, EffectRow, Lane, Learned, Search, nothing};
+use super::{Obligation, Shaped, put, recurring_change};
+use crate::api::recurring::PatchRecurring;
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Sets the last day of a recurring charge. What is put on the service by it says so, too.
+pub fn end_recurring(mut obligation: Obligation, charge: &RemoteId, end: NaiveDate) -> Effect {
+    if let Some(schedule) = obligation.applied.spec.get_mut("schedule") {
+        put(schedule, "end", json!(end));
+    }
+    let body = json!({"schedule": {"end": end}});
+    let effect = obligation.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
+    effect
+        .on(charge)
+        .expecting("id", charge.as_str())
+        .expecting("schedule.end", json!(end))
+        .about(json!({ "end": end }))
+}
+
+/// What was read before says nothing any more.
+#[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
+fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
+    let end = intent.about.get("end");
+    let facts = json!({"end": end, "looked": null});
+    Ok(Learned { exists: true, facts, ..Learned::default() })
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "recurring.end",
+    doubt: Doubt::Search(Search {
+        queries: recurring_change::queries,
+        judge: recurring_change::judge,
+        absent: Absent::Again,
+    }),
+    baseline: None,
+    lane: Lane::Target,
+    learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::Answer;
+    use super::super::testing::{intent, judged, no_path};
+    use super::*;
+
+    #[test]
+    fn a_lost_answer_is_settled_by_the_charge_s_own_last_day() {
+        let asked = json!({"id": "ch1", "schedule.end": "2030-02-01"});
+        let check = |answer: Answer| judged(&intent(ROW.name, &asked, Value::Null), &[answer]);
+        let body = |end: &str| Answer::Body(json!({"id": "ch1", "schedule": {"end": end}}));
+        assert_eq!(check(body("2030-02-01")), "happened ch1");
+        assert_eq!(check(body("2031-02-01")), "absent");
+        assert_eq!(check(no_path()), "absent", "the same bytes end in the same state");
+    }
+}

@@ -1,0 +1,104 @@
+//! What is left of a recurring charge whose document is gone: its status, where the service shows it, and the
+//! occurrences that may still be collected (gateway-api, GET …/occurrences; service-facts, 56 and 57).
+//!
+//! Only this reading says that a charge is over: nothing of it is pending, and it cannot open anything new.
+//! What it is about names the moment, so that nothing is done on what was read long ago.
+
+use serde_json::{Value, json};
+
+use super::recurring_cancel::{both, is_over, may_fire};
+use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
+use super::{expect, put};
+
+/// The reading of a recurring charge that is to end, about `{charge, ended, …}`: its id, and whether its last day
+/// was set.
+pub const RECURRING_LOOK: &str = "recurring.look";
+
+pub(super) const ROW: ReadingRow = ReadingRow { name: RECURRING_LOOK, queries, learn };
+
+fn queries(about: &Value) -> Vec<Query> {
+    both(expect::text(about, "charge"))
+}
+
+fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
+    let [charge, occurrences] = answers else {
+        return Err(Trouble::Later("the service was not asked".to_owned()));
+    };
+    let status = match charge {
+        Answer::Body(charge) => charge.get("status").and_then(Value::as_str),
+        Answer::Missing(_) if charge.unknown_path() => None,
+        Answer::Missing(_) => return Ok(over(Some("DELETED"), "the service has it no more")),
+        Answer::Items(_) => None,
+    };
+    let Answer::Items(all) = occurrences else {
+        let why = "the service does not show the occurrences of the recurring charge";
+        return Err(Trouble::Later(why.to_owned()));
+    };
+    let pending: Vec<Value> = all.iter().filter(|one| may_fire(one)).map(kept).collect();
+    let ended = cx.about.get("ended").is_some_and(|ended| *ended == Value::Bool(true));
+    let cannot_go_on = ended || status.map_or(!all.is_empty(), is_over);
+    if pending.is_empty() && cannot_go_on {
+        let how =
+            if ended { "its last day was set and what was pending ignored" } else { "it is over" };
+        let before = cx.observed.and_then(|observed| observed.text("ended"));
+        return Ok(over(status, before.unwrap_or(how)));
+    }
+    let facts = json!({"looked": {"about": cx.about, "status": status, "pending": pending}});
+    Ok(Learned { exists: true, facts, ..Learned::default() })
+}
+
+/// It collects nothing any more.
+fn over(status: Option<&str>, how: &str) -> Learned {
+    let mut facts = json!({"looked": null, "next_payment": null, "ended": how});
+    if let Some(status) = status {
+        put(&mut facts, "status", status);
+    }
+    Learned { exists: false, facts, ..Learned::default() }
+}
+
+/// What is kept of an occurrence.
+fn kept(occurrence: &Value) -> Value {
+    let field = |name: &str| occurrence.get(name).cloned().unwrap_or_default();
+    json!({"id": field("id"), "due_date": field("due_date"), "amount": field("amount"), "status": field("status")})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{items, no_path};
+    use super::*;
+    use crate::base::id::{Key, Mode};
+
+    /// Whether it is still there, and how many may still fire.
+    fn check(ended: bool, charge: Answer, occurrences: Answer) -> (bool, usize) {
+        let key: Key = "RecurringCharge/default/it".parse().unwrap();
+        let about = json!({"charge": "ch1", "ended": ended});
+        let cx = ReadCx {
+            key: &key,
+            mode: Mode::Test,
+            generation: 0,
+            observed: None,
+            about: &about,
+            knows_mark: &|_| true,
+        };
+        let learned = learn(&cx, &[charge, occurrences]).unwrap();
+        let pending = learned.facts["looked"]["pending"].as_array().map_or(0, Vec::len);
+        (learned.exists, pending)
+    }
+
+    #[test]
+    fn it_is_over_only_when_nothing_may_fire_and_nothing_can_open() {
+        let body = |status: &str| Answer::Body(json!({"id": "ch1", "status": status}));
+        let list = |status: &str| items(&json!([{"id": "o1", "status": status}]));
+        assert_eq!(check(false, body("ACTIVE"), list("PENDING")), (true, 1));
+        assert_eq!(check(false, body("COMPLETED"), list("PENDING")), (true, 1));
+        assert_eq!(check(true, no_path(), list("PENDING")), (true, 1), "it would fire");
+        assert_eq!(check(true, no_path(), list("PAYING")), (true, 1));
+        assert_eq!(check(false, body("ACTIVE"), list("IGNORED")), (true, 0));
+        assert_eq!(check(false, no_path(), items(&json!([]))), (true, 0));
+        for (ended, charge) in
+            [(true, no_path()), (true, body("ACTIVE")), (false, body("COMPLETED"))]
+        {
+            assert_eq!(check(ended, charge, list("IGNORED")), (false, 0));
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Documents that are gone: what is still there without one, what goes with it and in which order, what looks
+//! renamed, and what has to be written down about it.
+//!
+//! Kept up to date by what one resource says at a time. The guards look at all of it together, and only when
+//! something of it changed; a tree from which nothing is gone pays nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use super::essence::{Essence, of_applied, of_manifest};
+use crate::base::id::{Key, Mode};
+use crate::kinds::leaving::going;
+use crate::kinds::register;
+use crate::kinds::step::{StepCx, merchant_of, mode_of};
+use crate::model::going::Trip;
+use crate::model::manifest::Kept;
+use crate::model::observed::Observed;
+use crate::policy::prune::{Census, Prune, Twin, judge, rename_trip, renamed};
+
+/// Something on the service whose document is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Gone {
+    merchant: Key,
+    /// Whether it is to go with its document.
+    going: bool,
+    /// Whether a person said that this is meant.
+    allowed: bool,
+    /// Whether it is live and nobody marked it yet.
+    unmarked: bool,
+    /// What it uses, which goes after it.
+    holds: Vec<Key>,
+    essence: Essence,
+}
+
+/// All that is known of absences.
+#[derive(Debug, Default)]
+pub(super) struct Absences {
+    documents: Census,
+    gone: BTreeMap<Key, Gone>,
+    /// New documents that say the same as something that is gone, and whether they move money.
+    fresh: BTreeMap<Key, (Essence, bool)>,
+    holders: BTreeMap<Key, BTreeSet<Key>>,
+    /// Documents that are back although their absence was written down.
+    back: BTreeSet<Key>,
+    /// Old names, and the documents that say they were moved from them.
+    claims: BTreeMap<Key, BTreeSet<Key>>,
+    claimed: BTreeMap<Key, Key>,
+    trips: BTreeMap<Key, Trip>,
+    twins: BTreeMap<Key, Key>,
+    /// Something changed that the guards look at.
+    changed: bool,
+    /// Something went whose twin may stand among all documents.
+    search: bool,
+    /// Steps to be made again.
+    dirty: BTreeSet<Key>,
+}
+
+impl Absences {
+    /// Takes note of a document, or of its end; `needs`: what it referred to before.
+    pub(super) fn document(&mut self, key: &Key, before: Option<&[Key]>, after: Option<&Kept>) {
+        let merchant_in = |needs: &[Key]| {
+            let merchant = needs.iter().find(|need| need.kind.as_str() == "Merchant").cloned();
+            if key.kind.as_str() == "Merchant" { Some(key.clone()) } else { merchant }
+        };
+        if before.is_some() != after.is_some() && self.gone.values().any(|gone| gone.going) {
+            self.changed = true;
+        }
+        if let Some(needs) = before {
+            self.documents.remove(&key.kind, merchant_in(needs).as_ref());
+        }
+        if let Some(manifest) = after {
+            let merchant =
+                merchant_of(manifest).or_else(|| merchant_in(&super::step::needs(manifest)));
+            self.documents.add(&key.kind, merchant.as_ref());
+        }
+        self.claim(key, after.and_then(|manifest| manifest.annotations.moved_from.clone()));
+    }
+
+    /// Takes note of the name that a document says it was moved from.
+    fn claim(&mut self, key: &Key, from: Option<Key>) {
+        let before = match &from {
+            Some(from) => self.claimed.insert(key.clone(), from.clone()),
+            None => self.claimed.remove(key),
+        };
+        if before == from {
+            return;
+        }
+        for old in before.iter().chain(&from) {
+            self.dirty.insert(old.clone());
+            self.dirty.extend(self.claims.get(old).into_iter().flatten().cloned());
+        }
+        if let Some(claims) = before.and_then(|old| self.claims.get_mut(&old)) {
+            claims.remove(key);
+        }
+        if let Some(from) = from {
+            self.claims.entry(from).or_default().insert(key.clone());
+        }
+    }
+
+    /// Takes note of what is known of a resource, once its step was made. `moves`: whether that moves money.
+    pub(super) fn known(
+        &mut self,
+        cx: &StepCx<'_>,
+        key: &Key,
+        document: Option<&Kept>,
+        known: Option<&Observed>,
+        moves: bool,
+    ) {
+        let there = known.filter(|known| known.exists);
+        let is_back = there.is_some_and(|known| known.absence.is_some()) && document.is_some();
+        if is_back {
+            self.back.insert(key.clone())
+        } else {
+            self.back.remove(key)
+        };
+        let gone = there.filter(|_| document.is_none() && !self.is_claimed(key));
+        self.set_gone(key, gone.map(|known| gone_of(cx, key, known)));
+        let allowed =
+            known.and_then(|known| known.absence.as_ref()).is_some_and(|one| one.allowed.is_some());
+        let new = document.filter(|_| there.is_none() && !allowed && !self.gone.is_empty());
+        let older = self.fresh.get(key).copied();
+        // A twin that is stopped moves nothing: what it would move was seen before.
+        let seen = |one: &Essence| older.is_some_and(|(same, moved)| same == *one && moved);
+        let fresh = new.and_then(|manifest| self.twin_of(cx, manifest));
+        let fresh = fresh.map(|one| (one, moves || seen(&one)));
+        let before = match fresh {
+            Some(fresh) => self.fresh.insert(key.clone(), fresh),
+            None => self.fresh.remove(key),
+        };
+        self.changed |= before != fresh;
+    }
+
+    /// What a new document says, if something that is gone said the same.
+    fn twin_of(&self, cx: &StepCx<'_>, manifest: &Kept) -> Option<Essence> {
+        if manifest.annotations.moved_from.is_some()
+            || !self.gone.keys().any(|gone| gone.kind == manifest.key.kind)
+        {
+            return None;
+        }
+        let essence = of_manifest(&manifest.unpack(), cx.digest_key)?;
+        let same =
+            |(key, gone): (&Key, &Gone)| key.kind == manifest.key.kind && gone.essence == essence;
+        self.gone.iter().any(same).then_some(essence)
+    }
+
+    fn set_gone(&mut self, key: &Key, gone: Option<Gone>) {
+        if self.gone.get(key) == gone.as_ref() {
+            return;
+        }
+        self.changed = true;
+        self.search |= gone.is_some() && !self.gone.contains_key(key);
+        let before = self.gone.remove(key);
+        for held in before.iter().filter(|gone| gone.going).flat_map(|gone| &gone.holds) {
+            if let Some(holders) = self.holders.get_mut(held) {
+                holders.remove(key);
+            }
+            self.dirty.insert(held.clone());
+        }
+        let Some(gone) = gone else { return };
+        for held in gone.holds.iter().filter(|_| gone.going) {
+            self.holders.entry(held.clone()).or_default().insert(key.clone());
+            self.dirty.insert(held.clone());
+        }
+        self.gone.insert(key.clone(), gone);
+    }
+
+    /// Whether new documents have to be looked for that say the same as what is gone.
+    pub(super) fn take_search(&mut self) -> bool {
+        std::mem::take(&mut self.search)
+    }
+
+    /// Asks the guards again if something changed; answers the steps that have to be made again.
+    pub(super) fn judged(&mut self, prune: &Prune) -> BTreeSet<Key> {
+        if std::mem::take(&mut self.changed) {
+            self.judge(prune);
+        }
+        std::mem::take(&mut self.dirty)
+    }
+
+    fn judge(&mut self, prune: &Prune) {
+        let going = self.gone.iter().filter(|(_, gone)| gone.going);
+        let mut trips =
+            judge(prune, &self.documents, going.clone().map(|(key, gone)| (key, &gone.merchant)));
+        let pairs = renamed(prune, self.pairs());
+        for twin in
+            pairs.iter().filter(|twin| self.gone.get(&twin.old).is_some_and(|gone| gone.going))
+        {
+            trips.insert(twin.old.clone(), rename_trip(prune, twin, pairs.len()));
+        }
+        trips.retain(|key, _| !self.gone.get(key).is_some_and(|gone| gone.allowed));
+        let twins: BTreeMap<Key, Key> =
+            pairs.into_iter().map(|twin| (twin.new, twin.old)).collect();
+        self.dirty.extend(differing(&self.trips, &trips));
+        self.dirty.extend(differing(&self.twins, &twins));
+        (self.trips, self.twins) = (trips, twins);
+    }
+
+    /// Each new document with one that is gone and says the same; none twice.
+    fn pairs(&self) -> Vec<Twin> {
+        let mut old: BTreeMap<(&str, &Essence), Vec<&Key>> = BTreeMap::new();
+        for (key, gone) in self.gone.iter().rev() {
+            old.entry((key.kind.as_str(), &gone.essence)).or_default().push(key);
+        }
+        let mut pairs = Vec::new();
+        for (new, (essence, moves_money)) in &self.fresh {
+            let same = old.get_mut(&(new.kind.as_str(), essence)).and_then(Vec::pop);
+            let twin =
+                |old: &Key| Twin { old: old.clone(), new: new.clone(), moves_money: *moves_money };
+            pairs.extend(same.map(twin));
+        }
+        pairs
+    }
+
+    /// The guard that stops a removal.
+    pub(super) fn trip(&self, key: &Key) -> Option<&Trip> {
+        self.trips.get(key)
+    }
+
+    /// What is gone and says the same as this new document.
+    pub(super) fn twin(&self, key: &Key) -> Option<&Key> {
+        self.twins.get(key)
+    }
+
+    /// What goes before this one.
+    pub(super) fn holders(&self, key: &Key) -> Vec<Key> {
+        self.holders.get(key).into_iter().flatten().cloned().collect()
+    }
+
+    /// Whether a document says that it was moved from here.
+    pub(super) fn is_claimed(&self, key: &Key) -> bool {
+        self.claims.get(key).is_some_and(|claims| !claims.is_empty())
+    }
+
+    /// The documents that say so.
+    pub(super) fn claims(&self, key: &Key) -> impl Iterator<Item = &Key> {
+        self.claims.get(key).into_iter().flatten()
+    }
+
+    /// What is live, goes, and has no mark yet.
+    pub(super) fn unmarked(&self) -> impl Iterator<Item = &Key> {
+        self.gone.iter().filter(|(_, gone)| gone.going && gone.unmarked).map(|(key, _)| key)
+    }
+
+    /// Whether it goes with its document, which is gone.
+    pub(super) fn is_going(&self, key: &Key) -> bool {
+        self.gone.get(key).is_some_and(|gone| gone.going)
+    }
+
+    /// What is back.
+    pub(super) fn back(&self) -> impl Iterator<Item = &Key> {
+        self.back.iter()
+    }
+
+    /// What a guard stops now, and what looks renamed: what `--allow-prune all` speaks of.
+    pub(super) fn guarded(&self) -> impl Iterator<Item = &Key> {
+        self.trips.keys().chain(self.twins.keys())
+    }
+}
+
+fn gone_of(cx: &StepCx<'_>, key: &Key, known: &Observed) -> Gone {
+    let applied = going(known);
+    let absence = known.absence.as_deref();
+    let live = applied.is_some() && mode_of(cx.view, &known.merchant) == Some(Mode::Live);
+    let row = register::find(key.kind.as_str());
+    let mut holds: Vec<Key> =
+        applied.zip(row).map(|(applied, row)| (row.holds)(key, applied)).unwrap_or_default();
+    if known.merchant != *key {
+        holds.push(known.merchant.clone());
+    }
+    Gone {
+        merchant: known.merchant.clone(),
+        going: applied.is_some(),
+        allowed: absence.is_some_and(|absence| absence.allowed.is_some()),
+        unmarked: live && absence.is_none_or(|absence| absence.marked.is_none()),
+        holds,
+        essence: known
+            .applied
+            .as_ref()
+            .map(|applied| of_applied(&applied.spec))
+            .unwrap_or_default(),
+    }
+}
+
+/// When what is live and marked may go; `None`: nobody marked it, or a person said at once.
+pub(super) fn due(known: &Observed, prune: &Prune) -> Option<DateTime<Utc>> {
+    let marked = known.absence.as_ref()?.marked.as_ref()?;
+    let delay = chrono::TimeDelta::from_std(prune.delay.value).ok()?;
+    marked.at.checked_add_signed(delay)
+}
+
+/// The keys of which two maps say different things.
+fn differing<T: PartialEq>(before: &BTreeMap<Key, T>, after: &BTreeMap<Key, T>) -> Vec<Key> {
+    let all: BTreeSet<&Key> = before.keys().chain(after.keys()).collect();
+    all.into_iter().filter(|key| before.get(*key) != after.get(*key)).cloned().collect()
+}

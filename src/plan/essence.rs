@@ -1,0 +1,36 @@
+//! What a document says apart from its name: two that say the same may be one that was renamed.
+
+use serde_json::Value;
+
+use crate::base::hash::{Digest, canonical, sha256};
+use crate::kinds::redact::redact;
+use crate::kinds::register;
+use crate::model::manifest::Manifest;
+
+/// The fields that name resources which may have been renamed along with it, and what was borrowed from them.
+const NAMES: [&str; 3] = ["method", "contact", "method.details"];
+/// The field that names the owner: it counts without its namespace.
+const OWNER: &str = "merchant";
+
+/// A digest of it; none where nothing is known.
+pub(super) type Essence = Option<Digest>;
+
+/// What was put on the service.
+pub(super) fn of_applied(spec: &Value) -> Essence {
+    let mut spec = spec.clone();
+    let fields = spec.as_object_mut()?;
+    fields.retain(|name, _| !NAMES.contains(&name.as_str()));
+    if let Some(Value::String(owner)) = fields.get_mut(OWNER)
+        && let Some((_, name)) = owner.split_once('/')
+    {
+        *owner = name.to_owned();
+    }
+    Some(sha256(&canonical(&spec)))
+}
+
+/// What a document wants.
+pub(super) fn of_manifest(manifest: &Manifest, digest_key: &[u8; 32]) -> Option<Essence> {
+    let row = register::find(manifest.key.kind.as_str())?;
+    let essence = of_applied(&redact(row.fields, &manifest.spec, digest_key));
+    essence.is_some().then_some(essence)
+}

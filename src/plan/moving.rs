@@ -1,0 +1,95 @@
+//! `reckon.dev/moved-from`: a document that takes over what is known under another name.
+//!
+//! A move is bookkeeping: the object on the service stays as it is, and keeps the name that it was given first.
+//! Nothing is made under the new name before the move is written down, so that nothing is made twice.
+
+use super::World;
+use super::absences::Absences;
+use super::removal::believed;
+use crate::base::id::Key;
+use crate::kinds::register;
+use crate::kinds::step::{Draft, StepCx};
+use crate::model::going::Going;
+use crate::model::manifest::Manifest;
+use crate::model::observed::Observed;
+use crate::model::plan::{Reason, Verdict};
+
+/// What a document's former name asks for; `None` where it asks for nothing (any more).
+pub(super) fn moved(
+    cx: &StepCx<'_>,
+    world: &dyn World,
+    absences: &Absences,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+) -> Option<Draft> {
+    let key = &manifest.key;
+    let from = manifest.annotations.moved_from.as_ref();
+    let from = from.filter(|from| !have.is_some_and(|have| have.former.contains(from)));
+    let Some(from) = from else {
+        let to = have.and_then(|have| have.moved_to.as_deref())?.clone();
+        return Some(stopped(Going::MovedAway { to }));
+    };
+    if let Err(why) = allowed(world, absences, key, from, have) {
+        return Some(stopped(Going::CannotMove(why)));
+    }
+    if !believed(world) {
+        return Some(Draft::idle(Verdict::Wait, Reason::AbsenceNotBelieved));
+    }
+    if world.open(from).is_some() {
+        return Some(Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![from.clone()])));
+    }
+    let known = world.observed(from)?;
+    let row = register::find(key.kind.as_str())?;
+    let after = (row.step)(cx, manifest, Some(&known));
+    let reason = Reason::Going(Box::new(Going::Moved { from: from.clone() }));
+    Some(Draft { changes: after.changes, ..Draft::idle(Verdict::Update, reason) })
+}
+
+/// Whether a document may take over a name. Errors: why not, in a sentence.
+fn allowed(
+    world: &dyn World,
+    absences: &Absences,
+    key: &Key,
+    from: &Key,
+    have: Option<&Observed>,
+) -> Result<(), String> {
+    let desired = world.desired();
+    let (name, own) = (from.short(), key.short());
+    if from == key {
+        return Err(format!("reckon.dev/moved-from: {own} is its own name: remove the annotation"));
+    }
+    if desired.manifests.contains_key(from) || desired.broken.contains(from) {
+        return Err(format!(
+            "reckon.dev/moved-from: {name} still has a document: remove that, or the annotation"
+        ));
+    }
+    if let Some(other) = absences.claims(from).find(|other| *other != key) {
+        return Err(format!(
+            "reckon.dev/moved-from: {} says, too, that it was moved from {name}: let one of them say it",
+            other.short()
+        ));
+    }
+    if have.is_some_and(|have| have.exists) {
+        return Err(format!(
+            "reckon.dev/moved-from: {own} is on the service under its own name: remove the annotation"
+        ));
+    }
+    let known = world.observed(from);
+    if let Some(to) = known.as_ref().and_then(|known| known.moved_to.as_ref()) {
+        return Err(format!(
+            "reckon.dev/moved-from: {name} was moved to {} before: name that one",
+            to.short()
+        ));
+    }
+    if !known.is_some_and(|known| known.exists) {
+        return Err(format!(
+            "reckon.dev/moved-from: nothing is known of {name}, so nothing can be taken over: correct the \
+             name, or remove the annotation to have {own} made new"
+        ));
+    }
+    Ok(())
+}
+
+fn stopped(going: Going) -> Draft {
+    Draft::idle(Verdict::Blocked, Reason::Going(Box::new(going)))
+}

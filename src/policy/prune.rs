@@ -1,0 +1,303 @@
+//! The guards of removals (`policy.prune`): a mistake in the files, such as a directory that was renamed, a bad
+//! merge or an empty render, neither ends nor doubles a collection.
+//!
+//! Pure: how many documents there are, what would go and what looks renamed come in; which guard stops what goes
+//! out. A person's word (`apply --allow-prune`) passes them; it never changes what they count.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::base::id::{Key, Kind};
+use crate::model::going::Trip;
+
+/// From so many resources in a set on, a share of them means something.
+const SET_MIN: usize = 10;
+/// Twins that move no money are a wave from so many on.
+const WAVE_MIN: usize = 3;
+/// The share of a set that may go at once where the file does not say, in percent.
+const PERCENT_DEFAULT: u32 = 30;
+/// How long what is live stays after it was marked, where the file does not say.
+const DELAY_DEFAULT: Duration = Duration::from_hours(24);
+/// Where a value is set that nobody set.
+const DEFAULT: &str = "default";
+
+/// A value, and where it is set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit<T> {
+    /// The value.
+    pub value: T,
+    /// File and line, or `default`.
+    pub set_at: String,
+}
+
+impl<T> Limit<T> {
+    /// A value that nobody set.
+    pub fn default_of(value: T) -> Self {
+        Self { value, set_at: DEFAULT.to_owned() }
+    }
+}
+
+/// `policy.prune`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prune {
+    /// The most of a set that may go at once, in percent; sets of fewer than ten are not looked at.
+    pub percent: Limit<u32>,
+    /// Whether a set of which no document is left keeps all that it has.
+    pub refuse_empty: Limit<bool>,
+    /// Whether what looks renamed is neither removed nor made a second time.
+    pub refuse_renames: Limit<bool>,
+    /// How long what is live stays after it was marked.
+    pub delay: Limit<Duration>,
+}
+
+impl Default for Prune {
+    fn default() -> Self {
+        Self {
+            percent: Limit::default_of(PERCENT_DEFAULT),
+            refuse_empty: Limit::default_of(true),
+            refuse_renames: Limit::default_of(true),
+            delay: Limit::default_of(DELAY_DEFAULT),
+        }
+    }
+}
+
+impl Prune {
+    /// No guard at all: what a file that allows everything says.
+    pub fn open() -> Self {
+        Self {
+            percent: Limit::default_of(100),
+            refuse_empty: Limit::default_of(false),
+            refuse_renames: Limit::default_of(false),
+            delay: Limit::default_of(Duration::ZERO),
+        }
+    }
+}
+
+/// How many documents there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Census {
+    all: usize,
+    by_kind: BTreeMap<Kind, usize>,
+    by_merchant: BTreeMap<Key, usize>,
+}
+
+impl Census {
+    /// A document came.
+    pub fn add(&mut self, kind: &Kind, merchant: Option<&Key>) {
+        self.all = self.all.saturating_add(1);
+        more(self.by_kind.entry(kind.clone()).or_default());
+        if let Some(merchant) = merchant {
+            more(self.by_merchant.entry(merchant.clone()).or_default());
+        }
+    }
+
+    /// A document went.
+    pub fn remove(&mut self, kind: &Kind, merchant: Option<&Key>) {
+        self.all = self.all.saturating_sub(1);
+        let less = |count: &mut usize| *count = count.saturating_sub(1);
+        self.by_kind.get_mut(kind).map(less);
+        merchant.and_then(|merchant| self.by_merchant.get_mut(merchant)).map(less);
+    }
+}
+
+fn more(count: &mut usize) {
+    *count = count.saturating_add(1);
+}
+
+/// A set of resources that a guard looks at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Set {
+    Tree,
+    Kind(Kind),
+    Merchant(Key),
+}
+
+impl Set {
+    /// Those that a resource is in.
+    fn of(key: &Key, merchant: &Key) -> [Self; 3] {
+        [Self::Tree, Self::Kind(key.kind.clone()), Self::Merchant(merchant.clone())]
+    }
+
+    /// Documents in it.
+    fn documents(&self, census: &Census) -> usize {
+        let count = match self {
+            Self::Tree => Some(&census.all),
+            Self::Kind(kind) => census.by_kind.get(kind),
+            Self::Merchant(merchant) => census.by_merchant.get(merchant),
+        };
+        count.copied().unwrap_or(0)
+    }
+
+    /// What it is called.
+    fn words(&self) -> String {
+        match self {
+            Self::Tree => "in the whole tree".to_owned(),
+            Self::Kind(kind) => format!("of kind {kind}"),
+            Self::Merchant(merchant) => format!("of {}", merchant.short()),
+        }
+    }
+}
+
+/// Which guard stops which removal: `going` are the resources that would go, each with its merchant.
+pub fn judge<'a>(
+    prune: &Prune,
+    census: &Census,
+    going: impl Iterator<Item = (&'a Key, &'a Key)> + Clone,
+) -> BTreeMap<Key, Trip> {
+    let mut counts: BTreeMap<Set, usize> = BTreeMap::new();
+    for set in going.clone().flat_map(|(key, merchant)| Set::of(key, merchant)) {
+        more(counts.entry(set).or_default());
+    }
+    let tripped = |set: &Set, count: usize| {
+        let left = set.documents(census);
+        empty(prune, set, count, left).or_else(|| share(prune, set, count, left))
+    };
+    let trips: BTreeMap<&Set, Trip> =
+        counts.iter().filter_map(|(set, count)| Some((set, tripped(set, *count)?))).collect();
+    let of = |key: &Key, merchant: &Key| {
+        Set::of(key, merchant).iter().find_map(|set| trips.get(set).cloned())
+    };
+    going.filter_map(|(key, merchant)| Some((key.clone(), of(key, merchant)?))).collect()
+}
+
+/// No document is left of a set.
+fn empty(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
+    let stops = prune.refuse_empty.value && left == 0;
+    stops.then(|| Trip {
+        guard: "policy.prune.empty",
+        why: format!("no document {} is left, and {going} would be removed", set.words()),
+        set_at: prune.refuse_empty.set_at.clone(),
+    })
+}
+
+/// Too large a share of a set would go.
+fn share(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
+    let all = going.saturating_add(left);
+    let most = usize::try_from(prune.percent.value).unwrap_or(100);
+    let stops = all >= SET_MIN && going.saturating_mul(100) > all.saturating_mul(most);
+    stops.then(|| Trip {
+        guard: "policy.prune.percent",
+        why: format!(
+            "{going} of {all} {} would be removed, which is more than {most} %",
+            set.words()
+        ),
+        set_at: prune.percent.set_at.clone(),
+    })
+}
+
+/// A new document that says the same as one that is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Twin {
+    /// What is gone.
+    pub old: Key,
+    /// What is new.
+    pub new: Key,
+    /// Whether making the new one would move money that the old one moved, too.
+    pub moves_money: bool,
+}
+
+/// Those that look like names that changed: any that would move money twice; others where there is a wave of them.
+pub fn renamed(prune: &Prune, twins: Vec<Twin>) -> Vec<Twin> {
+    if !prune.refuse_renames.value {
+        return Vec::new();
+    }
+    let wave = twins.len() >= WAVE_MIN;
+    twins.into_iter().filter(|twin| wave || twin.moves_money).collect()
+}
+
+/// What stops the removal of the older one of twins; some pairs are named.
+pub fn rename_trip(prune: &Prune, twin: &Twin, all: usize) -> Trip {
+    let Twin { old: _, new, moves_money: _ } = twin;
+    let more = match all {
+        0 | 1 => String::new(),
+        all => format!(" ({all} such pairs)"),
+    };
+    Trip {
+        guard: "policy.prune.renames",
+        why: format!(
+            "{} is new and says the same{more}; a new name takes over by reckon.dev/moved-from",
+            new.short()
+        ),
+        set_at: prune.refuse_renames.set_at.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Key {
+        text.parse().unwrap()
+    }
+
+    /// The guard that stops the removal of `going` cards of one merchant beside `left` documents of it.
+    fn check(prune: &Prune, going: usize, left: usize) -> Option<&'static str> {
+        let merchant = key("Merchant/acme");
+        let mut census = Census::default();
+        census.add(&merchant.kind, Some(&merchant));
+        for _ in 0..left {
+            census.add(&Kind::new("SavedMethod"), Some(&merchant));
+        }
+        let names: Vec<Key> = (0..going).map(|n| key(&format!("SavedMethod/c{n}"))).collect();
+        let trips = judge(prune, &census, names.iter().map(|name| (name, &merchant)));
+        assert!(trips.is_empty() || trips.len() == going, "all of a set or none");
+        trips.values().next().map(|trip| trip.guard)
+    }
+
+    #[test]
+    fn a_share_is_looked_at_from_ten_on_and_more_than_it_is_too_much() {
+        let prune = Prune::default();
+        assert_eq!(check(&prune, 3, 7), None, "30 % is not more than 30 %");
+        assert_eq!(check(&prune, 4, 7), Some("policy.prune.percent"));
+        assert_eq!(check(&prune, 4, 4), None, "of eight and a merchant, no share is looked at");
+        assert_eq!(check(&prune, 5, 4), Some("policy.prune.percent"), "ten with their merchant");
+        let wide = Prune { percent: Limit::default_of(50), ..Prune::default() };
+        assert_eq!(check(&wide, 5, 5), None);
+    }
+
+    #[test]
+    fn a_set_of_which_nothing_is_left_keeps_all_it_has() {
+        assert_eq!(check(&Prune::default(), 1, 0), Some("policy.prune.empty"));
+        assert_eq!(check(&Prune::open(), 1, 0), None);
+        let trips = judge(
+            &Prune::default(),
+            &Census::default(),
+            [(&key("SavedMethod/a"), &key("Merchant/acme"))].into_iter(),
+        );
+        let trip = &trips[&key("SavedMethod/a")];
+        assert_eq!(trip.set_at, "default");
+        assert_eq!(trip.why, "no document in the whole tree is left, and 1 would be removed");
+    }
+
+    #[test]
+    fn a_merchant_of_which_nothing_is_left_keeps_what_it_has_whatever_others_have() {
+        let (acme, other) = (key("Merchant/acme"), key("Merchant/other"));
+        let mut census = Census::default();
+        for _ in 0..50 {
+            census.add(&Kind::new("SavedMethod"), Some(&other));
+        }
+        let card = key("SavedMethod/a");
+        let trips = judge(&Prune::default(), &census, [(&card, &acme)].into_iter());
+        assert_eq!(trips[&card].guard, "policy.prune.empty");
+        census.add(&Kind::new("Contact"), Some(&acme));
+        assert!(judge(&Prune::default(), &census, [(&card, &acme)].into_iter()).is_empty());
+        census.remove(&Kind::new("Contact"), Some(&acme));
+        assert_eq!(judge(&Prune::default(), &census, [(&card, &acme)].into_iter()).len(), 1);
+    }
+
+    #[test]
+    fn one_pair_that_moves_money_is_enough_and_others_need_a_wave() {
+        let twin = |n: usize, moves_money| Twin {
+            old: key(&format!("Contact/old{n}")),
+            new: key(&format!("Contact/new{n}")),
+            moves_money,
+        };
+        let count = |twins: Vec<Twin>| renamed(&Prune::default(), twins).len();
+        assert_eq!(count(vec![twin(0, true)]), 1);
+        assert_eq!(count(vec![twin(0, false), twin(1, false)]), 0);
+        assert_eq!(count((0..3).map(|n| twin(n, false)).collect()), 3);
+        assert!(renamed(&Prune::open(), vec![twin(0, true)]).is_empty());
+        let trip = rename_trip(&Prune::default(), &twin(0, true), 2);
+        assert!(trip.why.starts_with("Contact/new0 is new and says the same (2 such pairs)"));
+    }
+}
