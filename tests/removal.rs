@@ -361,3 +361,111 @@ async fn a_move_that_cannot_be_is_told_and_makes_nothing() {
         assert_eq!(world.objects("contacts").len(), 2, "{why}");
     }
 }
+
+/// A bank account whose number is a secret.
+fn bank(name: &str) -> String {
+    let spec = "type: bank\n  source: {bank: {routing_number: '111000025', account_number: {file: number}, \
+                account_type: CHECKING, given_name: Jane, surname: Doe}}";
+    document("SavedMethod", name, "", spec)
+}
+
+/// A tree of a live merchant.
+fn live(documents: &[String]) -> String {
+    tree(documents).replace("mode: test", "mode: live")
+}
+
+/// A world in which it was applied, with every guard from now on.
+async fn applied_live(documents: &[String]) -> World {
+    let mut world = World::new(Surface::Public, START);
+    world.files.insert("number".to_owned(), "1234567890".to_owned());
+    world.write(&live(documents));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world.prune = Prune::default();
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_live_is_marked_first_and_goes_a_day_later_if_it_is_still_gone() {
+    let active = |world: &World| {
+        let all = world.objects("recurring_charges");
+        all.iter().filter(|one| one["status"] == "ACTIVE").count()
+    };
+    let documents = [
+        bank("card"),
+        charge("club", "card", DELETE, "2030-02-01", 20),
+        charge("gym", "card", "", "2030-02-01", 30),
+    ];
+    let world = applied_live(&documents).await;
+    let gone = live(&[&documents[..1], &documents[2..]].concat());
+    world.write(&gone);
+    let plan = world.plan();
+    assert!(plan[0].starts_with("Wait RecurringCharge/club: Unmarked"), "{plan:?}");
+    assert!(plan[0].contains("after 24h (policy.prune.delay)"), "{plan:?}");
+    let marked = world.settle().await;
+    assert!(marked[0].starts_with("Wait RecurringCharge/club: Marked"), "{marked:?}");
+    assert!(marked[0].contains("by an apply after 2029-12-02T10:00"), "{marked:?}");
+    assert_eq!(active(&world), 2);
+    tokio::time::advance(Duration::from_hours(23)).await;
+    assert!(world.settle().await[0].contains("Marked"), "a mark is made once, and not too old yet");
+    // It comes back, and the mark is gone with its absence.
+    world.write(&live(&documents));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world.write(&gone);
+    tokio::time::advance(Duration::from_hours(2)).await;
+    assert!(world.settle().await[0].contains("Marked"));
+    assert_eq!(active(&world), 2, "25 hours after the first mark, and only now after the second");
+    tokio::time::advance(Duration::from_hours(25)).await;
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(active(&world), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_word_about_one_live_resource_is_meant_for_now() {
+    let documents = [
+        bank("card"),
+        charge("club", "card", DELETE, "2030-02-01", 20),
+        charge("gym", "card", "", "2030-02-01", 30),
+    ];
+    let world = applied_live(&documents).await;
+    world.write(&live(&[&documents[..1], &documents[2..]].concat()));
+    let said = Allowing { all: true, keys: Vec::new() };
+    assert_eq!(world.engine().allow_alone(&said, "uid 7").await.unwrap().len(), 0, "no guard");
+    let said = Allowing { all: false, keys: vec!["RecurringCharge/club".parse().unwrap()] };
+    assert_eq!(world.engine().allow_alone(&said, "uid 7").await.unwrap().len(), 1);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_merchant_is_deauthorised_last_and_its_credentials_are_forgotten() {
+    for surface in SURFACES {
+        let documents = [card("card", DELETE), charge("club", "card", DELETE, "2030-02-01", 20)];
+        let merchant = MERCHANT
+            .replace("{name: acme}", "{name: acme, annotations: {reckon.dev/deletion: delete}}");
+        let other = MERCHANT.replace("acme", "other").replace("ACME", "OTHER");
+        let world = World::new(surface, START);
+        world.write(&format!("{merchant}{}---{other}", documents.concat()));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        let made = world.objects("recurring_charges")[0].clone();
+        // While anything of it has a document, the reference to it is broken and nothing goes.
+        world.write(&format!("{other}{}", documents[..1].concat()));
+        let told = world.settle().await;
+        assert!(told.iter().any(|step| step.contains("AbsenceNotBelieved")), "{told:?}");
+        assert_eq!(sent(&world, "DELETE", "/deauthorize_application"), 0);
+        world.write(&other);
+        let plan = world.plan();
+        assert!(plan.iter().any(|step| step.contains("Merchant/acme: WaitsFor")), "{plan:?}");
+        assert_eq!(world.settle().await, Vec::<String>::new(), "{surface:?}");
+        assert_eq!((lives(&world, "cards"), pending(&world, &made)), (0, 0));
+        assert_eq!(sent(&world, "DELETE", "/deauthorize_application"), 1);
+        let requests = world.control("GET", "requests", &Value::Null)["total"].clone();
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        assert_eq!(world.control("GET", "requests", &Value::Null)["total"], requests);
+        let about: reckon::base::id::Key = "Merchant/acme".parse().unwrap();
+        let index: std::sync::Arc<dyn reckon::store::index::Index> = world.index.clone();
+        let known = reckon::store::facts::Facts::new(index).observed(&about).unwrap().unwrap();
+        assert!(!known.exists);
+        for fact in ["token", "secret_key", "account_keys"] {
+            assert!(known.fact(fact).is_null(), "{fact} is forgotten");
+        }
+    }
+}
