@@ -85,7 +85,9 @@ fn make(world: &World, edit: &Edit) {
         Edit::Removed(file) => world.write_beside(FILES[*file], "# moved\n"),
         Edit::Empty => {
             world.write("");
-            FILES.iter().for_each(|file| world.write_beside(file, ""));
+            for file in FILES {
+                world.write_beside(file, "");
+            }
         }
         Edit::Merged(file, kept) => {
             let text = charges(*file)[..*kept].concat();

@@ -1,9 +1,5 @@
 //! Guards of removals, seen from outside: the built program, a sandbox of its own, and a person's word.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a failure here is a failed test"
-)]
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

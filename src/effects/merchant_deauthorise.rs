@@ -58,3 +58,30 @@ pub(super) const ROW: EffectRow = EffectRow {
     learn,
     proves: nothing,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::intent;
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_any_more_was_given_back_and_other_refusals_say_nothing() {
+        for (status, gone) in [(401, true), (404, true), (400, false), (403, false), (422, false)] {
+            assert_eq!(ROW.is_ended_by(status), gone, "{status}");
+        }
+        assert!(
+            !super::super::method_delete::CARD.is_ended_by(404),
+            "that one looks at what is named"
+        );
+    }
+
+    #[test]
+    fn everything_that_its_credentials_opened_is_forgotten() {
+        let learned = learn(&intent(ROW.name, &json!({}), Value::Null), &Value::Null).unwrap();
+        assert!(!learned.exists);
+        for name in FORGOTTEN {
+            assert_eq!(learned.facts.get(name), Some(&Value::Null), "{name}");
+        }
+        assert_eq!(learned.facts.get("public_key"), None, "the name that it is known by stays");
+    }
+}

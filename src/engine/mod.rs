@@ -49,6 +49,7 @@ use tokio::task::JoinSet;
 use crate::base::id::{IntentId, Key};
 use crate::base::planted;
 use crate::model::desired::Desired;
+use crate::model::plan::{Reason, Step};
 use crate::model::suspension::Pause;
 use crate::plan::{Planner, World};
 use again::Again;
@@ -307,7 +308,9 @@ impl Engine {
         let before = self.world.desired().coverage;
         let mut touched = look(&mut self.world);
         if self.world.desired().coverage != before {
-            let absent = self.planner.steps().filter(|step| step.place.is_none());
+            let waits = |step: &&Arc<Step>| step.reason == Reason::AbsenceNotBelieved;
+            let absent = self.planner.steps();
+            let absent = absent.filter(|step| step.place.is_none() || waits(step));
             touched.extend(absent.map(|step| step.key.clone()));
         }
         self.look_again(touched);

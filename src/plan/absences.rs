@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 
 use super::essence::{Essence, of_applied, of_manifest};
 use crate::base::id::{Key, Mode};
-use crate::kinds::leaving::going;
+use crate::kinds::leaving::{current, going};
 use crate::kinds::register;
 use crate::kinds::step::{StepCx, merchant_of, mode_of};
 use crate::model::going::Trip;
@@ -261,24 +261,20 @@ impl Absences {
 fn gone_of(cx: &StepCx<'_>, key: &Key, known: &Observed) -> Gone {
     let applied = going(known);
     let absence = known.absence.as_deref();
-    let live = applied.is_some() && mode_of(cx.view, &known.merchant) == Some(Mode::Live);
+    let merchant = current(cx, &known.merchant);
+    let live = applied.is_some() && mode_of(cx.view, &merchant) == Some(Mode::Live);
     let row = register::find(key.kind.as_str());
-    let mut holds: Vec<Key> =
-        applied.zip(row).map(|(applied, row)| (row.holds)(key, applied)).unwrap_or_default();
-    if known.merchant != *key {
-        holds.push(known.merchant.clone());
-    }
+    let holds = applied.zip(row).map(|(applied, row)| (row.holds)(key, applied));
+    let held = holds.into_iter().flatten().map(|held| current(cx, &held));
+    let owner = (merchant != *key).then(|| merchant.clone());
+    let applied_spec = known.applied.as_ref().map(|applied| &applied.spec);
     Gone {
-        merchant: known.merchant.clone(),
         going: applied.is_some(),
         allowed: absence.is_some_and(|absence| absence.allowed.is_some()),
         unmarked: live && absence.is_none_or(|absence| absence.marked.is_none()),
-        holds,
-        essence: known
-            .applied
-            .as_ref()
-            .map(|applied| of_applied(&applied.spec))
-            .unwrap_or_default(),
+        holds: held.chain(owner).collect(),
+        essence: applied_spec.map(of_applied).unwrap_or_default(),
+        merchant,
     }
 }
 

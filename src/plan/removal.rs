@@ -4,6 +4,7 @@
 use super::World;
 use super::absences::{Absences, due};
 use crate::base::id::{Key, Mode};
+use crate::kinds::leaving::current;
 use crate::kinds::step::{Draft, StepCx, mode_of};
 use crate::model::effect::Work;
 use crate::model::going::Going;
@@ -38,7 +39,7 @@ pub(super) fn guarded(
 
 /// What is live goes some time after it was marked.
 fn waiting(cx: &StepCx<'_>, prune: &Prune, known: &Observed) -> Option<Going> {
-    let live = mode_of(cx.view, &known.merchant) == Some(Mode::Live);
+    let live = mode_of(cx.view, &current(cx, &known.merchant)) == Some(Mode::Live);
     let absence = known.absence.as_deref();
     let at_once =
         absence.and_then(|absence| absence.allowed.as_ref()).is_some_and(|word| word.at_once);

@@ -329,3 +329,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_kind_says_whether_its_object_can_go_with_its_document() {
+    let check = |kind: &str, said: &str| {
+        let text = format!(
+            "apiVersion: reckon.dev/v1\nkind: {kind}\nmetadata:\n  name: a\n  annotations:\n    {said}\nspec: {{}}\n"
+        );
+        codes(&text).iter().filter(|code| code.starts_with("6:")).count()
+    };
+    for kind in ["SavedMethod", "Merchant"] {
+        assert_eq!(check(kind, "reckon.dev/deletion: delete"), 0, "{kind}");
+    }
+    for kind in ["Contact", "Invoice"] {
+        assert_eq!(check(kind, "reckon.dev/deletion: delete"), 1, "{kind}");
+    }
+    for good in ["b", "other/b"] {
+        assert_eq!(check("Contact", &format!("reckon.dev/moved-from: {good}")), 0, "{good}");
+    }
+    for wrong in ["Contact/x/b", "B C", "''"] {
+        assert_eq!(check("Contact", &format!("reckon.dev/moved-from: {wrong}")), 1, "{wrong}");
+    }
+}
