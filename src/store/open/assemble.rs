@@ -1,0 +1,141 @@
+//! A state is put together from its disks: what cannot be trusted in the index is made again from
+//! the journal.
+
+use std::sync::Arc;
+
+use super::marks::{BOOT, CLEAN, get, mark_open};
+use super::{Found, OpenError};
+use crate::model::record::Record;
+use crate::store::disk::Disk;
+use crate::store::error::StoreError;
+use crate::store::facts::{AppliedMark, FOLD_VERSION, Facts};
+use crate::store::fold::IndexFold;
+use crate::store::index::{Batch, Index, IndexError};
+use crate::store::journal::{Head, Journal, Options, Position};
+use crate::store::key::MasterKey;
+use crate::store::vault::Vault;
+use crate::store::writer::Fold;
+
+/// Records folded in one transaction while catching up.
+const BATCH_RECORDS_MAX: usize = 512;
+
+/// The disks and the index that a state is put together from; the simulator brings its own.
+#[derive(Debug)]
+pub struct Pieces {
+    /// Where the journal is.
+    pub journal: Arc<dyn Disk>,
+    /// Where the vault is.
+    pub vault: Arc<dyn Disk>,
+    /// What was folded before, or nothing.
+    pub index: Arc<dyn Index>,
+    /// The id of this boot: an index left open under another one is not trusted.
+    pub boot: String,
+    /// Makes the index again in any case.
+    pub rebuild: bool,
+    /// The length of a new segment of the journal, in bytes.
+    pub segment_bytes: u64,
+}
+
+/// A state put together, before it has a writer.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The journal, whole.
+    pub journal: Journal,
+    /// The fold, up to the journal's head.
+    pub fold: IndexFold,
+    /// The vault.
+    pub vault: Vault,
+    /// What opening found and did.
+    pub found: Found,
+}
+
+/// Puts a state together: the vault is opened, the journal is verified, and the index is folded up
+/// to its head.
+pub fn assemble(pieces: Pieces, key: &MasterKey, mut found: Found) -> Result<Assembled, OpenError> {
+    let Pieces { journal, vault, index, boot, rebuild, segment_bytes } = pieces;
+    let vault = Vault::open(vault, key)?;
+    let trust = trust(&*index, &boot, rebuild, &mut found)?;
+    let (journal, fold) = catch_up(journal, &index, trust, segment_bytes, &mut found)?;
+    mark_open(&*index, &boot)?;
+    Ok(Assembled { journal, fold, vault, found })
+}
+
+/// How much of the index is believed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Trust {
+    applied: Option<AppliedMark>,
+    clean: Option<Position>,
+}
+
+/// Decides how much of the index is believed, and empties it if none of it is.
+fn trust(
+    index: &dyn Index,
+    opened_under: &str,
+    rebuild: bool,
+    found: &mut Found,
+) -> Result<Trust, OpenError> {
+    let applied = Facts::applied_of(index).unwrap_or(None);
+    let clean: Option<Position> = get(index, CLEAN);
+    let boot: Option<String> = get(index, BOOT);
+    let why = match applied {
+        None => None,
+        Some(_) if rebuild => Some("it was asked for".to_owned()),
+        Some(mark) if mark.version != FOLD_VERSION => Some("another version made it".to_owned()),
+        Some(_) if clean.is_none() && boot.as_deref() != Some(opened_under) => {
+            Some("the machine went down while it was open".to_owned())
+        }
+        Some(mark) => {
+            return Ok(Trust { applied: Some(mark), clean });
+        }
+    };
+    empty(index)?;
+    found.rebuilt = found.rebuilt.take().or(why);
+    Ok(Trust::default())
+}
+
+/// Removes every entry.
+fn empty(index: &dyn Index) -> Result<(), IndexError> {
+    let mut batch = Batch::new();
+    for (key, _) in index.scan(b"")? {
+        batch.remove(key);
+    }
+    index.apply(batch)
+}
+
+/// Opens the journal and folds what the index has not seen.
+fn catch_up(
+    disk: Arc<dyn Disk>,
+    index: &Arc<dyn Index>,
+    trust: Trust,
+    segment_bytes: u64,
+    found: &mut Found,
+) -> Result<(Journal, IndexFold), OpenError> {
+    let known = trust.applied.map(|mark| Head { sequence: mark.sequence, hash: mark.hash });
+    let known = known.filter(|head| head.sequence > 0);
+    let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
+    let (journal, opened) = Journal::open(disk, Options { segment_bytes, trusted, known })?;
+    found.cut = opened.cut;
+    let mut fold = IndexFold::new(index.clone());
+    let from = known.map_or(0, |head| head.sequence).saturating_add(1);
+    let mut batch = Vec::new();
+    let mut head = known.unwrap_or(Head::EMPTY);
+    for record in journal.read_from(from) {
+        let record = record?;
+        head = Head { sequence: record.sequence, hash: record.hash };
+        batch.push((record.sequence, decode(record.sequence, &record.body)?));
+        found.folded = found.folded.saturating_add(1);
+        if batch.len() >= BATCH_RECORDS_MAX {
+            fold.apply(&std::mem::take(&mut batch), head)?;
+        }
+    }
+    if !batch.is_empty() {
+        fold.apply(&batch, head)?;
+    }
+    Ok((journal, fold))
+}
+
+/// One record of the journal.
+pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
+    ciborium::from_reader(body)
+        .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })
+}

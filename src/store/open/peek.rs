@@ -1,0 +1,60 @@
+//! Looks at an index without opening the journal.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::marks::{CLEAN, get};
+use super::{Found, OpenError};
+use crate::store::index::{Index, IndexError};
+use crate::store::journal::{Head, Position};
+use crate::store::lock::{Owner, StateLock};
+use crate::store::sled::SledIndex;
+
+/// A look at the index of a state that was closed cleanly, without opening its journal.
+#[derive(Debug)]
+pub struct Peek {
+    /// The index; only values that are no part of the state are to be read.
+    pub index: Arc<dyn Index>,
+    /// The journal's head at the clean stop.
+    pub head: Head,
+    _lock: StateLock,
+}
+
+/// Looks into a state, `None` if it was not closed cleanly or is not there. Nothing is written.
+pub fn peek(dir: &Path, owner: &Owner) -> Result<Option<Peek>, OpenError> {
+    if !dir.join("sled").join("db").exists() {
+        return Ok(None);
+    }
+    let lock = StateLock::acquire(dir, owner)?;
+    let index: Arc<dyn Index> = Arc::new(SledIndex::open(&dir.join("sled"))?);
+    let clean: Option<Position> = get(&*index, CLEAN);
+    Ok(clean.map(|clean| Peek { index, head: clean.head, _lock: lock }))
+}
+
+/// An index of one's own, beside any state: what it was told survives the end of the process, but
+/// not a power cut.
+pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
+    Ok(Arc::new(SledIndex::open(dir)?.unsynced()))
+}
+
+/// Opens sled; a damaged one is moved aside, never deleted.
+pub(super) fn open_index(path: &Path, found: &mut Found) -> Result<Arc<dyn Index>, OpenError> {
+    match SledIndex::open(path) {
+        Ok(index) => Ok(Arc::new(index)),
+        Err(error @ IndexError::Corrupt { .. }) => {
+            let aside = free_name(path);
+            std::fs::rename(path, &aside)
+                .map_err(|source| OpenError::Io { dir: path.to_owned(), source })?;
+            found.rebuilt = Some(error.to_string());
+            found.moved_aside = Some(aside);
+            Ok(Arc::new(SledIndex::open(path)?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A name beside a folder that nothing has yet.
+fn free_name(path: &Path) -> PathBuf {
+    let name = |number: u32| path.with_extension(format!("damaged-{number}"));
+    (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))
+}
