@@ -15,6 +15,7 @@ mod approve;
 mod body;
 mod booking;
 mod bounds;
+mod epoch;
 mod gate;
 mod guilty;
 mod limits;

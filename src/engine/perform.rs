@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::access::{NoAccess, Wallet, access};
+use super::epoch::{self, Gate};
 use super::meter::Reserved;
 use super::read::Unread;
 use super::shared::{EngineError, Shared};
@@ -35,6 +36,10 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
     let row = row(job.effect.name)?;
     let (id, wallet) = (job.id, job.wallet.clone());
     access(shared, &wallet, job.effect.request.auth)?;
+    let gate = epoch::gate(shared, row, &job.effect)?;
+    if let Gate::Closed(unable) = gate {
+        return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO));
+    }
     let bytes = body::bytes(shared, &job.effect).map_err(NoAccess::Secret)?;
     let request = &job.effect.request;
     let at = (request.host, request.auth, request.web_url.as_deref());
@@ -42,7 +47,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         let unable = Unable::Unreachable(shut.reason);
         return Ok(Finished::Again(job.effect.key, unable, shut.wait));
     }
-    let baseline = match baseline(shared, row, &job).await {
+    let baseline = match baseline(shared, row, &gate, &job).await {
         Ok(Ok(baseline)) => baseline,
         Ok(Err(unable)) => return Ok(Finished::Again(job.effect.key, unable, Duration::ZERO)),
         Err(unread) => return unread.finished(shared, job.effect.key, &wallet),
@@ -89,6 +94,12 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         at: reserved.at(),
         stake: reserved.stake(),
     };
+    if let Gate::Look(reason) = gate {
+        let (about, with) = ((&intent, &wallet), (blobs, spent));
+        let looked = epoch::look_first(shared, row, about, with, reason).await?;
+        drop(reserved);
+        return Ok(looked);
+    }
     let outcome = promised_and_sent(shared, (blobs, spent, reserved), &intent, &wallet).await?;
     drop(promise);
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
@@ -125,9 +136,13 @@ pub(super) fn row(name: &str) -> Result<&'static EffectRow, EngineError> {
 async fn baseline(
     shared: &Shared,
     row: &EffectRow,
+    gate: &Gate,
     job: &Job,
 ) -> Result<Result<Value, Unable>, Unread> {
-    let Some(baseline) = row.baseline else { return Ok(Ok(Value::Null)) };
+    // What is looked for may be older than anything that could be asked now.
+    let Some(baseline) = row.baseline.filter(|_| *gate == Gate::Open) else {
+        return Ok(Ok(Value::Null));
+    };
     let queries = (baseline.queries)(&job.effect);
     if queries.is_empty() {
         return Ok(Ok(Value::Null));

@@ -9,14 +9,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use super::access::{NoAccess, Wallet};
-use super::notice;
 use super::pace;
 use super::perform::{answered, moved, refused, row, send, write};
 use super::read;
 use super::schedule::delay;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
-use super::unauthorised;
+use super::{epoch, notice, unauthorised};
 use crate::client::Urgency;
 use crate::effects::{Absent, Doubt, EffectRow, Finding, Search};
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
@@ -261,6 +260,9 @@ async fn absent(shared: &Shared, intent: &Intent, absent: Absent) -> Result<Fini
 
 /// Nothing can prove it: the resource's own word decides.
 async fn unprovable(shared: &Shared, intent: &Intent) -> Result<Finished, EngineError> {
+    if let Some(reason) = epoch::older(&shared.facts, intent)? {
+        return held(shared, intent, reason).await;
+    }
     let progress = match intent.on_doubt {
         OnDoubt::Recreate => Progress::GivenUp {
             reason: "nothing can prove it; reckon.dev/on-doubt: recreate".to_owned(),

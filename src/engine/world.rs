@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
+use super::epoch;
 use super::limits::Guard;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
@@ -66,6 +67,7 @@ const RECENT_MAX: usize = 64;
 /// taking an unknown for an absent would make things twice.
 pub struct Standing {
     specs: Box<dyn Specs>,
+    facts: Facts,
     clock: SharedClock,
     observed: BTreeMap<Key, Packed<Observed>>,
     recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
@@ -97,8 +99,8 @@ impl Standing {
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
         let suspended = facts.suspensions()?.into_iter();
         let suspended = suspended.map(|one| (one.key.clone(), Arc::new(one))).collect();
-        let recent = Mutex::default();
-        Ok(Self { specs, clock, observed, recent, open, suspended, guard: None })
+        let (facts, recent) = (facts.clone(), Mutex::default());
+        Ok(Self { specs, facts, clock, observed, recent, open, suspended, guard: None })
     }
 
     /// The same, with limits.
@@ -184,6 +186,11 @@ impl World for Standing {
 
     fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
         self.suspended.get(key).cloned()
+    }
+
+    /// A read that fails holds: what is not known is not made.
+    fn unsure(&self, key: &Key) -> Option<String> {
+        epoch::unsure(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
     }
 
     fn now(&self) -> DateTime<Utc> {

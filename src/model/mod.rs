@@ -10,6 +10,7 @@ pub mod class;
 pub mod desired;
 pub mod drift;
 pub mod effect;
+pub mod epoch;
 pub mod going;
 pub mod inbox;
 pub mod intent;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{IntentId, Key};
 use crate::model::absence::{AbsenceRecord, MovedRecord};
 use crate::model::bound::Approval;
+use crate::model::epoch::{Release, Restored};
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
@@ -85,6 +86,10 @@ pub enum Record {
     Absence(Box<AbsenceRecord>),
     /// A document took over what was known under another name.
     Moved(Box<MovedRecord>),
+    /// A backup was restored: `store restore`. A new epoch begins.
+    Restored(Box<Restored>),
+    /// A person's word that nothing was sent since the backup: `store release`.
+    Released(Box<Release>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

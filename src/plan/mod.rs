@@ -10,6 +10,7 @@
 mod absences;
 mod against;
 mod booking;
+mod epoch;
 mod essence;
 mod guarded;
 mod moving;
@@ -78,6 +79,11 @@ pub trait World {
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>>;
     /// What a person said last of the suspension of just this resource, over or not.
     fn suspension(&self, _key: &Key) -> Option<Arc<Suspension>> {
+        None
+    }
+
+    /// Why a resource may have been made since a backup that was restored, if nothing excuses it.
+    fn unsure(&self, _key: &Key) -> Option<String> {
         None
     }
     /// The present time.

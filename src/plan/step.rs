@@ -14,7 +14,7 @@ use crate::model::plan::{Reason, Step, Verdict};
 use crate::plan::absences::Absences;
 use crate::plan::guarded::guarded;
 use crate::plan::suspended::by_a_person;
-use crate::plan::{World, moving, refused, removal};
+use crate::plan::{World, epoch, moving, refused, removal};
 use crate::policy::prune::Prune;
 
 /// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
@@ -153,7 +153,8 @@ fn decide(
         return Some(moving);
     }
     let draft = (row.step)(cx, manifest, observed);
-    Some(removal::distinct(guards.0, key, checked(cx, manifest, observed, draft)))
+    let draft = removal::distinct(guards.0, key, checked(cx, manifest, observed, draft));
+    Some(epoch::cautious(world, key, draft))
 }
 
 /// What a kind wants to do, unless the service refused just that or something extra is not ready.

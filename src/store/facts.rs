@@ -1,5 +1,8 @@
 //! Typed reads of what the fold made: the one place that knows the index's keys.
 
+mod epoch;
+mod trail;
+
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -13,6 +16,10 @@ use crate::model::record::Binding;
 use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
 use crate::store::index::{Batch, Index, IndexError};
+
+pub(super) use epoch::{looked_key, released_key};
+pub use trail::Promise;
+pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
 /// The version of the fold: an index made by another one is made again.
 pub const FOLD_VERSION: u32 = 4;
@@ -32,6 +39,13 @@ pub(super) const SUSPENDED: &[u8] = b"z/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
 pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
+pub(super) const EPOCH: &[u8] = b"f/epoch";
+pub(super) const RELEASED: &[u8] = b"e/r/";
+pub(super) const LOOKED: &[u8] = b"e/l/";
+pub(super) const TRAILS: &[u8] = b"t/";
+pub(super) const PAGES: &[u8] = b"g/";
+pub(super) const PROMISES: &[u8] = b"q/";
+pub(super) const REMOTE: &[u8] = b"j/";
 /// What the index says about itself; no part of the state.
 pub(super) const APPLIED: &[u8] = b"x/applied";
 
@@ -217,6 +231,9 @@ impl Facts {
         for prefix in [
             BINDING,
             EMPTY_REMOTE,
+            EPOCH,
+            LOOKED,
+            RELEASED,
             NEXT_INTENT,
             INTENTS,
             OPEN_BY_KEY,
@@ -230,6 +247,10 @@ impl Facts {
             PLAN_APPROVALS,
             PLANS,
             SUSPENDED,
+            PAGES,
+            PROMISES,
+            REMOTE,
+            TRAILS,
         ] {
             for (key, value) in self.index.scan(prefix)? {
                 for part in [key, value] {

@@ -6,9 +6,11 @@
 
 mod absences;
 pub mod counted;
+mod epoch;
 mod moves;
 mod plans;
 mod suspend;
+mod trail;
 mod unauthorised;
 
 use std::sync::Arc;
@@ -74,6 +76,8 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         }
         Record::Absence(absence) => absences::fold(index, batch, absence),
         Record::Moved(moved) => moves::fold(index, batch, moved),
+        Record::Restored(restored) => epoch::restored(index, fold.batch, restored),
+        Record::Released(release) => epoch::released(index, fold.batch, release),
     }
 }
 
@@ -93,7 +97,8 @@ impl IndexFold {
 impl Fold<Record> for IndexFold {
     fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
         let mut changes = Batch::new();
-        for (_, record) in batch {
+        for (sequence, record) in batch {
+            trail::note(&*self.index, &mut changes, *sequence, record).map_err(FoldError::from)?;
             fold(&*self.index, &mut changes, record)?;
         }
         let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
@@ -148,6 +153,7 @@ impl Folding<'_> {
             let detail = format!("{id} is settled, yet it is {} again", progress.word());
             return Err(FoldError::Law { law: 5, detail });
         };
+        epoch::absent(self.index, self.batch, (&intent, &state), (progress, at))?;
         match state.next(id, progress)? {
             IntentState::Closed => {
                 self.batch.remove(intent_key(id));
@@ -249,6 +255,7 @@ impl Folding<'_> {
     /// An operator vouches for the remote side: holds of surveys end, and surveys need no marks.
     fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
         write(self.batch, EMPTY_REMOTE, &at)?;
+        epoch::vouched(self.index, self.batch)?;
         let entries = self.batch.scan(self.index, OBSERVED).map_err(FactError::from)?;
         for (key, _) in entries {
             let known: Option<Observed> = self.read(&key)?;

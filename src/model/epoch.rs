@@ -1,0 +1,82 @@
+//! An epoch: what follows a restore. What happened between the backup and the restore is not known.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::hash::Digest;
+use crate::base::id::{IntentId, Key};
+
+/// A backup was put in the place of a lost state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    /// Its number: one more than the backup's own.
+    pub epoch: u32,
+    /// The last record of the backup.
+    pub backup_sequence: u64,
+    /// That record's hash.
+    pub backup_head: Digest,
+    /// When the backup was made.
+    pub backup_at: DateTime<Utc>,
+    /// When it was restored.
+    pub at: DateTime<Utc>,
+    /// Who restored it.
+    pub actor: String,
+}
+
+/// A person's word that nothing was sent between a backup and its restore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// The resources it is about; none: all.
+    pub keys: Vec<Key>,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Who said so.
+    pub actor: String,
+}
+
+/// The epoch that a state is in, as the fold keeps it. There is none before the first restore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// How it began.
+    pub began: Restored,
+    /// The first intent of this epoch: those before it may have been settled since the backup.
+    pub first_intent: IntentId,
+    /// Whether creations that nothing can find are held.
+    pub holds: bool,
+    /// Whether what the service can be asked about is looked for before it is made.
+    pub looks: bool,
+}
+
+impl Epoch {
+    /// Whether an intent was written before the backup was restored.
+    pub fn is_older(&self, intent: IntentId) -> bool {
+        intent < self.first_intent
+    }
+
+    /// Why something that nothing can find is held, and what a person can do.
+    pub fn reason(&self, key: &Key) -> String {
+        let Restored { epoch, backup_at, at, .. } = &self.began;
+        let (from, to) = (minute(backup_at), minute(at));
+        format!(
+            "epoch {epoch}: a backup of {from} was restored at {to}, and nothing can tell whether \
+             it was made in between; look for it at the service, and if it is not there say \
+             `reckon store release {}`",
+            key.short()
+        )
+    }
+
+    /// Why something is looked for before it is made.
+    pub fn looked_for(&self) -> String {
+        let Restored { epoch, backup_at, at, .. } = &self.began;
+        format!(
+            "epoch {epoch}: it may have been sent between the backup of {} and its restore at {}",
+            minute(backup_at),
+            minute(at)
+        )
+    }
+}
+
+/// A moment for people, in UTC.
+fn minute(at: &DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M UTC").to_string()
+}

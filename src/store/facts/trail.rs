@@ -1,0 +1,79 @@
+//! Reads of where in the journal things stand.
+
+use serde::{Deserialize, Serialize};
+
+use super::{FactError, Facts, PAGES, PROMISES, REMOTE, TRAILS, decode, parse_key, read};
+use crate::base::id::{IntentId, Key};
+use crate::store::index::Batch;
+
+/// Where an intent was written down, and for which resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promise {
+    /// The sequence of its record.
+    pub sequence: u64,
+    /// The resource.
+    pub key: Key,
+}
+
+/// The newest sequences of a resource's records, and how many full pages stand before them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::store) struct Page {
+    /// Full pages.
+    pub(in crate::store) full: u32,
+    /// Sequences, rising.
+    pub(in crate::store) sequences: Vec<u64>,
+}
+
+impl Facts {
+    /// Where an intent was written down, whether it is settled or not.
+    pub fn promise(&self, intent: IntentId) -> Result<Option<Promise>, FactError> {
+        read(&*self.index, &Batch::new(), &promise_key(intent))
+    }
+
+    /// The resources that an id of the service belongs to, each with the record that first said so.
+    pub fn remote(&self, id: &str) -> Result<Vec<(Key, u64)>, FactError> {
+        let prefix = remote_prefix(id);
+        let entries = self.index.scan(&prefix)?.into_iter();
+        let one = |(key, value): (Vec<u8>, Vec<u8>)| {
+            Ok((parse_key(key.get(prefix.len()..).unwrap_or_default())?, decode(&key, &value)?))
+        };
+        entries.map(one).collect()
+    }
+
+    /// The sequences of every record about a resource, rising.
+    pub fn trail(&self, key: &Key) -> Result<Vec<u64>, FactError> {
+        let newest: Option<Page> = read(&*self.index, &Batch::new(), &trail_key(key))?;
+        let Some(newest) = newest else { return Ok(Vec::new()) };
+        let mut sequences = Vec::new();
+        for number in 0..newest.full {
+            let page: Option<Vec<u64>> = read(&*self.index, &Batch::new(), &page_key(key, number))?;
+            sequences.extend(page.unwrap_or_default());
+        }
+        sequences.extend(newest.sequences);
+        Ok(sequences)
+    }
+}
+
+/// The entry of an intent's place.
+pub(in crate::store) fn promise_key(intent: IntentId) -> Vec<u8> {
+    [PROMISES, &intent.get().to_be_bytes()].concat()
+}
+
+/// The entry of an id of the service and a resource it belongs to.
+pub(in crate::store) fn remote_key(id: &str, key: &Key) -> Vec<u8> {
+    [remote_prefix(id).as_slice(), key.to_string().as_bytes()].concat()
+}
+
+fn remote_prefix(id: &str) -> Vec<u8> {
+    [REMOTE, id.as_bytes(), b"\0"].concat()
+}
+
+/// The entry of the newest sequences of a resource.
+pub(in crate::store) fn trail_key(key: &Key) -> Vec<u8> {
+    [TRAILS, key.to_string().as_bytes()].concat()
+}
+
+/// The entry of a full page of sequences.
+pub(in crate::store) fn page_key(key: &Key, number: u32) -> Vec<u8> {
+    [PAGES, key.to_string().as_bytes(), b"\0", &number.to_be_bytes()].concat()
+}

@@ -1,0 +1,113 @@
+//! A restore opens a new epoch: what the fold forgets then, and how a person ends the doubt.
+
+use chrono::{DateTime, Utc};
+
+use crate::base::id::{IntentId, Key};
+use crate::model::epoch::{Epoch, Release, Restored};
+use crate::model::intent::{Intent, IntentState, Progress};
+use crate::model::observed::Observed;
+use crate::model::record::Binding;
+use crate::store::facts::{
+    BINDING, EMPTY_REMOTE, EPOCH, FactError, NEXT_INTENT, OBSERVED, looked_key, read, released_key,
+    write,
+};
+use crate::store::fold::FoldError;
+use crate::store::index::{Batch, Index};
+
+/// The fact that says that a merchant's readable objects were looked at.
+const SURVEYED: &str = "surveyed";
+
+/// A backup was restored. What an operator said of the service before does not count any more, and
+/// every merchant is surveyed again before its first effect.
+pub(super) fn restored(
+    index: &dyn Index,
+    batch: &mut Batch,
+    restored: &Restored,
+) -> Result<(), FoldError> {
+    let bound: Option<Binding> = read(index, batch, BINDING)?;
+    if let Some(mut bound) = bound {
+        if restored.epoch <= bound.epoch {
+            let detail = format!("epoch {} after epoch {}", restored.epoch, bound.epoch);
+            return Err(FoldError::Law { law: 5, detail });
+        }
+        bound.epoch = restored.epoch;
+        write(batch, BINDING, &bound)?;
+    }
+    let next: Option<IntentId> = read(index, batch, NEXT_INTENT)?;
+    let first_intent = next.unwrap_or_else(|| IntentId::new(1));
+    let epoch = Epoch { began: restored.clone(), first_intent, holds: true, looks: true };
+    write(batch, EPOCH, &epoch)?;
+    batch.remove(EMPTY_REMOTE);
+    forget_surveys(index, batch)?;
+    forget_excuses(index, batch)
+}
+
+/// No merchant counts as surveyed.
+fn forget_surveys(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+    for (key, _) in batch.scan(index, OBSERVED).map_err(FactError::from)? {
+        let known: Option<Observed> = read(index, batch, &key)?;
+        let Some(mut known) = known else { continue };
+        let facts = known.facts.as_object_mut();
+        if facts.and_then(|facts| facts.remove(SURVEYED)).is_some() {
+            write(batch, &key, &known)?;
+        }
+    }
+    Ok(())
+}
+
+/// What was released or looked for counted for the epoch before.
+fn forget_excuses(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+    for prefix in [crate::store::facts::RELEASED, crate::store::facts::LOOKED] {
+        for (key, _) in batch.scan(index, prefix).map_err(FactError::from)? {
+            batch.remove(key);
+        }
+    }
+    Ok(())
+}
+
+/// A person's word that nothing was sent between the backup and the restore.
+pub(super) fn released(
+    index: &dyn Index,
+    batch: &mut Batch,
+    release: &Release,
+) -> Result<(), FoldError> {
+    let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
+    let Some(epoch) = epoch else { return Ok(()) };
+    if release.keys.is_empty() {
+        return Ok(write(batch, EPOCH, &Epoch { holds: false, looks: false, ..epoch })?);
+    }
+    for key in &release.keys {
+        write(batch, &released_key(key), &release.at)?;
+    }
+    Ok(())
+}
+
+/// An operator vouches for the remote side: nothing is held for the epoch any more. What can be
+/// looked for is looked for all the same.
+pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+    let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
+    match epoch {
+        Some(epoch) => Ok(write(batch, EPOCH, &Epoch { holds: false, ..epoch })?),
+        None => Ok(()),
+    }
+}
+
+/// An intent in doubt turned out not to have been sent: its absence was proved, so in this epoch it
+/// need not be looked for again.
+pub(super) fn absent(
+    index: &dyn Index,
+    batch: &mut Batch,
+    (intent, before): (&Intent, &IntentState),
+    (progress, at): (&Progress, DateTime<Utc>),
+) -> Result<(), FoldError> {
+    let proved = matches!(before, IntentState::InDoubt { .. });
+    if !proved || !matches!(progress, Progress::NotSent { .. }) {
+        return Ok(());
+    }
+    let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
+    if epoch.is_some_and(|epoch| epoch.looks) {
+        let key: Key = intent.key.clone();
+        write(batch, &looked_key(&intent.effect, intent.source_id.as_str()), &(key, at))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! Where in the journal everything stands that was written about a resource: what `why` reads.
+//!
+//! A resource has one entry with the sequences of its records, newest last. A full page is put
+//! aside under its number, so that no entry grows without end.
+
+use crate::base::id::{IntentId, Key};
+use crate::model::intent::Progress;
+use crate::model::observed::Observation;
+use crate::model::record::Record;
+use crate::store::facts::{
+    FactError, Page, Promise, page_key, promise_key, read, remote_key, trail_key, write,
+};
+use crate::store::index::{Batch, Index};
+
+/// Sequences on one page: an entry stays below 4 KB.
+const PAGE_MAX: usize = 400;
+
+/// Facts that hold the id of another object of the service: a payment that a recurring charge began
+/// with, say.
+const IDS: [&str; 7] = [
+    "first_charge",
+    "transaction",
+    "transaction_id",
+    "charge_id",
+    "refund_id",
+    "credit_id",
+    "file_id",
+];
+
+/// Notes where a record stands.
+pub(super) fn note(
+    index: &dyn Index,
+    batch: &mut Batch,
+    sequence: u64,
+    record: &Record,
+) -> Result<(), FactError> {
+    match record {
+        Record::Intent(intent) => {
+            let promise = Promise { sequence, key: intent.key.clone() };
+            write(batch, &promise_key(intent.id), &promise)?;
+            append(index, batch, &intent.key, sequence)
+        }
+        Record::Progress { intent, at: _, progress } => {
+            let Some(key) = owner(index, batch, *intent)? else { return Ok(()) };
+            if let Some(taught) = taught(progress) {
+                ids(index, batch, taught, sequence)?;
+            }
+            append(index, batch, &key, sequence)
+        }
+        Record::Observation(fact) => {
+            ids(index, batch, fact, sequence)?;
+            append(index, batch, &fact.key, sequence)
+        }
+        Record::Hold { key, reason: _, at: _ } => append(index, batch, key, sequence),
+        Record::Approval(approval) => append(index, batch, &approval.binding.merchant, sequence),
+        Record::Released(release) => {
+            release.keys.iter().try_for_each(|key| append(index, batch, key, sequence))
+        }
+        Record::Resolved { intent, at: _, actor: _, said: _ } => {
+            let Some(key) = owner(index, batch, *intent)? else { return Ok(()) };
+            append(index, batch, &key, sequence)
+        }
+        Record::PlanApproval(approval) => {
+            approval.steps.iter().try_for_each(|step| append(index, batch, &step.key, sequence))
+        }
+        Record::Unauthorised(refused) => append(index, batch, &refused.merchant, sequence),
+        Record::Suspended(suspension) => append(index, batch, &suspension.key, sequence),
+        Record::Resumed { key, actor: _, at: _ } => append(index, batch, key, sequence),
+        Record::Absence(absence) => append(index, batch, &absence.key, sequence),
+        Record::Moved(moved) => {
+            append(index, batch, &moved.from, sequence)?;
+            append(index, batch, &moved.to, sequence)
+        }
+        Record::Bound(_)
+        | Record::Inbox(_)
+        | Record::EmptyRemote { .. }
+        | Record::PlanUsed(_)
+        | Record::Restored(_) => Ok(()),
+    }
+}
+
+/// The resource of an intent.
+fn owner(index: &dyn Index, batch: &Batch, intent: IntentId) -> Result<Option<Key>, FactError> {
+    let promise: Option<Promise> = read(index, batch, &promise_key(intent))?;
+    Ok(promise.map(|promise| promise.key))
+}
+
+/// What a progress taught.
+fn taught(progress: &Progress) -> Option<&Observation> {
+    match progress {
+        Progress::Done { observation, proof: _ } => Some(observation),
+        Progress::Held { reason: _, observation } => observation.as_deref(),
+        Progress::Again
+        | Progress::Doubt { .. }
+        | Progress::NotSent { .. }
+        | Progress::Refused { .. }
+        | Progress::GivenUp { .. } => None,
+    }
+}
+
+/// Notes which resource an id of the service belongs to, and the record that first said so.
+fn ids(
+    index: &dyn Index,
+    batch: &mut Batch,
+    fact: &Observation,
+    sequence: u64,
+) -> Result<(), FactError> {
+    let own = fact.remote_id.as_ref().map(|id| id.as_str().to_owned());
+    let others = IDS.iter().filter_map(|name| fact.facts.get(name)?.as_str()).map(str::to_owned);
+    for id in own.into_iter().chain(others) {
+        let entry = remote_key(&id, &fact.key);
+        if read::<u64>(index, batch, &entry)?.is_none() {
+            write(batch, &entry, &sequence)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a sequence to those of a resource.
+fn append(index: &dyn Index, batch: &mut Batch, key: &Key, sequence: u64) -> Result<(), FactError> {
+    let entry = trail_key(key);
+    let mut page: Page = read(index, batch, &entry)?.unwrap_or_default();
+    if page.sequences.len() >= PAGE_MAX {
+        let full = std::mem::take(&mut page.sequences);
+        write(batch, &page_key(key, page.full), &full)?;
+        page.full = page.full.saturating_add(1);
+    }
+    page.sequences.push(sequence);
+    write(batch, &entry, &page)
+}
