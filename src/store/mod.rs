@@ -11,6 +11,7 @@
 //! Reading order: [`disk`] (the seam that can fail), [`journal`] (the truth), [`vault`] (what may
 //! not stand in the open), [`index`] (what can be rebuilt), [`writer`] (the door).
 
+pub mod backup;
 mod bind;
 mod bytes;
 pub mod disk;
@@ -23,6 +24,7 @@ pub mod key;
 pub mod lock;
 pub mod open;
 pub mod real_disk;
+pub mod restore;
 pub mod sled;
 pub mod vault;
 pub mod writer;

@@ -28,6 +28,9 @@ pub use peek::{Peek, peek, private_index};
 
 use peek::open_index;
 
+/// A file in a state directory while a backup is being restored into it.
+pub const RESTORING: &str = "restoring";
+
 /// What opening needs to know.
 #[derive(Debug, Clone)]
 pub struct Opening {
@@ -102,6 +105,15 @@ pub enum OpenError {
         /// Why.
         source: std::io::Error,
     },
+    /// A backup was being restored into it.
+    #[error(
+        "open the state {}: a restore of a backup was interrupted; run `reckon store restore` again",
+        dir.display()
+    )]
+    Interrupted {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// The state belongs to another partner, client or key.
     #[error(
         "open the state: it belongs to another {what}; use the state directory of this partner, or another one"
@@ -115,6 +127,14 @@ pub enum OpenError {
 impl State {
     /// Opens a state directory, or makes it.
     pub fn open(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
+        if opening.dir.join(RESTORING).exists() {
+            return Err(OpenError::Interrupted { dir: opening.dir.clone() });
+        }
+        Self::open_restoring(opening, key)
+    }
+
+    /// Opens a state that a backup is being restored into.
+    pub(super) fn open_restoring(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
         let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
         let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;

@@ -14,6 +14,7 @@
 
 mod check;
 pub mod error;
+mod extent;
 mod open;
 mod read;
 mod record;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     error::JournalError,
+    extent::extent,
     open::{CutTail, Opened, Options},
     read::{Reader, Records},
     record::Record,

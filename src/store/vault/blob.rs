@@ -14,7 +14,7 @@ use super::{
 use zeroize::Zeroizing;
 
 /// The file of sealed values.
-pub(super) const FILE: &str = "data";
+pub const FILE: &str = "data";
 
 /// A value sealed and ready to be written; holds nothing in the open.
 #[derive(Clone)]

@@ -21,7 +21,8 @@ use super::{
     frame::{self, Scan},
 };
 
-pub(super) const FILE: &str = "keys";
+/// The file of keys.
+pub const FILE: &str = "keys";
 const CHECK: u8 = 0;
 const KEY: u8 = 1;
 const ERASED: u8 = 2;

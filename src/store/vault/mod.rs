@@ -28,15 +28,16 @@ use std::{
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-pub use self::{
-    blob::Sealed,
-    error::VaultError,
-    reference::{VaultRef, VaultRefError},
-};
 use self::{
     blob::{Blob, Place},
     frame::Scan,
     keys::{DataKey, KeyId, Keys, Slot, Wrapping},
+};
+pub use self::{
+    blob::{FILE as DATA_FILE, Sealed},
+    error::VaultError,
+    keys::FILE as KEYS_FILE,
+    reference::{VaultRef, VaultRefError},
 };
 use super::{disk::Disk, key::MasterKey};
 

@@ -1,0 +1,50 @@
+//! A backup in one file.
+//!
+//! ```text
+//! magic 8 · the files one after the other · the manifest (JSON) · its length 8 · magic 8
+//! ```
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::{BackupError, Manifest};
+use crate::store::bytes::{to_u64, to_usize};
+
+/// The first and the last bytes of the file.
+pub const MAGIC: [u8; 8] = *b"RECKONB\n";
+/// The longest manifest, in bytes: a hundred thousand segments.
+const MANIFEST_BYTES_MAX: u64 = 32 << 20;
+/// Length and magic at the end.
+const FOOTER_BYTES: u64 = 16;
+
+/// The last bytes of the file: the manifest and where it begins.
+pub(super) fn footer(manifest: &[u8]) -> Vec<u8> {
+    let length = to_u64(manifest.len()).to_le_bytes();
+    [manifest, &length, &MAGIC].concat()
+}
+
+/// Reads the manifest of such a file.
+pub(super) fn manifest(path: &Path) -> Result<Manifest, BackupError> {
+    let unreadable = |why: &str| BackupError::Unreadable {
+        path: path.display().to_string(),
+        why: why.to_owned(),
+    };
+    let io = |source| BackupError::io("read", path.display())(source);
+    let file = File::open(path).map_err(io)?;
+    let length = file.metadata().map_err(io)?.len();
+    let footer_at =
+        length.checked_sub(FOOTER_BYTES).ok_or_else(|| unreadable("it is too short"))?;
+    let mut footer = [0; 16];
+    file.read_exact_at(&mut footer, footer_at).map_err(io)?;
+    let (size, magic) = footer.split_at(8);
+    if magic != MAGIC {
+        return Err(unreadable("it does not end like one: it was cut, or it is something else"));
+    }
+    let size = u64::from_le_bytes(size.try_into().unwrap_or_default());
+    let begins = footer_at.checked_sub(size).filter(|_| size <= MANIFEST_BYTES_MAX);
+    let begins = begins.ok_or_else(|| unreadable("its manifest has no length"))?;
+    let mut text = vec![0; to_usize(size)];
+    file.read_exact_at(&mut text, begins).map_err(io)?;
+    serde_json::from_slice(&text).map_err(|error| unreadable(&error.to_string()))
+}

@@ -1,0 +1,144 @@
+//! A backup as it is found: its manifest, and its files as disks that can only be read.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::chest::{self, MAGIC};
+use super::{BackupError, FileEntry, Manifest, VERSION};
+use crate::store::bytes::{to_u64, to_usize};
+use crate::store::disk::Disk;
+
+/// The name of the manifest in a folder.
+pub(super) const MANIFEST: &str = "backup.json";
+
+/// A backup whose manifest was read.
+#[derive(Debug)]
+pub struct Kept {
+    /// What it says of itself.
+    pub manifest: Manifest,
+    path: PathBuf,
+    single: bool,
+}
+
+impl Kept {
+    /// Reads the manifest of the backup in this place.
+    pub fn find(path: &Path) -> Result<Self, BackupError> {
+        let single = !path.is_dir();
+        let manifest = if single { chest::manifest(path)? } else { in_folder(path)? };
+        if manifest.version != VERSION {
+            let why = format!("its form has version {}, known is {VERSION}", manifest.version);
+            return Err(BackupError::Unreadable { path: path.display().to_string(), why });
+        }
+        Ok(Self { manifest, path: path.to_owned(), single })
+    }
+
+    /// One that is being written.
+    pub(super) fn over(manifest: Manifest, path: &Path, single: bool) -> Self {
+        Self { manifest, path: path.to_owned(), single }
+    }
+
+    /// Where one of its files is.
+    pub(super) fn place(&self, entry: &FileEntry) -> Place {
+        if !self.single {
+            return Place { path: self.path.join(&entry.name), begins: 0, bytes: entry.bytes };
+        }
+        let before = self.manifest.files.iter().take_while(|file| file.name != entry.name);
+        let begins = before.fold(to_u64(MAGIC.len()), |sum, file| sum.saturating_add(file.bytes));
+        Place { path: self.path.clone(), begins, bytes: entry.bytes }
+    }
+
+    /// The files beneath a folder, as a disk that can only be read.
+    pub fn disk(&self, folder: &str) -> KeptDisk {
+        let files = self.manifest.files.iter().filter_map(|entry| {
+            let name = entry.name.strip_prefix(folder)?.strip_prefix('/')?;
+            Some((name.to_owned(), self.place(entry)))
+        });
+        KeptDisk { files: files.collect() }
+    }
+}
+
+fn in_folder(path: &Path) -> Result<Manifest, BackupError> {
+    let file = path.join(MANIFEST);
+    let text = std::fs::read(&file).map_err(BackupError::io("read", file.display()))?;
+    serde_json::from_slice(&text).map_err(|error| BackupError::Unreadable {
+        path: file.display().to_string(),
+        why: error.to_string(),
+    })
+}
+
+/// Where the bytes of a file are.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    path: PathBuf,
+    begins: u64,
+    bytes: u64,
+}
+
+impl Place {
+    /// Up to `len` bytes from `offset`; fewer at the end.
+    pub(super) fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let left = self.bytes.saturating_sub(offset);
+        let mut bytes = vec![0; len.min(to_usize(left))];
+        let at = self.begins.saturating_add(offset);
+        File::open(&self.path)?.read_exact_at(&mut bytes, at)?;
+        Ok(bytes)
+    }
+}
+
+/// Files of a backup.
+#[derive(Debug)]
+pub struct KeptDisk {
+    files: BTreeMap<String, Place>,
+}
+
+impl KeptDisk {
+    fn place(&self, name: &str) -> io::Result<&Place> {
+        self.files.get(name).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// A backup is never changed.
+fn refused() -> io::Error {
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a backup is only read")
+}
+
+impl Disk for KeptDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        Ok(self.files.keys().cloned().collect())
+    }
+
+    fn len(&self, name: &str) -> io::Result<u64> {
+        Ok(self.place(name)?.bytes)
+    }
+
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        self.place(name)?.read(offset, len)
+    }
+
+    fn write_at(&self, _: &str, _: u64, _: &[u8]) -> io::Result<()> {
+        Err(refused())
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.place(name).map(|_| ())
+    }
+
+    fn cut(&self, _: &str, _: u64) -> io::Result<()> {
+        Err(refused())
+    }
+
+    fn remove(&self, _: &str) -> io::Result<()> {
+        Err(refused())
+    }
+
+    fn replace(&self, _: &str, _: &[u8]) -> io::Result<()> {
+        Err(refused())
+    }
+
+    fn allocate(&self, _: &str, _: u64) -> io::Result<()> {
+        Err(refused())
+    }
+}

@@ -1,0 +1,152 @@
+//! A backup is believed only after all of it was read: digests, the chain of records, what is folded
+//! from them, and the vault. Everything that is wrong is told in one run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use super::{FileEntry, Kept, Progress};
+use crate::base::hash::Digest;
+use crate::model::record::Binding;
+use crate::store::disk::Disk;
+use crate::store::facts::Facts;
+use crate::store::index::{Index, MemoryIndex};
+use crate::store::key::MasterKey;
+use crate::store::open::{Found, Pieces, assemble};
+use crate::store::vault::Vault;
+
+/// How much is read at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// One thing that is wrong with a backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// The file, or what it is about.
+    pub what: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.what, self.why)
+    }
+}
+
+/// What a whole backup holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// Whose state it is.
+    pub binding: Option<Binding>,
+    /// The digest of what is folded from its records.
+    pub state_digest: Digest,
+    /// Resources that something is known of.
+    pub resources: usize,
+    /// Intents that were not settled.
+    pub open_intents: usize,
+}
+
+/// Reads all of a backup. Errors: everything that is wrong with it.
+pub fn prove(kept: &Kept, key: &MasterKey, progress: Progress<'_>) -> Result<Proof, Vec<Wrong>> {
+    let mut wrong = Vec::new();
+    let (total, mut done) = (kept.manifest.bytes(), 0_u64);
+    for entry in &kept.manifest.files {
+        wrong.extend(file(kept, entry));
+        done = done.saturating_add(entry.bytes);
+        progress(done, total);
+    }
+    let missing = ["vault/keys"].iter().filter(|name| !has(kept, name));
+    wrong.extend(missing.map(|name| told(name, "the backup does not hold it")));
+    if key.fingerprint() != kept.manifest.key {
+        let why = format!(
+            "it was sealed under the key {}, and the key given is {}",
+            kept.manifest.key,
+            key.fingerprint()
+        );
+        wrong.push(told("vault", why));
+    } else if let Err(error) = Vault::open(Arc::new(kept.disk("vault")), key) {
+        wrong.push(told("vault", error));
+    }
+    match folded(kept) {
+        Ok(proof) if proof.state_digest != kept.manifest.state_digest => {
+            wrong.push(told("journal", "its records do not make the state of the manifest"));
+        }
+        Ok(proof) if wrong.is_empty() => return Ok(proof),
+        Ok(_) => {}
+        Err(one) => wrong.push(one),
+    }
+    Err(wrong)
+}
+
+fn has(kept: &Kept, name: &str) -> bool {
+    kept.manifest.files.iter().any(|file| file.name == name)
+}
+
+fn told(what: &str, why: impl fmt::Display) -> Wrong {
+    Wrong { what: what.to_owned(), why: why.to_string() }
+}
+
+/// What is wrong with the bytes of a file.
+pub(super) fn file(kept: &Kept, entry: &FileEntry) -> Option<Wrong> {
+    match digest(kept, entry) {
+        Ok(found) if found == entry.sha256 => None,
+        Ok(_) => Some(told(&entry.name, "its content is not what was backed up")),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            Some(told(&entry.name, format!("it is shorter than {} bytes", entry.bytes)))
+        }
+        Err(error) => Some(told(&entry.name, error)),
+    }
+}
+
+fn digest(kept: &Kept, entry: &FileEntry) -> std::io::Result<Digest> {
+    let place = kept.place(entry);
+    let mut hasher = Sha256::new();
+    let mut at = 0;
+    while at < entry.bytes {
+        let piece = place.read(at, PIECE_BYTES)?;
+        hasher.update(&piece);
+        at = at.saturating_add(crate::store::bytes::to_u64(piece.len()));
+    }
+    Ok(Digest::from_bytes(hasher.finalize().into()))
+}
+
+/// Folds the records into memory: a chain that holds, an end that is the manifest's, a state of its
+/// digest. The vault is left out: it has its own word.
+pub(super) fn folded(kept: &Kept) -> Result<Proof, Wrong> {
+    let wrong = |error: &dyn fmt::Display| told("journal", error);
+    let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+    let pieces = Pieces {
+        journal: Arc::new(kept.disk("journal")) as Arc<dyn Disk>,
+        vault: Arc::new(crate::store::disk::MemoryDisk::new()),
+        index: index.clone(),
+        boot: String::new(),
+        rebuild: false,
+        segment_bytes: 0,
+    };
+    let nobody = MasterKey::new([0; 32]);
+    let state = assemble(pieces, &nobody, Found::default()).map_err(|error| wrong(&error))?;
+    if state.journal.head() != kept.manifest.head() {
+        let found = state.journal.head().sequence;
+        let why = format!("it ends at record {found}, not at {}", kept.manifest.sequence);
+        return Err(told("journal", why));
+    }
+    let facts = Facts::new(index);
+    let proof = proof(&facts).map_err(|error| wrong(&error))?;
+    Ok(proof)
+}
+
+/// What a fold holds.
+fn proof(facts: &Facts) -> Result<Proof, crate::store::facts::FactError> {
+    let mut resources = 0_usize;
+    facts.each_observed(|_, _| {
+        resources = resources.saturating_add(1);
+        Ok(())
+    })?;
+    Ok(Proof {
+        binding: facts.binding()?,
+        state_digest: facts.digest()?,
+        resources,
+        open_intents: facts.open_intents()?.len(),
+    })
+}

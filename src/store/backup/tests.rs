@@ -1,0 +1,122 @@
+//! Backups in both forms, over a state on a real disk.
+
+use std::path::Path;
+
+use super::*;
+use crate::model::record::{Binding, Record};
+use crate::store::index::MemoryIndex;
+use crate::store::journal::{Head, Journal, Options};
+use crate::store::key::MasterKey;
+use crate::store::real_disk::RealDisk;
+use crate::store::testing::seeded;
+use crate::store::vault::Vault;
+use crate::store::writer::{Commit, Writer};
+use std::sync::Arc;
+
+fn key() -> MasterKey {
+    MasterKey::new([3; 32])
+}
+
+fn hold(name: &str) -> Record {
+    let at = "2026-11-21T12:00:00Z".parse().unwrap();
+    Record::Hold { key: format!("Contact/{name}").parse().unwrap(), reason: "x".into(), at }
+}
+
+/// A state with a few records and a sealed value; answers what a backup of it is made of.
+async fn source(dir: &Path, records: usize) -> Source {
+    let journal = Arc::new(RealDisk::open(&dir.join("journal")).unwrap());
+    let disk = Arc::new(RealDisk::open(&dir.join("vault")).unwrap());
+    let options = Options { segment_bytes: 1024, ..Options::default() };
+    let (opened, _) = Journal::open(journal.clone(), options).unwrap();
+    let vault = Vault::open(disk.clone(), &key()).unwrap();
+    let sealed = vault.seal("Contact/default/a", b"secret", &mut seeded(1)).unwrap();
+    let fold = crate::store::fold::IndexFold::new(Arc::new(MemoryIndex::new()));
+    let writer = Writer::inline(opened, vault, fold);
+    let binding =
+        Binding { partner: "acme".into(), client: "c".into(), key: key().fingerprint(), epoch: 0 };
+    let first = Commit { blobs: vec![sealed], records: vec![Record::Bound(binding)] };
+    writer.append(first).await.unwrap();
+    for number in 0..records {
+        writer.append(Commit::of(vec![hold(&format!("c{number}"))])).await.unwrap();
+    }
+    let at = "2026-11-21T12:00:00Z".parse().unwrap();
+    Source { journal, archive: None, vault: disk, head: writer.head(), at }
+}
+
+fn none() -> impl FnMut(u64, u64) {
+    |_, _| {}
+}
+
+#[tokio::test]
+async fn a_backup_of_either_form_proves_itself_and_never_holds_the_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = source(&dir.path().join("state"), 30).await;
+    for name in ["folder", "one.backup"] {
+        let to = dir.path().join(name);
+        let mut told = Vec::new();
+        let (manifest, proof) =
+            write(&source, &to, &key(), &mut |done, of| told.push((done, of))).unwrap();
+        let kept = Kept::find(&to).unwrap();
+        assert_eq!(kept.manifest, manifest);
+        assert_eq!((manifest.sequence, manifest.partner.as_str()), (31, "acme"));
+        assert_eq!(prove(&kept, &key(), &mut none()), Ok(proof));
+        let files = walkdir::WalkDir::new(&to).into_iter().flatten();
+        for file in files.filter(|entry| entry.file_type().is_file()) {
+            let bytes = std::fs::read(file.path()).unwrap();
+            assert!(!bytes.windows(32).any(|window| window == [3; 32]), "the key is in {file:?}");
+        }
+        assert_eq!(told.last().map(|(done, of)| done == of), Some(true), "{told:?}");
+        let again = write(&source, &to, &key(), &mut none());
+        assert!(matches!(again, Err(BackupError::Taken { .. })));
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().flatten().collect();
+    assert_eq!(left.len(), 3, "nothing half written is left: {left:?}");
+}
+
+#[tokio::test]
+async fn what_is_appended_after_the_head_was_chosen_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = source(&dir.path().join("state"), 30).await;
+    let reader = Journal::open(all.journal.clone(), Options::default()).unwrap().0;
+    let tenth = reader.read_from(10).next().unwrap().unwrap();
+    let head = Head { sequence: 10, hash: tenth.hash };
+    let to = dir.path().join("one.backup");
+    let (manifest, _) = write(&Source { head, ..all }, &to, &key(), &mut none()).unwrap();
+    assert_eq!(manifest.sequence, 10);
+    let proved = prove(&Kept::find(&to).unwrap(), &key(), &mut none()).unwrap();
+    assert_eq!(proved.resources, 9);
+}
+
+#[tokio::test]
+async fn every_problem_of_a_damaged_backup_is_told_in_one_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = source(&dir.path().join("state"), 30).await;
+    let to = dir.path().join("folder");
+    write(&source, &to, &key(), &mut none()).unwrap();
+    let data = to.join("vault/data");
+    let mut bytes = std::fs::read(&data).unwrap();
+    bytes[20] ^= 1;
+    std::fs::write(&data, bytes).unwrap();
+    let first = to.join("journal/00000000000000000001.seg");
+    let mut bytes = std::fs::read(&first).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&first, bytes).unwrap();
+    let wrong = prove(&Kept::find(&to).unwrap(), &MasterKey::new([4; 32]), &mut none());
+    let wrong: Vec<String> = wrong.unwrap_err().into_iter().map(|wrong| wrong.what).collect();
+    let first = "journal/00000000000000000001.seg";
+    assert_eq!(wrong, [first, "vault/data", "vault", "journal"]);
+}
+
+#[tokio::test]
+async fn a_file_that_was_cut_or_is_something_else_is_no_backup() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = source(&dir.path().join("state"), 3).await;
+    let to = dir.path().join("one.backup");
+    write(&source, &to, &key(), &mut none()).unwrap();
+    let bytes = std::fs::read(&to).unwrap();
+    for cut in [0, 5, 100, bytes.len() - 1] {
+        std::fs::write(&to, &bytes[..cut]).unwrap();
+        assert!(matches!(Kept::find(&to), Err(BackupError::Unreadable { .. })), "{cut}");
+    }
+    assert!(Kept::find(&dir.path().join("none")).is_err());
+}

@@ -1,0 +1,287 @@
+//! Writes a backup: copied beside its place, read back, and only then given its name.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use sha2::{Digest as _, Sha256};
+
+use super::chest::{self, MAGIC};
+use super::kept::MANIFEST;
+use super::proof::{Proof, Wrong, file, folded};
+use super::{BackupError, FileEntry, Kept, Manifest, Progress, VERSION};
+use crate::base::hash::Digest;
+use crate::store::bytes::{to_u64, to_usize};
+use crate::store::disk::Disk;
+use crate::store::journal::{Head, extent};
+use crate::store::key::MasterKey;
+use crate::store::real_disk::sync_dir;
+use crate::store::vault::{DATA_FILE, KEYS_FILE};
+
+/// How much is copied at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// What a backup is made of.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The journal's files.
+    pub journal: Arc<dyn Disk>,
+    /// Segments that a compaction put aside, if there is such a folder.
+    pub archive: Option<Arc<dyn Disk>>,
+    /// The vault's files.
+    pub vault: Arc<dyn Disk>,
+    /// The last record that goes into it; it must be durable.
+    pub head: Head,
+    /// When that was chosen.
+    pub at: DateTime<Utc>,
+}
+
+/// How a backup lies in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One file.
+    File,
+    /// A folder of files.
+    Folder,
+}
+
+impl Form {
+    /// A folder that is there, or a name without an extension, is a folder; all else is one file.
+    pub fn of(path: &Path) -> Self {
+        let slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if slash || path.is_dir() || path.extension().is_none() { Self::Folder } else { Self::File }
+    }
+}
+
+/// Writes a backup to a place where nothing is yet.
+///
+/// Errors: nothing is left behind of a backup that could not be written or does not prove itself.
+pub fn write(
+    source: &Source,
+    to: &Path,
+    key: &MasterKey,
+    progress: Progress<'_>,
+) -> Result<(Manifest, Proof), BackupError> {
+    if source.head.sequence == 0 {
+        return Err(BackupError::Empty);
+    }
+    let form = Form::of(to);
+    let taken = if to.is_dir() {
+        fs::read_dir(to).is_ok_and(|mut all| all.next().is_some())
+    } else {
+        to.exists()
+    };
+    if taken {
+        return Err(BackupError::Taken { path: to.display().to_string() });
+    }
+    let beside = beside(to)?;
+    let written = whole(source, &beside, form, key, progress).and_then(|done| {
+        fs::rename(&beside, to).map_err(BackupError::io("name", to.display()))?;
+        sync_dir(parent(to)).map_err(BackupError::io("sync", parent(to).display()))?;
+        Ok(done)
+    });
+    if written.is_err() {
+        // What is half written is worth nothing; that it cannot be removed changes nothing.
+        drop(if form == Form::File {
+            fs::remove_file(&beside)
+        } else {
+            fs::remove_dir_all(&beside)
+        });
+    }
+    written
+}
+
+/// The name under which it is written.
+fn beside(to: &Path) -> Result<PathBuf, BackupError> {
+    let name =
+        to.file_name().ok_or_else(|| BackupError::Taken { path: to.display().to_string() })?;
+    let name = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
+    Ok(parent(to).join(name))
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Copies, folds the copy, adds the manifest, and reads everything back.
+fn whole(
+    source: &Source,
+    beside: &Path,
+    form: Form,
+    key: &MasterKey,
+    progress: Progress<'_>,
+) -> Result<(Manifest, Proof), BackupError> {
+    let plan = plan(source)?;
+    let mut target = Target::new(beside, form)?;
+    let total = plan.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.bytes));
+    let mut files = Vec::new();
+    let mut done = 0_u64;
+    for copy in &plan {
+        files.push(target.take(copy, &mut |bytes| {
+            done = done.saturating_add(bytes);
+            progress(done, total);
+        })?);
+    }
+    let manifest = Manifest {
+        version: VERSION,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        partner: String::new(),
+        key: key.fingerprint(),
+        epoch: 0,
+        sequence: source.head.sequence,
+        head: Digest::from_bytes(source.head.hash),
+        state_digest: Digest::ZERO,
+        at: source.at,
+        files,
+    };
+    let mut kept = Kept::over(manifest, beside, form == Form::File);
+    let unproved = |wrong| BackupError::Unproved { wrong };
+    let proof = folded(&kept).map_err(|wrong| unproved(vec![wrong]))?;
+    let bound = proof.binding.clone();
+    kept.manifest.partner = bound.as_ref().map(|bound| bound.partner.clone()).unwrap_or_default();
+    kept.manifest.epoch = bound.map_or(0, |bound| bound.epoch);
+    kept.manifest.state_digest = proof.state_digest;
+    target.end(&kept.manifest)?;
+    let wrong: Vec<Wrong> =
+        kept.manifest.files.iter().filter_map(|entry| file(&kept, entry)).collect();
+    if wrong.is_empty() { Ok((kept.manifest, proof)) } else { Err(unproved(wrong)) }
+}
+
+/// One file to be copied.
+struct Copy<'a> {
+    disk: &'a dyn Disk,
+    file: String,
+    name: String,
+    bytes: u64,
+}
+
+/// What is copied, in order: what the records name is older than the records; a subject's key is
+/// older than its values, and is read last, so that every value that is copied has its key.
+fn plan(source: &Source) -> Result<Vec<Copy<'_>>, BackupError> {
+    let copy = |folder: &str, disk, file: String, bytes| {
+        let name = format!("{folder}/{file}");
+        Copy { disk, file, name, bytes }
+    };
+    let mut plan = Vec::new();
+    if let Some(archive) = source.archive.as_deref() {
+        let mut files = archive.list().map_err(BackupError::io("list", "archive"))?;
+        files.sort();
+        for file in files {
+            let bytes = archive.len(&file).map_err(BackupError::io("read", &file))?;
+            plan.push(copy("archive", archive, file, bytes));
+        }
+    }
+    let journal = source.journal.as_ref();
+    for (file, bytes) in extent(journal, source.head)? {
+        plan.push(copy("journal", journal, file, bytes));
+    }
+    let vault = source.vault.as_ref();
+    for file in [DATA_FILE, KEYS_FILE] {
+        match vault.len(file) {
+            Ok(bytes) => plan.push(copy("vault", vault, file.to_owned(), bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(BackupError::io("read", format!("vault/{file}"))(error)),
+        }
+    }
+    Ok(plan)
+}
+
+/// Where the copies go.
+struct Target<'a> {
+    path: &'a Path,
+    single: Option<File>,
+}
+
+impl<'a> Target<'a> {
+    fn new(path: &'a Path, form: Form) -> Result<Self, BackupError> {
+        let io = || BackupError::io("make", path.display());
+        if form == Form::Folder {
+            DirBuilder::new().mode(0o700).create(path).map_err(io())?;
+            return Ok(Self { path, single: None });
+        }
+        let mut file = private(path).map_err(io())?;
+        file.write_all(&MAGIC).map_err(io())?;
+        Ok(Self { path, single: Some(file) })
+    }
+
+    /// Copies one file.
+    fn take(
+        &mut self,
+        copy: &Copy<'_>,
+        copied: &mut dyn FnMut(u64),
+    ) -> Result<FileEntry, BackupError> {
+        let io = |doing| BackupError::io(doing, &copy.name);
+        let mut own = match &self.single {
+            None => Some(self.part(&copy.name).map_err(io("make"))?),
+            Some(_) => None,
+        };
+        let out = own.as_mut().or(self.single.as_mut());
+        let out = out.ok_or(BackupError::Empty)?;
+        let mut hasher = Sha256::new();
+        let mut at = 0_u64;
+        loop {
+            let piece = piece(copy, at).map_err(io("read"))?;
+            if piece.is_empty() {
+                break;
+            }
+            out.write_all(&piece).map_err(io("write"))?;
+            hasher.update(&piece);
+            let bytes = to_u64(piece.len());
+            at = at.saturating_add(bytes);
+            copied(bytes);
+        }
+        if let Some(own) = own {
+            own.sync_all().map_err(io("sync"))?;
+        }
+        let sha256 = Digest::from_bytes(hasher.finalize().into());
+        Ok(FileEntry { name: copy.name.clone(), bytes: at, sha256 })
+    }
+
+    /// A file of a folder, in its own folder.
+    fn part(&self, name: &str) -> std::io::Result<File> {
+        let path = self.path.join(name);
+        if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
+            DirBuilder::new().mode(0o700).create(folder)?;
+        }
+        private(&path)
+    }
+
+    /// Adds the manifest and makes everything durable.
+    fn end(&mut self, manifest: &Manifest) -> Result<(), BackupError> {
+        let text = serde_json::to_vec_pretty(manifest).map_err(|error| {
+            BackupError::Unreadable { path: MANIFEST.to_owned(), why: error.to_string() }
+        })?;
+        let io = || BackupError::io("write", MANIFEST);
+        if let Some(single) = self.single.as_mut() {
+            single.write_all(&chest::footer(&text)).map_err(io())?;
+            return single.sync_all().map_err(io());
+        }
+        let mut file = private(&self.path.join(MANIFEST)).map_err(io())?;
+        file.write_all(&text).and_then(|()| file.sync_all()).map_err(io())?;
+        for folder in ["archive", "journal", "vault"] {
+            let folder = self.path.join(folder);
+            if folder.is_dir() {
+                sync_dir(&folder).map_err(io())?;
+            }
+        }
+        sync_dir(self.path).map_err(io())
+    }
+}
+
+/// The next bytes of a file. The file of keys may be put in place of another one at any time, so it
+/// is read at once.
+fn piece(copy: &Copy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
+    if copy.file == KEYS_FILE {
+        return if at == 0 { copy.disk.read_at(&copy.file, 0, usize::MAX) } else { Ok(Vec::new()) };
+    }
+    let left = to_usize(copy.bytes.saturating_sub(at));
+    copy.disk.read_at(&copy.file, at, left.min(PIECE_BYTES))
+}
+
+/// A new file that only its owner reads.
+fn private(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}

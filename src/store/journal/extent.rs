@@ -1,0 +1,50 @@
+//! Which files hold the journal up to a head, and how much of each: what a copy of it needs.
+
+use super::{
+    super::{bytes::to_u64, disk::Disk},
+    Head, JournalError,
+    record::{self, Look},
+    segment::{self, HEADER_BYTES, Segment},
+};
+
+/// The files of the journal up to this head, in order, with the bytes that are needed of each.
+///
+/// Whole segments are not looked into. The last one is read up to the head, which must stand there:
+/// what others append meanwhile is left out.
+pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, JournalError> {
+    let firsts = segment::list(disk)?;
+    let mut files = Vec::new();
+    let mut last = None;
+    for first in firsts.into_iter().filter(|first| *first <= head.sequence) {
+        if let Some(full) = last.replace(first) {
+            files.push(whole(disk, full)?);
+        }
+    }
+    let last = last.ok_or(JournalError::MissingSegment { expected: head.sequence, found: None })?;
+    files.push((segment::name(last), end_of(&Segment::read(disk, last)?, head)?));
+    Ok(files)
+}
+
+fn whole(disk: &dyn Disk, first: u64) -> Result<(String, u64), JournalError> {
+    let file = segment::name(first);
+    let bytes = disk.len(&file).map_err(|source| JournalError::io("read", &file, source))?;
+    Ok((file, bytes))
+}
+
+/// Where the head's record ends.
+fn end_of(segment: &Segment, head: Head) -> Result<u64, JournalError> {
+    let mut at = super::to_usize(HEADER_BYTES);
+    let mut found_at_most =
+        Head { sequence: segment.first.saturating_sub(1), hash: segment.previous };
+    while let Look::Record(found) = record::look(&segment.bytes, at) {
+        at = at.saturating_add(found.size);
+        found_at_most = Head { sequence: found.sequence, hash: found.hash };
+        if found.sequence == head.sequence {
+            break;
+        }
+    }
+    if found_at_most == head {
+        return Ok(to_u64(at));
+    }
+    Err(JournalError::Forgotten { known: head, found: found_at_most })
+}

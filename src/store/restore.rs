@@ -1,0 +1,240 @@
+//! A backup is put in the place of a state, and a new epoch begins.
+//!
+//! Guarantees: nothing is touched before all of the backup was read and holds; what stood there is
+//! moved aside and never deleted; a restore that is interrupted leaves a state that nobody opens
+//! before it is restored again; the record of the new epoch is durable before the state can be used.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+
+use crate::base::hash::Digest;
+use crate::model::epoch::{Release, Restored};
+use crate::model::record::Record;
+use crate::store::backup::{BackupError, Kept, Progress, Wrong, prove};
+use crate::store::bytes::to_u64;
+use crate::store::disk::Disk;
+use crate::store::key::MasterKey;
+use crate::store::lock::StateLock;
+use crate::store::open::{OpenError, Opening, RESTORING, State};
+use crate::store::real_disk::{RealDisk, sync_dir};
+use crate::store::writer::Commit;
+
+/// What a state directory holds that is part of the state.
+const PARTS: [&str; 4] = ["archive", "journal", "sled", "vault"];
+/// How much is copied at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// What is wanted of a restore.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The state directory, and who opens it.
+    pub opening: Opening,
+    /// The partner that the state has to be of, where that is known.
+    pub partner: Option<String>,
+    /// Whether a state that is there may be moved aside.
+    pub replace: bool,
+    /// Whether a person says that nothing was sent since the backup.
+    pub nothing_since: bool,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Who.
+    pub actor: String,
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The new epoch.
+    pub began: Restored,
+    /// Where the state that stood there is now.
+    pub aside: Option<PathBuf>,
+    /// The journal's last record now.
+    pub sequence: u64,
+}
+
+/// Why nothing was restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The backup cannot be read.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    /// The backup does not hold.
+    #[error("the backup does not hold, and nothing was changed:\n{}", lines(.wrong))]
+    Unproved {
+        /// Everything that is wrong with it.
+        wrong: Vec<Wrong>,
+    },
+    /// A state is there.
+    #[error("{} holds a state already; nothing was changed", dir.display())]
+    Occupied {
+        /// The state directory.
+        dir: PathBuf,
+    },
+    /// The state cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The file system refuses.
+    #[error("{doing} {}: {source}; the restore is not complete: run it again", path.display())]
+    Io {
+        /// The verb.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+fn lines(wrong: &[Wrong]) -> String {
+    let all: Vec<String> = wrong.iter().map(|wrong| format!("  {wrong}")).collect();
+    all.join("\n")
+}
+
+fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> RestoreError {
+    let path = path.to_owned();
+    move |source| RestoreError::Io { doing, path, source }
+}
+
+/// Restores a backup.
+pub async fn restore(
+    kept: &Kept,
+    wanted: &Wanted,
+    key: &MasterKey,
+    progress: Progress<'_>,
+) -> Result<Done, RestoreError> {
+    let dir = &wanted.opening.dir;
+    let lock = StateLock::acquire(dir, &wanted.opening.owner).map_err(OpenError::from)?;
+    let marker = dir.join(RESTORING);
+    if occupied(dir) && !wanted.replace && !marker.exists() {
+        return Err(RestoreError::Occupied { dir: dir.clone() });
+    }
+    let mut wrong = stranger(kept, wanted);
+    match prove(kept, key, progress) {
+        Ok(_) if wrong.is_empty() => {}
+        Ok(_) => return Err(RestoreError::Unproved { wrong }),
+        Err(more) => {
+            wrong.extend(more);
+            return Err(RestoreError::Unproved { wrong });
+        }
+    }
+    fs::write(&marker, b"").map_err(io("write", &marker))?;
+    sync_dir(dir).map_err(io("sync", dir))?;
+    let aside = move_aside(dir)?;
+    copy(kept, dir, progress)?;
+    drop(lock);
+    let (began, sequence) = begin(kept, wanted, key).await?;
+    fs::remove_file(&marker).map_err(io("remove", &marker))?;
+    sync_dir(dir).map_err(io("sync", dir))?;
+    Ok(Done { began, aside, sequence })
+}
+
+/// Whether a journal is there.
+fn occupied(dir: &Path) -> bool {
+    fs::read_dir(dir.join("journal")).is_ok_and(|mut files| files.next().is_some())
+}
+
+/// What says that the backup is another partner's.
+fn stranger(kept: &Kept, wanted: &Wanted) -> Vec<Wrong> {
+    let found = &kept.manifest.partner;
+    let other = wanted.partner.as_ref().filter(|partner| *partner != found);
+    let why = |partner: &String| format!("it is of {found:?}, and partner.name is {partner:?}");
+    other
+        .map(|partner| Wrong { what: "partner".to_owned(), why: why(partner) })
+        .into_iter()
+        .collect()
+}
+
+/// Moves the parts of a state into a folder beside them.
+fn move_aside(dir: &Path) -> Result<Option<PathBuf>, RestoreError> {
+    let there: Vec<&str> = PARTS.into_iter().filter(|part| dir.join(part).exists()).collect();
+    if there.is_empty() {
+        return Ok(None);
+    }
+    let names = (1..u32::MAX).map(|number| dir.join(format!("replaced-{number}")));
+    let mut free = names.filter(|path| !path.exists());
+    let aside = free.next().unwrap_or_else(|| dir.join("replaced"));
+    fs::create_dir(&aside).map_err(io("make", &aside))?;
+    for part in there {
+        fs::rename(dir.join(part), aside.join(part)).map_err(io("move", &dir.join(part)))?;
+    }
+    sync_dir(&aside).map_err(io("sync", &aside))?;
+    sync_dir(dir).map_err(io("sync", dir))?;
+    Ok(Some(aside))
+}
+
+/// Copies every file of the backup to its place.
+fn copy(kept: &Kept, dir: &Path, progress: Progress<'_>) -> Result<(), RestoreError> {
+    let (total, mut done) = (kept.manifest.bytes(), 0_u64);
+    for part in PARTS {
+        let from = kept.disk(part);
+        let mut files = from.list().map_err(io("list", &dir.join(part)))?;
+        files.sort();
+        if files.is_empty() {
+            continue;
+        }
+        let to = RealDisk::open(&dir.join(part)).map_err(io("make", &dir.join(part)))?;
+        for file in files {
+            let copied = one(&from, &to, &file, &mut |bytes| {
+                done = done.saturating_add(bytes);
+                progress(done, total);
+            });
+            copied.map_err(io("copy", &dir.join(part).join(&file)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies one file and makes it durable.
+fn one(
+    from: &dyn Disk,
+    to: &dyn Disk,
+    file: &str,
+    copied: &mut dyn FnMut(u64),
+) -> std::io::Result<()> {
+    to.allocate(file, 0)?;
+    let mut at = 0_u64;
+    loop {
+        let piece = from.read_at(file, at, PIECE_BYTES)?;
+        if piece.is_empty() {
+            return to.sync(file);
+        }
+        to.write_at(file, at, &piece)?;
+        let bytes = to_u64(piece.len());
+        at = at.saturating_add(bytes);
+        copied(bytes);
+    }
+}
+
+/// Opens what was copied and writes down that a new epoch began.
+async fn begin(
+    kept: &Kept,
+    wanted: &Wanted,
+    key: &MasterKey,
+) -> Result<(Restored, u64), RestoreError> {
+    let state = State::open_restoring(&wanted.opening, key)?;
+    let epoch = state.facts.binding().map_err(OpenError::from)?.map_or(0, |bound| bound.epoch);
+    let began = Restored {
+        epoch: epoch.saturating_add(1),
+        backup_sequence: kept.manifest.sequence,
+        backup_head: Digest::from_bytes(kept.manifest.head().hash),
+        backup_at: kept.manifest.at,
+        at: wanted.at,
+        actor: wanted.actor.clone(),
+    };
+    let mut records = vec![Record::Restored(Box::new(began.clone()))];
+    if wanted.nothing_since {
+        let (at, actor) = (wanted.at, wanted.actor.clone());
+        records.push(Record::Released(Box::new(Release { keys: Vec::new(), at, actor })));
+    }
+    let written = state.writer.append(Commit::of(records)).await;
+    let closed = state.close().await;
+    let sequence = written.map_err(OpenError::from)?;
+    closed?;
+    Ok((began, sequence))
+}
+
+#[cfg(test)]
+mod tests;
