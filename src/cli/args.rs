@@ -1,6 +1,7 @@
 //! The command line: what there is to say and how it is said.
 
 mod plans;
+mod store;
 mod suspend;
 
 use std::net::SocketAddr;
@@ -18,6 +19,8 @@ use intents::IntentsArgs;
 
 pub mod gateway;
 pub mod intents;
+
+pub use store::{BackupArgs, ReleaseArgs, RestoreArgs, StoreCommand};
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
 #[derive(Debug, Parser)]
@@ -289,15 +292,6 @@ pub struct SealArgs {
     /// The field that the secret is for, such as `source.card.number`.
     #[arg(value_name = "FIELD")]
     pub field: String,
-}
-
-/// `store`.
-#[derive(Debug, Subcommand)]
-pub enum StoreCommand {
-    /// Verify the whole journal; print head hash and state digest.
-    Check,
-    /// Make the index again from the journal.
-    Rebuild,
 }
 
 /// `events`.

@@ -6,6 +6,7 @@ use super::cache;
 use super::exit::Failure;
 use super::host;
 use super::setup::{How, Open, Setup};
+use crate::base::id::Key;
 use crate::control::socket::SocketClient;
 use crate::control::{Control, Request};
 use crate::engine::{Approving, Engine, Event, Question, Reply, Until};
@@ -143,6 +144,16 @@ impl Session {
                 client.request(&request).await.map_err(Failure::from)
             }
             Self::Own(own) => Ok(own.engine.pause_alone(&pause, host::actor()).await?),
+        }
+    }
+
+    /// Has it written down that nothing was sent for these since the backup.
+    pub(super) async fn release(&mut self, keys: Vec<Key>) -> Result<Reply, Failure> {
+        match self {
+            Self::Daemon(client) => {
+                client.request(&Request::Release(keys)).await.map_err(Failure::from)
+            }
+            Self::Own(own) => Ok(own.engine.release_alone(keys, host::actor()).await?),
         }
     }
 

@@ -144,13 +144,7 @@ impl Setup {
     fn open(&self, rebuild: bool) -> Result<Open, Failure> {
         make_dir(&self.state)?;
         let key = self.key()?;
-        let opening = Opening {
-            dir: self.state.clone(),
-            owner: host::owner(),
-            boot: host::boot_id(),
-            rebuild,
-        };
-        let state = State::open(&opening, &key)?;
+        let state = State::open(&self.opening(rebuild), &key)?;
         Ok(Open { state, digest_key: *key.derive("digest"), key: key.fingerprint() })
     }
 
@@ -174,28 +168,42 @@ impl Setup {
 
     /// The key of the state: from the configuration, else from a file beside the state.
     fn key(&self) -> Result<MasterKey, Failure> {
+        let made = self.config.secrets.key.is_some();
+        if made || self.state.join("vault").join("keys").exists() {
+            return self.known_key();
+        }
+        let made = MasterKey::read_or_make_file(&self.key_file(), &mut host::rng()?);
+        made.map_err(|error| Failure::environment("reckon::state::key", error))
+    }
+
+    /// The same key, which has to be there: none is made.
+    pub(super) fn known_key(&self) -> Result<MasterKey, Failure> {
         if let Some(setting) = &self.config.secrets.key {
             let bytes = setting.get(&ProcessEnv)?;
             let bytes =
                 bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
             return Ok(MasterKey::new(bytes));
         }
+        let path = self.key_file();
+        let found = MasterKey::read_file(&path)
+            .map_err(|error| Failure::environment("reckon::state::key", error))?;
+        found.ok_or_else(|| {
+            let (state, path) = (self.state.display(), path.display());
+            let what = format!("the state {state} has no key: {path} is missing");
+            Failure::environment("reckon::state::key_missing", what)
+                .help("put the key file back, or set secrets.key in reckon.yaml")
+        })
+    }
+
+    /// The key file beside the state.
+    fn key_file(&self) -> PathBuf {
         let absolute = std::path::absolute(&self.state).unwrap_or_else(|_| self.state.clone());
-        let path = absolute.parent().unwrap_or(Path::new(".")).join(KEY_FILE);
-        let failed = |error| Failure::environment("reckon::state::key", error);
-        if self.state.join("vault").join("keys").exists() {
-            let found = MasterKey::read_file(&path).map_err(failed)?;
-            return found.ok_or_else(|| {
-                let what = format!(
-                    "the state {} has no key: {} is missing",
-                    self.state.display(),
-                    path.display()
-                );
-                Failure::environment("reckon::state::key_missing", what)
-                    .help("put the key file back, or set secrets.key in reckon.yaml")
-            });
-        }
-        MasterKey::read_or_make_file(&path, &mut host::rng()?).map_err(failed)
+        absolute.parent().unwrap_or(Path::new(".")).join(KEY_FILE)
+    }
+
+    /// Who opens the state, and how.
+    pub(super) fn opening(&self, rebuild: bool) -> Opening {
+        Opening { dir: self.state.clone(), owner: host::owner(), boot: host::boot_id(), rebuild }
     }
 
     /// What opens the paths that face the world.
@@ -357,7 +365,7 @@ impl Open {
 }
 
 /// Makes a folder that only its owner can enter.
-fn make_dir(dir: &Path) -> Result<(), Failure> {
+pub(super) fn make_dir(dir: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     made.map_err(|error| {

@@ -1,4 +1,8 @@
-//! `store check` and `store rebuild`: the state on disk is verified, or its index made again.
+//! `store`: the state on disk is verified, its index made again, copied and put back.
+
+mod backup;
+mod progress;
+mod restore;
 
 use serde::Serialize;
 
@@ -23,7 +27,17 @@ struct Report {
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Result<Exit, Failure> {
-    let rebuild = matches!(command, StoreCommand::Rebuild);
+    match command {
+        StoreCommand::Check => check(setup, false, out).await,
+        StoreCommand::Rebuild => check(setup, true, out).await,
+        StoreCommand::Backup(args) => backup::run(setup, args, out).await,
+        StoreCommand::Restore(args) => restore::run(setup, args, out).await,
+        StoreCommand::Release(args) => restore::release(setup, args, out).await,
+    }
+}
+
+/// Verifies everything, once the index is made again if that is wanted.
+async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> {
     let state = setup.open_state(rebuild).await?.state;
     let head = state.verify()?;
     let facts = &state.facts;

@@ -42,6 +42,8 @@ pub enum Request {
     Link(Key),
     /// A person suspends or resumes something.
     Pause(Box<Pause>),
+    /// A person's word that nothing was sent for these since the backup; none: for any.
+    Release(Vec<Key>),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -188,6 +190,15 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// Has it written down, in the name of this actor, that nothing was sent for these resources since the
+    /// backup. Errors: the engine ended.
+    pub async fn release(&self, keys: Vec<Key>, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Release(keys, actor, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Does what a request of this actor says.
     pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
@@ -200,6 +211,7 @@ impl Control {
             Request::Verify => self.verify().await,
             Request::Refresh => self.refresh().await,
             Request::Pause(pause) => self.pause(*pause, actor).await,
+            Request::Release(keys) => self.release(keys, actor).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

@@ -105,6 +105,7 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
             | Finished::Swept(_)
             | Finished::Approved
             | Finished::Booked(_)
+            | Finished::Released
             | Finished::Stopped(_) => Duration::ZERO,
         };
         match now(shared, &key, &verb, id) {

@@ -124,6 +124,7 @@ impl Engine {
             | Finished::Swept(_)
             | Finished::Approved
             | Finished::Booked(_)
+            | Finished::Released
             | Finished::Broken(_) => false,
         }
     }

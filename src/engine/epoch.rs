@@ -1,10 +1,15 @@
 //! After a restore: what may have been sent since the backup is looked for before it is sent, and
 //! what nothing can find is not sent.
 
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
 use super::access::Wallet;
 use super::perform::write;
+use super::question::Reply;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Unable};
+use super::trail::Sought;
 use super::{Engine, settle};
 use crate::base::id::Key;
 use crate::base::planted;
@@ -13,8 +18,19 @@ use crate::model::effect::Effect;
 use crate::model::epoch::{Epoch, Release};
 use crate::model::intent::{Intent, Progress};
 use crate::model::record::Record;
+use crate::plan::World;
 use crate::store::facts::{FactError, Facts};
 use crate::store::vault::Sealed;
+
+/// An answer about the state on disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StateReply {
+    /// It is written down what was not sent since a backup; false where none was restored.
+    Released(bool),
+    /// Where in the journal something stands.
+    Trail(Sought),
+}
 
 /// What the epoch says to an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,18 +91,48 @@ pub(super) async fn look_first(
 }
 
 impl Engine {
-    /// Writes down that nothing was sent for these resources since the backup, and looks at every
-    /// resource again. For a command that holds the state itself.
+    /// Writes down, in a task of its own, that nothing was sent for these resources since the backup.
+    pub(super) fn release(&mut self, keys: Vec<Key>, actor: String, reply: oneshot::Sender<Reply>) {
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match released(&shared, keys, actor).await {
+                Ok(done) => {
+                    // Whoever asked may have gone away: it is written all the same.
+                    drop(reply.send(Reply::State(StateReply::Released(done))));
+                    Finished::Released
+                }
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    /// The same in a process in which nothing runs: for a command that holds the state itself.
     pub async fn release_alone(
         &mut self,
         keys: Vec<Key>,
         actor: String,
-    ) -> Result<(), EngineError> {
-        let release = Release { keys, at: self.shared.now(), actor };
-        let record = Record::Released(Box::new(release));
-        self.shared.write(Vec::new(), vec![record]).await?;
+    ) -> Result<Reply, EngineError> {
+        Ok(Reply::State(StateReply::Released(released(&self.shared, keys, actor).await?)))
+    }
+
+    /// Makes every step again: what was held may be done now.
+    pub(super) fn look_at_all(&mut self) -> Result<(), EngineError> {
+        let known = self.world.known();
+        for key in &known {
+            self.world.refresh(&self.shared.facts, key)?;
+        }
         let made = self.planner.all(&self.world);
         self.enqueue(made);
         Ok(())
     }
+}
+
+/// Writes a release down, if there is an epoch that it can be about.
+async fn released(shared: &Shared, keys: Vec<Key>, actor: String) -> Result<bool, EngineError> {
+    if shared.facts.epoch()?.is_none() {
+        return Ok(false);
+    }
+    let release = Release { keys, at: shared.now(), actor };
+    shared.write(Vec::new(), vec![Record::Released(Box::new(release))]).await?;
+    Ok(true)
 }

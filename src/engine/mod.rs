@@ -36,6 +36,7 @@ mod shared;
 mod suspend;
 mod sweep;
 mod tasks;
+mod trail;
 mod unauthorised;
 mod visit;
 mod world;
@@ -61,6 +62,7 @@ use sweep::Sweeps;
 pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use booking::Allowing;
+pub use epoch::StateReply;
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
@@ -74,6 +76,7 @@ pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 pub use sweep::Swept;
 pub use tasks::{Finished, Unable};
+pub use trail::{Sought, Trail, Wanted, seek};
 pub use visit::{Link, Page};
 pub use world::{Specs, Standing};
 
@@ -104,6 +107,8 @@ pub enum Event {
     Pause(Pause, String, oneshot::Sender<Reply>),
     /// A person says that removals are meant; the sender hears once it is durable.
     Allow(Allowing, String, oneshot::Sender<Reply>),
+    /// A person says that nothing was sent for these since the backup (none: for any); the sender hears once it is durable.
+    Release(Vec<Key>, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -290,6 +295,7 @@ impl Engine {
             Event::ApprovePlan(approving, reply) => self.approve_plan(approving, reply),
             Event::Pause(pause, actor, reply) => self.pause(&pause, actor, reply),
             Event::Allow(allowing, actor, reply) => self.allow(&allowing, &actor, reply),
+            Event::Release(keys, actor, reply) => self.release(keys, actor, reply),
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

@@ -132,6 +132,7 @@ impl Engine {
             | Finished::Swept(_)
             | Finished::Approved
             | Finished::Booked(_)
+            | Finished::Released
             | Finished::Broken(_) => {}
         }
         if self.shared.gate().reopened() {

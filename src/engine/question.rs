@@ -12,10 +12,12 @@ mod traffic;
 mod views;
 
 use super::act::Acted;
+use super::epoch::StateReply;
 use super::plan_approval::{PlanAnswer, named};
 use super::resolve::Resolved;
 use super::saved::{SavedPlan, Saving};
 use super::shared::EngineError;
+use super::trail::Wanted;
 use super::visit::Link;
 use super::{Engine, Unable};
 use crate::base::clock::timestamp;
@@ -54,6 +56,8 @@ pub enum Question {
     Save(Box<Saving>),
     /// Every live binding that waits for a person's approval.
     Approvals,
+    /// Where in the journal something stands.
+    Trail(Wanted),
     /// Look at the whole tree again, and answer once only outside events remain.
     Settle,
 }
@@ -92,6 +96,8 @@ pub enum Reply {
     Acted(Box<Acted>),
     /// What became of a person's word on an intent.
     Resolved(Resolved),
+    /// About the state on disk.
+    State(StateReply),
     /// The portal link that was asked for, if there is one.
     Link(Option<Link>),
 }
@@ -113,6 +119,7 @@ impl Engine {
             },
             Question::Save(saving) => self.saved(*saving)?,
             Question::Approvals => Reply::Approvals(self.approvals()),
+            Question::Trail(wanted) => Reply::State(StateReply::Trail(self.trail(&wanted)?)),
             Question::Settle => Reply::Settled,
         })
     }

@@ -121,11 +121,11 @@ impl Engine {
     /// Looks at everything now, and answers with the plan once that is done.
     pub(super) fn refresh(&mut self, reply: oneshot::Sender<Reply>) {
         self.sweeps.waiters.push(reply);
-        self.look_at_all();
+        self.sweep_all();
         self.refreshed();
     }
 
-    fn look_at_all(&mut self) {
+    fn sweep_all(&mut self) {
         for merchant in self.merchants() {
             for back in READ_BACKS {
                 self.look_at((merchant.clone(), back.list_name));
@@ -135,7 +135,7 @@ impl Engine {
 
     /// The same in a process in which nothing else runs.
     pub async fn look_at_everything(&mut self) -> Result<(), EngineError> {
-        self.look_at_all();
+        self.sweep_all();
         while let Some(finished) = self.tasks.join_next().await {
             self.finish(finished?)?;
         }

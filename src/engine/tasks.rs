@@ -86,6 +86,8 @@ pub enum Finished {
     Approved,
     /// Bookkeeping about these resources was written down.
     Booked(BTreeSet<Key>),
+    /// A person said what was not sent since a backup: look at everything again.
+    Released,
     /// It was told to stop.
     Stopped(Key),
     /// The service does not take the credentials of this merchant: the resource, the merchant.
@@ -299,6 +301,7 @@ impl Engine {
             }
             Finished::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
             Finished::Booked(keys) => return self.booked(keys),
+            Finished::Released => return self.look_at_all(),
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);

@@ -27,6 +27,7 @@ async fn serve_at(below: &str) -> Served {
         | Question::Scoped(_)
         | Question::Save(_)
         | Question::Approvals
+        | Question::Trail(_)
         | Question::Settle => Reply::Settled,
     });
     let (stop, stopped) = oneshot::channel();

@@ -1,0 +1,55 @@
+//! Arguments of `store`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `store`.
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Verify the whole journal; print head hash and state digest.
+    Check,
+    /// Make the index again from the journal.
+    Rebuild,
+    /// Copy the state to a file or a folder, also beside the daemon. The key is not in it.
+    Backup(BackupArgs),
+    /// Put a backup in the place of a state. What may have been sent since then is held, or looked
+    /// for before it is sent.
+    Restore(RestoreArgs),
+    /// Say, after a restore, that these resources were not made since the backup.
+    Release(ReleaseArgs),
+}
+
+/// `store backup`.
+#[derive(Debug, Args)]
+pub struct BackupArgs {
+    /// Where to, a place where nothing is yet: a name with an extension is one file, any other a
+    /// folder.
+    #[arg(value_name = "FILE|DIR")]
+    pub to: PathBuf,
+}
+
+/// `store restore`.
+#[derive(Debug, Args)]
+pub struct RestoreArgs {
+    /// The backup.
+    #[arg(value_name = "FILE|DIR")]
+    pub from: PathBuf,
+    /// Move the state that is there aside; it is never deleted.
+    #[arg(long)]
+    pub replace: bool,
+    /// Write down that nothing was sent since the backup: nothing is held or looked for then.
+    #[arg(long)]
+    pub nothing_since: bool,
+}
+
+/// `store release`.
+#[derive(Debug, Args)]
+pub struct ReleaseArgs {
+    /// Resources that are not on the service; look there before you say so.
+    #[arg(value_name = "KIND/NAME", required_unless_present = "all")]
+    pub what: Vec<String>,
+    /// Nothing at all was sent since the backup.
+    #[arg(long, conflicts_with = "what")]
+    pub all: bool,
+}

@@ -1,0 +1,117 @@
+//! `store backup`: a copy of the state that proves itself, taken by itself or beside the daemon.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::progress::Slow;
+use crate::base::clock::{Clock, SystemClock};
+use crate::cli::args::BackupArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::out::Out;
+use crate::cli::session::daemon;
+use crate::cli::setup::Setup;
+use crate::control::socket::SocketClient;
+use crate::engine::{Question, Reply};
+use crate::store::backup::{self, BackupError, Manifest, Proof, Source};
+use crate::store::disk::Disk;
+use crate::store::journal::Head;
+use crate::store::real_disk::RealDisk;
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    backup: String,
+    resources: usize,
+    open_intents: usize,
+    bytes: u64,
+    #[serde(rename = "manifest")]
+    manifest: Manifest,
+}
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Exit, Failure> {
+    let (manifest, proof) = match daemon(setup).await? {
+        Some(client) => copy(setup, head(&client).await?, &args.to)?,
+        None => {
+            let open = setup.open_state(false).await?;
+            let copied = copy(setup, open.state.writer.head(), &args.to);
+            open.state.close().await?;
+            copied?
+        }
+    };
+    let report = Report {
+        backup: args.to.display().to_string(),
+        resources: proof.resources,
+        open_intents: proof.open_intents,
+        bytes: manifest.bytes(),
+        manifest,
+    };
+    out.result(&report, || text(&report))?;
+    Ok(Exit::Done)
+}
+
+/// The daemon's last durable record.
+async fn head(client: &SocketClient) -> Result<Head, Failure> {
+    let Reply::Overview(overview) = client.ask(&Question::Overview).await? else {
+        return Err(Failure::bug("an overview was not answered by one"));
+    };
+    let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
+    let hash = hash.try_into().map_err(|_| Failure::bug("a head that is no hash"))?;
+    Ok(Head { sequence: overview.position, hash })
+}
+
+/// Copies the state up to this head.
+fn copy(setup: &Setup, head: Head, to: &Path) -> Result<(Manifest, Proof), Failure> {
+    let source = Source {
+        journal: disk(setup, "journal")?,
+        archive: match setup.state.join("archive").is_dir() {
+            true => Some(disk(setup, "archive")?),
+            false => None,
+        },
+        vault: disk(setup, "vault")?,
+        head,
+        at: SystemClock.now(),
+    };
+    let mut slow = Slow::new("MiB copied");
+    let written =
+        backup::write(&source, to, &setup.known_key()?, &mut |done, of| slow.set(done, of));
+    written.map_err(failed)
+}
+
+fn disk(setup: &Setup, part: &str) -> Result<Arc<dyn Disk>, Failure> {
+    let path = setup.state.join(part);
+    let opened = RealDisk::open(&path).map_err(|error| {
+        Failure::environment("reckon::state::dir", format!("open {}: {error}", path.display()))
+    })?;
+    Ok(Arc::new(opened))
+}
+
+/// Why a backup cannot be written or read.
+pub(super) fn failed(error: BackupError) -> Failure {
+    match error {
+        BackupError::Taken { .. } | BackupError::Unreadable { .. } => {
+            Failure::input("reckon::backup::place", error)
+        }
+        BackupError::Empty => Failure::input("reckon::backup::empty", error),
+        BackupError::Io { .. } | BackupError::Journal(_) | BackupError::Unproved { .. } => {
+            Failure::environment("reckon::backup::failed", error)
+        }
+    }
+}
+
+/// The report for people.
+fn text(report: &Report) -> String {
+    let manifest = &report.manifest;
+    let lines = [
+        format!("backup        {}", report.backup),
+        format!("partner       {}, epoch {}", manifest.partner, manifest.epoch),
+        format!("journal       {} records, every one verified in the copy", manifest.sequence),
+        format!("head          {}", manifest.head),
+        format!("state digest  {}", manifest.state_digest),
+        format!("resources     {}, {} open intents", report.resources, report.open_intents),
+        format!("key           {} (it is not in the backup: keep it elsewhere)", manifest.key),
+    ];
+    lines.join("\n")
+}

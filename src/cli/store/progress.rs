@@ -1,0 +1,50 @@
+//! Progress of what copies or reads many bytes: shown only once it takes a while.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::render::progress::Counter;
+
+/// What ends sooner shows no progress.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Counts mebibytes at a terminal.
+pub(super) struct Slow {
+    started: Instant,
+    what: &'static str,
+    shown: Option<(u64, Counter)>,
+}
+
+impl Slow {
+    /// Nothing is drawn yet.
+    pub(super) fn new(what: &'static str) -> Self {
+        Self { started: Instant::now(), what, shown: None }
+    }
+
+    /// So many of so many bytes are done.
+    pub(super) fn set(&mut self, done: u64, of: u64) {
+        if self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let (done, of) = (mebibytes(done), mebibytes(of));
+        if self.shown.as_ref().is_none_or(|(total, _)| *total != of) {
+            self.shown = Some((of, Counter::new(of, self.what)));
+        }
+        if let Some((_, counter)) = &self.shown {
+            counter.set(done);
+        }
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        if let Some((_, counter)) = self.shown.take() {
+            counter.finish();
+        }
+    }
+}
+
+fn mebibytes(bytes: u64) -> u64 {
+    bytes.checked_shr(20).unwrap_or(0)
+}

@@ -1,0 +1,115 @@
+//! `store restore` and `store release`: a backup in the place of a state, and the end of the doubt
+//! about what was sent since.
+
+use serde::Serialize;
+
+use super::backup;
+use super::progress::Slow;
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::id::Key;
+use crate::cli::args::{ReleaseArgs, RestoreArgs};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::out::Out;
+use crate::cli::session::{Session, daemon};
+use crate::cli::setup::{Setup, make_dir};
+use crate::cli::{get, host};
+use crate::engine::{Reply, StateReply};
+use crate::model::epoch::Restored;
+use crate::store::backup::Kept;
+use crate::store::restore::{Done, RestoreError, Wanted, restore};
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(rename = "restored")]
+    began: Restored,
+    records: u64,
+    moved_aside: Option<String>,
+    nothing_since: bool,
+}
+
+/// Runs `store restore`.
+pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<Exit, Failure> {
+    if daemon(setup).await?.is_some() {
+        let what = format!("a daemon holds the state {}", setup.state.display());
+        return Err(Failure::environment("reckon::state::locked", what).help("stop it first"));
+    }
+    make_dir(&setup.state)?;
+    let kept = Kept::find(&args.from).map_err(backup::failed)?;
+    let wanted = Wanted {
+        opening: setup.opening(true),
+        partner: setup.partner().ok(),
+        replace: args.replace,
+        nothing_since: args.nothing_since,
+        at: SystemClock.now(),
+        actor: host::actor(),
+    };
+    let mut slow = Slow::new("MiB read or copied");
+    let key = setup.known_key()?;
+    let done = restore(&kept, &wanted, &key, &mut |done, of| slow.set(done, of)).await;
+    drop(slow);
+    let Done { began, aside, sequence } = done.map_err(failed)?;
+    let report = Report {
+        began,
+        records: sequence,
+        moved_aside: aside.map(|path| path.display().to_string()),
+        nothing_since: args.nothing_since,
+    };
+    out.result(&report, || text(&report))?;
+    Ok(Exit::Done)
+}
+
+/// Why nothing was restored.
+fn failed(error: RestoreError) -> Failure {
+    match error {
+        RestoreError::Backup(error) => backup::failed(error),
+        RestoreError::Open(error) => error.into(),
+        RestoreError::Occupied { .. } => Failure::input("reckon::restore::occupied", error)
+            .help("--replace moves the state that is there aside; nothing of it is deleted"),
+        RestoreError::Unproved { .. } => Failure::environment("reckon::restore::unproved", error)
+            .help("take another backup, or give the key that this one was made with"),
+        RestoreError::Io { .. } => Failure::environment("reckon::restore::failed", error),
+    }
+}
+
+/// The report for people.
+fn text(report: &Report) -> String {
+    let Report { began, records, moved_aside, nothing_since } = report;
+    let mut lines = vec![
+        format!("restored      epoch {}, from the backup of {}", began.epoch, began.backup_at),
+        format!("journal       {records} records"),
+    ];
+    if let Some(path) = moved_aside {
+        lines.push(format!("moved aside   {path}"));
+    }
+    lines.push(if *nothing_since {
+        "since then    nothing was sent, as you say".to_owned()
+    } else {
+        "since then    unknown: every merchant is looked at again, what the service can be asked \
+         about is looked for before it is sent, and what nothing can find is held. `reckon plan` \
+         shows it; `reckon store release` ends it."
+            .to_owned()
+    });
+    lines.join("\n")
+}
+
+/// Runs `store release`.
+pub(super) async fn release(setup: &Setup, args: &ReleaseArgs, out: Out) -> Result<Exit, Failure> {
+    let keys: Vec<Key> = args.what.iter().map(|text| get::one(text)).collect::<Result<_, _>>()?;
+    let mut session = Session::open(setup).await?;
+    let reply = session.release(keys.clone()).await;
+    let Reply::State(StateReply::Released(done)) = session.end(setup, reply).await? else {
+        return Err(Failure::bug("a release was not answered by one"));
+    };
+    if !done {
+        let what = "no backup was ever restored into this state: nothing is held for one";
+        return Err(Failure::input("reckon::release::none", what));
+    }
+    let names: Vec<String> = keys.iter().map(Key::short).collect();
+    let names = if names.is_empty() { "nothing at all".to_owned() } else { names.join(", ") };
+    out.result(&keys, || match keys.is_empty() {
+        true => "written down: nothing was sent since the backup".to_owned(),
+        false => format!("written down: not made since the backup: {names}"),
+    })?;
+    Ok(Exit::Done)
+}
