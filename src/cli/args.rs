@@ -101,6 +101,8 @@ pub enum Command {
     Gateway(GatewayCommand),
     /// Seal a secret for one field of one document; the value is read from standard input.
     Seal(SealArgs),
+    /// Why something is as it is: from the money back to intent, approval, commit, file and line, author.
+    Why(super::why::WhyArgs),
     /// Look after the state on disk.
     #[command(subcommand)]
     Store(StoreCommand),

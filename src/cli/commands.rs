@@ -6,7 +6,7 @@ use super::out::Out;
 use super::setup::Setup;
 use super::{
     apply, approve, events, explain, gateway, get, init, intents, link, plan, run, sandbox, seal,
-    store, suspend, validate,
+    store, suspend, validate, why,
 };
 
 /// Runs the command that was asked for.
@@ -31,6 +31,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Intents(args) => intents::run(&Setup::load(cli)?, args, out).await,
         Command::Gateway(command) => gateway::run(&Setup::load(cli)?, command, out).await,
         Command::Seal(args) => seal::run(&Setup::load(cli)?, args, out),
+        Command::Why(args) => why::run(&Setup::load(cli)?, args, out).await,
         Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,
     }
 }

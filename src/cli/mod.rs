@@ -38,6 +38,7 @@ mod store;
 mod suspend;
 mod unfit;
 mod validate;
+pub mod why;
 
 use std::io::IsTerminal;
 

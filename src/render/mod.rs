@@ -14,6 +14,7 @@ pub mod saved;
 mod sealed;
 pub mod suspension;
 mod traffic;
+pub mod why;
 mod words;
 
 use serde::Serialize;

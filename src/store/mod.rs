@@ -26,6 +26,7 @@ pub mod open;
 pub mod real_disk;
 pub mod restore;
 pub mod sled;
+pub mod story;
 pub mod vault;
 pub mod writer;
 

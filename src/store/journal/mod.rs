@@ -16,6 +16,7 @@ mod check;
 pub mod error;
 mod extent;
 mod open;
+mod pick;
 mod read;
 mod record;
 mod segment;
@@ -29,6 +30,7 @@ pub use self::{
     error::JournalError,
     extent::extent,
     open::{CutTail, Opened, Options},
+    pick::Picked,
     read::{Reader, Records},
     record::Record,
 };

@@ -24,6 +24,15 @@ impl Reader {
         Self { disk }
     }
 
+    /// A handle over the files of a journal that somebody else may own.
+    pub fn over(disk: Arc<dyn Disk>) -> Self {
+        Self { disk }
+    }
+
+    pub(super) fn disk(&self) -> &dyn Disk {
+        self.disk.as_ref()
+    }
+
     /// The records of sequence `first` to `last`, both included; `last` must be durable.
     ///
     /// Reading begins at the start of the segment that holds `first`, and every record is verified

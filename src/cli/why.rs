@@ -1,0 +1,205 @@
+//! `why`: from the money back to the intent, its approval, commit, file and line, and author.
+
+mod blame;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::exit::{Exit, Failure};
+use super::get;
+use super::out::Out;
+use super::session::daemon;
+use super::setup::{Open, Setup};
+use crate::base::id::{IntentId, Key};
+use crate::control::socket::SocketClient;
+use crate::engine::{Question, Reply, Sought, StateReply, Wanted, seek};
+use crate::kinds::step::MERCHANT;
+use crate::render::why::{self, ApprovalView, AuthorView, EffectView, ResourceView, View};
+use crate::store::journal::{Head, JournalError, Reader};
+use crate::store::real_disk::RealDisk;
+use crate::store::story::{Books, EffectStory, Story};
+
+/// `why`.
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// An id of the service (a payment, an invoice …), a mark, an intent, or a resource.
+    #[arg(value_name = "ID|KIND/NAME")]
+    pub what: String,
+    /// Verify the whole journal, from its first record to its last.
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, args: &WhyArgs, out: Out) -> Result<Exit, Failure> {
+    let wanted = wanted(&args.what)?;
+    let way = Way::open(setup).await?;
+    let told = tell(setup, args, &way, wanted).await;
+    way.close().await?;
+    let view = told?;
+    out.result(&view, || why::text(&view, out.color))?;
+    Ok(Exit::Done)
+}
+
+/// What there is to tell.
+async fn tell(setup: &Setup, args: &WhyArgs, way: &Way, wanted: Wanted) -> Result<View, Failure> {
+    let sought = way.ask(wanted.clone()).await?;
+    if sought.resources.is_empty() {
+        let what = format!("the journal does not know {:?}", args.what);
+        return Err(Failure::input("reckon::why::unknown", what).help(
+            "give an id of the service, a mark, an intent such as i-000012, or KIND/NAME; \
+             `reckon get` lists every resource",
+        ));
+    }
+    let books = books(setup)?;
+    let mut resources = Vec::new();
+    for trail in &sought.resources {
+        let story = books.story(&trail.key, &trail.sequences).map_err(damaged)?;
+        let merchant = merchant(way, &books, &story).await?;
+        resources.push(view(setup, &wanted, &story, merchant.as_ref()));
+    }
+    let whole =
+        if args.verify { Some(verify(&books, sought.head).map_err(damaged)?) } else { None };
+    let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
+    Ok(View { version: 1, resources, whole, position: sought.head.sequence, head })
+}
+
+/// Reads what is asked for.
+fn wanted(text: &str) -> Result<Wanted, Failure> {
+    if text.contains('/') {
+        return get::one(text).map(Wanted::Resource);
+    }
+    match text.strip_prefix("i-").and_then(|_| text.parse::<IntentId>().ok()) {
+        Some(id) => Ok(Wanted::Intent(id)),
+        None => Ok(Wanted::Remote(text.to_owned())),
+    }
+}
+
+/// Who knows where things stand: the daemon, or the state's own index.
+enum Way {
+    Daemon(SocketClient),
+    Own(Box<Open>),
+}
+
+impl Way {
+    async fn open(setup: &Setup) -> Result<Self, Failure> {
+        match daemon(setup).await? {
+            Some(client) => Ok(Self::Daemon(client)),
+            None => Ok(Self::Own(Box::new(setup.open_state(false).await?))),
+        }
+    }
+
+    /// Where it stands in the journal.
+    async fn ask(&self, wanted: Wanted) -> Result<Sought, Failure> {
+        match self {
+            Self::Daemon(client) => {
+                let reply = client.ask(&Question::Trail(wanted)).await?;
+                let Reply::State(StateReply::Trail(sought)) = reply else {
+                    return Err(Failure::bug("a trail was not answered by one"));
+                };
+                Ok(sought)
+            }
+            Self::Own(open) => Ok(seek(&open.state.facts, &wanted, open.state.writer.head())?),
+        }
+    }
+
+    async fn close(self) -> Result<(), Failure> {
+        if let Self::Own(open) = self {
+            open.state.close().await?;
+        }
+        Ok(())
+    }
+}
+
+/// The journal's files.
+fn books(setup: &Setup) -> Result<Books, Failure> {
+    let reader = |path: &Path| {
+        let opened = RealDisk::open(path).map_err(|error| {
+            Failure::environment("reckon::state::dir", format!("open {}: {error}", path.display()))
+        })?;
+        Ok::<_, Failure>(Reader::over(Arc::new(opened)))
+    };
+    let archive = setup.state.join("archive");
+    let archive = if archive.is_dir() { Some(reader(&archive)?) } else { None };
+    Ok(Books { journal: reader(&setup.state.join("journal"))?, archive })
+}
+
+/// The story of the merchant that the effects are for, where that is another resource.
+async fn merchant(way: &Way, books: &Books, story: &Story) -> Result<Option<Story>, Failure> {
+    let merchant = story.effects.first().map(|effect| effect.intent.merchant.clone());
+    let Some(merchant) = merchant.filter(|key| key.kind.as_str() == MERCHANT && *key != story.key)
+    else {
+        return Ok(None);
+    };
+    let sought = way.ask(Wanted::Resource(merchant.clone())).await?;
+    let Some(trail) = sought.resources.first() else { return Ok(None) };
+    books.story(&merchant, &trail.sequences).map(Some).map_err(damaged)
+}
+
+/// Verifies the chain from its first record that is there; answers that one's sequence.
+fn verify(books: &Books, head: Head) -> Result<u64, crate::store::error::StoreError> {
+    let first = books.journal.first()?.unwrap_or(1);
+    let mut last = Head::EMPTY;
+    for record in books.journal.records(first, head.sequence) {
+        let record = record?;
+        last = Head { sequence: record.sequence, hash: record.hash };
+    }
+    if last == head {
+        Ok(first)
+    } else {
+        Err(JournalError::Forgotten { known: head, found: last }.into())
+    }
+}
+
+fn damaged(error: crate::store::error::StoreError) -> Failure {
+    Failure::environment("reckon::why::journal", error).help("`reckon store check` says more")
+}
+
+/// What is told of a resource.
+fn view(setup: &Setup, wanted: &Wanted, story: &Story, merchant: Option<&Story>) -> ResourceView {
+    let meant = |effect: &&EffectStory| match wanted {
+        Wanted::Resource(_) => true,
+        Wanted::Intent(id) => effect.intent.id == *id,
+        Wanted::Remote(id) => effect.speaks_of(id),
+    };
+    let chosen: Vec<&EffectStory> = story.effects.iter().filter(meant).collect();
+    let chosen = if chosen.is_empty() { story.effects.iter().collect() } else { chosen };
+    let approvals = merchant.unwrap_or(story).approvals.iter();
+    let approvals: Vec<_> = approvals.collect();
+    let effects = chosen.into_iter().map(|effect| EffectView {
+        author: author(setup, effect),
+        approval: approvals
+            .iter()
+            .rev()
+            .find(|(stands, _)| stands.record < effect.stands.record)
+            .map(|(stands, approval)| ApprovalView {
+                stands: *stands,
+                at: approval.at,
+                actor: approval.actor.clone(),
+            }),
+        ..EffectView::from(effect)
+    });
+    ResourceView {
+        key: Key::clone(&story.key),
+        effects: effects.collect(),
+        others: story.others.clone(),
+        verified: story.verified.clone(),
+        dropped: story.dropped.clone(),
+    }
+}
+
+/// Who wrote the line that asked for an effect.
+fn author(setup: &Setup, effect: &EffectStory) -> Option<AuthorView> {
+    let cause = &effect.intent.cause;
+    let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
+    let author = blame::author(&setup.root, commit, file, line)?;
+    Some(AuthorView {
+        name: author.name,
+        email: author.email,
+        at: author.at,
+        commit: author.commit,
+        subject: author.subject,
+    })
+}

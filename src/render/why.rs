@@ -1,0 +1,229 @@
+//! Why something is as it is: from the answer back to the line that asked for it.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::words::{Paint, clean, line, place, short, value};
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::store::story::{EffectStory, Happened, Stands};
+
+/// Columns of the words before a fact.
+const LABEL_WIDTH: usize = 10;
+
+/// What `why` tells.
+#[derive(Debug, Serialize)]
+pub struct View {
+    /// The version of this form.
+    pub version: u32,
+    /// The resources that were asked for.
+    pub resources: Vec<ResourceView>,
+    /// The first record of the whole chain that was verified, if that was wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<u64>,
+    /// The journal's last record.
+    pub position: u64,
+    /// Its hash.
+    pub head: String,
+}
+
+/// What is told of a resource.
+#[derive(Debug, Serialize)]
+pub struct ResourceView {
+    /// The resource.
+    pub key: Key,
+    /// Its effects, oldest first.
+    pub effects: Vec<EffectView>,
+    /// What else was written about it.
+    pub others: Vec<Happened>,
+    /// Runs of records that were verified.
+    pub verified: Vec<(u64, u64)>,
+    /// Records that a compaction dropped for good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<u64>,
+}
+
+/// One effect, from what became of it back to its cause.
+#[derive(Debug, Serialize)]
+pub struct EffectView {
+    /// The intent.
+    pub intent: String,
+    /// The effect.
+    pub effect: String,
+    /// What became of it last.
+    pub outcome: String,
+    /// What the answer had to say, by path: the money among it.
+    pub expected: Vec<(String, Value)>,
+    /// What was done about it, oldest first.
+    pub progress: Vec<Happened>,
+    /// The request, without its body.
+    pub request: String,
+    /// The name of the obligation.
+    pub source_id: String,
+    /// The same as it stands in fields of the service.
+    pub mark: String,
+    /// When it was written down.
+    pub at: DateTime<Utc>,
+    /// Where.
+    pub stands: Stands,
+    /// The approval that it rests on, where its merchant needed one.
+    pub approval: Option<ApprovalView>,
+    /// The file that asked for it.
+    pub file: Option<String>,
+    /// The line of its document.
+    pub line: Option<usize>,
+    /// The commit of the tree.
+    pub commit: Option<String>,
+    /// Who wrote that line, where the repository is there.
+    pub author: Option<AuthorView>,
+}
+
+/// An approval.
+#[derive(Debug, Serialize)]
+pub struct ApprovalView {
+    /// Where it stands.
+    pub stands: Stands,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Who approved.
+    pub actor: String,
+}
+
+/// Who changed a line last.
+#[derive(Debug, Serialize)]
+pub struct AuthorView {
+    /// The name.
+    pub name: String,
+    /// The address.
+    pub email: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The commit that changed the line.
+    pub commit: String,
+    /// Its first line.
+    pub subject: String,
+}
+
+impl From<&EffectStory> for EffectView {
+    fn from(story: &EffectStory) -> Self {
+        let intent = &story.intent;
+        let expected = story.expected().into_iter();
+        let last = story.progress.last();
+        Self {
+            intent: intent.id.to_string(),
+            effect: intent.effect.clone(),
+            outcome: last.map_or("written down", |last| last.what.as_str()).to_owned(),
+            expected: expected.map(|(path, value)| (path.to_owned(), value.clone())).collect(),
+            progress: story.progress.clone(),
+            request: format!("{} {}", intent.request.method.as_str(), intent.request.path),
+            source_id: intent.source_id.to_string(),
+            mark: intent.mark.to_string(),
+            at: intent.at,
+            stands: story.stands,
+            approval: None,
+            file: intent.cause.file.as_ref().map(ToString::to_string),
+            line: intent.cause.line,
+            commit: intent.cause.commit.clone(),
+            author: None,
+        }
+    }
+}
+
+/// The whole answer for people.
+pub fn text(view: &View, color: bool) -> String {
+    let paint = Paint { color };
+    let mut out = String::new();
+    for (number, resource) in view.resources.iter().enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        resource_text(&mut out, paint, resource);
+    }
+    let head = format!("head {} at record {}", short(&view.head), view.position);
+    let whole = view.whole.map_or_else(
+        || format!("{head}; --verify looks at the whole chain"),
+        |first| format!("every record from {first} on, to the {head}"),
+    );
+    line(&mut out, &format!("\njournal   {whole}"));
+    out
+}
+
+fn resource_text(out: &mut String, paint: Paint, resource: &ResourceView) {
+    line(out, &paint.bold(&clean(&resource.key.short())));
+    for effect in resource.effects.iter().rev() {
+        effect_text(out, paint, effect);
+    }
+    if !resource.others.is_empty() {
+        line(out, "\n  also written about it");
+        resource.others.iter().rev().for_each(|other| step(out, other));
+    }
+    if !resource.dropped.is_empty() {
+        let count = resource.dropped.len();
+        line(out, &format!("\n  {count} older records were dropped by a compaction"));
+    }
+    let runs: Vec<String> =
+        resource.verified.iter().map(|(first, last)| format!("{first}–{last}")).collect();
+    line(out, &format!("\n  verified  checksums, hashes and links of records {}", runs.join(", ")));
+}
+
+/// From the answer back to the cause.
+fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
+    let outcome = clean(&effect.outcome);
+    let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));
+    line(out, &format!("\n  {}  {outcome}", paint.bold(&title)));
+    for (path, wanted) in &effect.expected {
+        fact(out, "asked for", &format!("{} = {}", clean(path), value(wanted)));
+    }
+    effect.progress.iter().rev().for_each(|happened| step(out, happened));
+    let stands = stands(effect.stands);
+    fact(
+        out,
+        "promised",
+        &format!("{}  {stands}  {}", timestamp(&effect.at), clean(&effect.request)),
+    );
+    fact(out, "name", &format!("{}  {}", clean(&effect.source_id), clean(&effect.mark)));
+    if let Some(approval) = &effect.approval {
+        let (at, by) = (timestamp(&approval.at), clean(&approval.actor));
+        fact(out, "approved", &format!("{at}  {}  by {by}", self::stands(approval.stands)));
+    }
+    cause(out, effect);
+}
+
+/// The line that asked for it, and who wrote that.
+fn cause(out: &mut String, effect: &EffectView) {
+    let commit = effect.commit.as_deref().map(|commit| format!(" at commit {}", short(commit)));
+    let place = place(effect.file.as_deref(), effect.line);
+    match place {
+        Some(place) => fact(out, "file", &format!("{place}{}", commit.unwrap_or_default())),
+        None => fact(out, "file", "not from a file: a command asked for it"),
+    }
+    match &effect.author {
+        Some(author) => {
+            let who = format!("{} <{}>", clean(&author.name), clean(&author.email));
+            let what = clean(&author.subject);
+            let commit = short(&author.commit);
+            fact(out, "author", &format!("{who}, {}, {commit}: {what}", clean(&author.at)));
+        }
+        None if effect.commit.is_some() => {
+            fact(out, "author", "not known: the repository or its commit is not here");
+        }
+        None => fact(out, "author", "not known: the files stood in no git commit"),
+    }
+}
+
+fn step(out: &mut String, happened: &Happened) {
+    let id = happened.remote_id.as_deref().map(|id| format!("  {}", clean(id)));
+    let detail = happened.detail.as_deref().map(|detail| format!("  {}", clean(detail)));
+    let (id, detail) = (id.unwrap_or_default(), detail.unwrap_or_default());
+    let at = timestamp(&happened.at);
+    fact(out, &happened.what, &format!("{at}  {}{id}{detail}", stands(happened.stands)));
+}
+
+fn stands(stands: Stands) -> String {
+    format!("record {} {}", stands.record, stands.hash.short())
+}
+
+fn fact(out: &mut String, label: &str, text: &str) {
+    line(out, &format!("    {:LABEL_WIDTH$} {text}", clean(label)));
+}

@@ -1,0 +1,38 @@
+//! Single records from anywhere, each verified from the beginning of its segment.
+
+use super::{JournalError, Reader, Record, segment};
+
+/// Records that were picked, and what was verified for them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Picked {
+    /// The records, in the order of their sequences.
+    pub records: Vec<Record>,
+    /// Runs of records whose checksums, hashes and links were verified: first and last sequence.
+    pub verified: Vec<(u64, u64)>,
+}
+
+impl Reader {
+    /// The first sequence that a segment here begins with, `None` if there is none.
+    pub fn first(&self) -> Result<Option<u64>, JournalError> {
+        Ok(segment::list(self.disk())?.first().copied())
+    }
+
+    /// The records of these sequences, which must rise and be durable.
+    pub fn pick(&self, sequences: &[u64]) -> Result<Picked, JournalError> {
+        let segments = segment::list(self.disk())?;
+        let segment_of = |sequence: u64| segments.iter().rev().find(|first| **first <= sequence);
+        let mut picked = Picked::default();
+        for group in sequences.chunk_by(|one, next| segment_of(*one) == segment_of(*next)) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let begins = segment_of(*first).copied().unwrap_or(*first);
+            for record in self.records(begins, *last) {
+                let record = record?;
+                if group.contains(&record.sequence) {
+                    picked.records.push(record);
+                }
+            }
+            picked.verified.push((begins, *last));
+        }
+        Ok(picked)
+    }
+}

@@ -1,0 +1,247 @@
+//! Everything that the journal says of a resource, as one story for each effect: what `why` tells.
+//!
+//! Read from the journal's files alone: no service, no index. What is told was verified: checksums,
+//! hashes, and the links from the beginning of each segment that was read.
+
+mod words;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::base::hash::Digest;
+use crate::base::id::{IntentId, Key};
+use crate::model::bound::Approval;
+use crate::model::intent::{Intent, Progress};
+use crate::model::observed::Observation;
+use crate::model::record::Record;
+use crate::store::error::StoreError;
+use crate::store::journal::{Picked, Reader};
+use crate::store::open::decode;
+
+/// Where a record stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stands {
+    /// Its sequence.
+    pub record: u64,
+    /// Its hash, which fixes everything before it.
+    pub hash: Digest,
+}
+
+/// One thing that happened, and where that is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Happened {
+    /// Where.
+    pub stands: Stands,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// A word for it.
+    pub what: String,
+    /// A sentence, where there is more to say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detail: Option<String>,
+    /// The id of the service that it taught.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remote_id: Option<String>,
+}
+
+/// One effect, from its promise to what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EffectStory {
+    /// Where the promise stands.
+    pub stands: Stands,
+    /// The promise.
+    pub intent: Intent,
+    /// What became of it, in order.
+    pub progress: Vec<Happened>,
+    /// Ids of the service that it taught.
+    pub ids: Vec<String>,
+}
+
+/// Everything that the journal says of a resource.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Story {
+    /// The resource.
+    pub key: Key,
+    /// Its effects, in order.
+    pub effects: Vec<EffectStory>,
+    /// What else was written about it, in order.
+    pub others: Vec<Happened>,
+    /// Approvals of its live binding, for a merchant.
+    pub approvals: Vec<(Stands, Approval)>,
+    /// Runs of records that were verified for this.
+    pub verified: Vec<(u64, u64)>,
+    /// Records that a compaction dropped for good.
+    pub dropped: Vec<u64>,
+}
+
+/// The journal's files: the segments in use, and those that a compaction put aside.
+#[derive(Debug, Clone)]
+pub struct Books {
+    /// In use.
+    pub journal: Reader,
+    /// Put aside, where there is such a folder.
+    pub archive: Option<Reader>,
+}
+
+impl Books {
+    /// The records of these sequences, and those that are nowhere any more.
+    fn pick(&self, sequences: &[u64]) -> Result<(Picked, Vec<u64>), StoreError> {
+        let begins = self.journal.first()?.unwrap_or(1);
+        let split = sequences.partition_point(|sequence| *sequence < begins);
+        let (older, newer) = sequences.split_at(split);
+        let (mut picked, mut dropped) = (Picked::default(), Vec::new());
+        match &self.archive {
+            Some(archive) if !older.is_empty() => {
+                let begins = archive.first()?.unwrap_or(u64::MAX);
+                let split = older.partition_point(|sequence| *sequence < begins);
+                dropped.extend(older.iter().take(split));
+                picked = archive.pick(older.get(split..).unwrap_or_default())?;
+            }
+            Some(_) | None => dropped.extend(older),
+        }
+        let newer = self.journal.pick(newer)?;
+        picked.records.extend(newer.records);
+        picked.verified.extend(newer.verified);
+        Ok((picked, dropped))
+    }
+
+    /// The story of a resource, from the sequences of its records.
+    pub fn story(&self, key: &Key, sequences: &[u64]) -> Result<Story, StoreError> {
+        let (picked, dropped) = self.pick(sequences)?;
+        let mut story = Story {
+            key: key.clone(),
+            effects: Vec::new(),
+            others: Vec::new(),
+            approvals: Vec::new(),
+            verified: picked.verified,
+            dropped,
+        };
+        for record in picked.records {
+            let hash = Digest::from_bytes(record.hash);
+            let stands = Stands { record: record.sequence, hash };
+            take(&mut story, stands, decode(record.sequence, &record.body)?);
+        }
+        Ok(story)
+    }
+}
+
+/// Takes one record in.
+fn take(story: &mut Story, stands: Stands, record: Record) {
+    if let Some((at, what, detail)) = words::told(&record) {
+        return story.others.push(happened(stands, at, what, detail));
+    }
+    match record {
+        Record::Intent(intent) => story.effects.push(EffectStory {
+            stands,
+            intent: *intent,
+            progress: Vec::new(),
+            ids: Vec::new(),
+        }),
+        Record::Progress { intent, at, progress } => {
+            progressed(story, stands, intent, (at, progress))
+        }
+        Record::Observation(fact) => story.others.push(observed(stands, &fact)),
+        Record::Hold { key: _, reason, at } => {
+            story.others.push(happened(stands, at, "held", Some(reason)));
+        }
+        Record::Approval(approval) => story.approvals.push((stands, *approval)),
+        Record::Released(release) => {
+            let detail = Some(format!("not made since the backup, said by {}", release.actor));
+            story.others.push(happened(stands, release.at, "released", detail));
+        }
+        Record::Bound(_)
+        | Record::Inbox(_)
+        | Record::EmptyRemote { .. }
+        | Record::Restored(_)
+        | Record::PlanUsed(_)
+        | Record::Resolved { .. }
+        | Record::PlanApproval(_)
+        | Record::Unauthorised(_)
+        | Record::Suspended(_)
+        | Record::Resumed { .. }
+        | Record::Absence(_)
+        | Record::Moved(_) => {}
+    }
+}
+
+fn happened(stands: Stands, at: DateTime<Utc>, what: &str, detail: Option<String>) -> Happened {
+    Happened { stands, at, what: what.to_owned(), detail, remote_id: None }
+}
+
+/// A fact that did not come from an effect.
+fn observed(stands: Stands, fact: &Observation) -> Happened {
+    let what = match fact.exists {
+        Some(false) => "seen to be gone",
+        Some(true) if fact.remote_id.is_some() => "seen",
+        Some(true) | None => "noted",
+    };
+    let source = serde_json::to_value(fact.source).ok();
+    let detail = source.and_then(|source| source.as_str().map(|word| format!("source: {word}")));
+    let remote_id = fact.remote_id.as_ref().map(ToString::to_string);
+    Happened { remote_id, ..happened(stands, fact.at, what, detail) }
+}
+
+/// What became of an intent.
+fn progressed(
+    story: &mut Story,
+    stands: Stands,
+    id: IntentId,
+    (at, progress): (DateTime<Utc>, Progress),
+) {
+    let Some(effect) = story.effects.iter_mut().rev().find(|effect| effect.intent.id == id) else {
+        return;
+    };
+    let word = progress.word().replace('_', " ");
+    let mut line = happened(stands, at, &word, detail(&progress));
+    let taught = match &progress {
+        Progress::Done { observation, proof: _ } => Some(&**observation),
+        Progress::Held { reason: _, observation } => observation.as_deref(),
+        Progress::Again
+        | Progress::Doubt { .. }
+        | Progress::NotSent { .. }
+        | Progress::Refused { .. }
+        | Progress::GivenUp { .. } => None,
+    };
+    if let Some(fact) = taught {
+        line.remote_id = fact.remote_id.as_ref().map(ToString::to_string);
+        effect.ids.extend(line.remote_id.clone());
+        let others = fact.facts.as_object().into_iter().flatten();
+        effect.ids.extend(others.filter_map(|(_, fact)| fact.as_str().map(str::to_owned)));
+    }
+    effect.progress.push(line);
+}
+
+/// What there is to say of a progress.
+fn detail(progress: &Progress) -> Option<String> {
+    match progress {
+        Progress::Again => None,
+        Progress::Done { observation: _, proof } => Some(proof.to_string()),
+        Progress::Refused { status, problem } => {
+            let words: Vec<&str> = problem
+                .messages
+                .iter()
+                .map(|message| message.message.as_deref().unwrap_or(&message.code))
+                .collect();
+            Some(format!("HTTP {status}: {}", words.join("; ")))
+        }
+        Progress::Doubt { reason }
+        | Progress::NotSent { reason }
+        | Progress::GivenUp { reason }
+        | Progress::Held { reason, observation: _ } => Some(reason.clone()),
+    }
+}
+
+impl EffectStory {
+    /// Whether an id of the service, or a mark, is what this effect made or changed.
+    pub fn speaks_of(&self, id: &str) -> bool {
+        self.ids.iter().any(|one| one == id)
+            || self.intent.target.as_ref().is_some_and(|target| target.as_str() == id)
+            || self.intent.mark.as_str() == id
+    }
+
+    /// What the answer had to say: the money among it.
+    pub fn expected(&self) -> Vec<(&str, &Value)> {
+        self.intent.expect.iter().map(|(path, value)| (path.as_str(), value)).collect()
+    }
+}

@@ -1,0 +1,59 @@
+//! What persons and guards said of a resource, in a word and a sentence.
+
+use chrono::{DateTime, Utc};
+
+use crate::model::absence::Said;
+use crate::model::plan_approval::PlanApproval;
+use crate::model::record::Record;
+
+/// When, a word for it, and a sentence.
+pub(super) type Told = (DateTime<Utc>, &'static str, Option<String>);
+
+/// What a record says that is no effect and no fact; `None`: nothing of one resource.
+pub(super) fn told(record: &Record) -> Option<Told> {
+    said(record).or_else(|| kept(record))
+}
+
+/// What a person said.
+fn said(record: &Record) -> Option<Told> {
+    if let Record::Resolved { intent, at, actor, said } = record {
+        return Some((*at, "settled", Some(format!("{actor} said {said} of intent {intent}"))));
+    }
+    if let Record::PlanApproval(approval) = record {
+        return Some(approved(approval));
+    }
+    if let Record::Suspended(one) = record {
+        return Some((one.at, "suspended", Some(one.to_string())));
+    }
+    if let Record::Resumed { key: _, actor, at } = record {
+        return Some((*at, "resumed", Some(format!("by {actor}"))));
+    }
+    None
+}
+
+fn approved(approval: &PlanApproval) -> Told {
+    let PlanApproval { checksum, actor, at, .. } = approval;
+    (*at, "approved", Some(format!("{actor} approved the plan {checksum}")))
+}
+
+/// What was written down beside any person.
+fn kept(record: &Record) -> Option<Told> {
+    if let Record::Unauthorised(refused) = record {
+        let why = "the service takes its credentials no more".to_owned();
+        return Some((refused.what.at, "refused", Some(why)));
+    }
+    if let Record::Absence(absence) = record {
+        return Some(match &absence.said {
+            Said::Marked(mark) => (mark.at, "missing", mark.commit.clone()),
+            Said::Allowed(word) => {
+                (word.at, "removal meant", Some(format!("said by {}", word.actor)))
+            }
+            Said::Back { at } => (*at, "back", None),
+        });
+    }
+    if let Record::Moved(moved) = record {
+        let detail = format!("{} is {} from here on", moved.from, moved.to);
+        return Some((moved.at, "renamed", Some(detail)));
+    }
+    None
+}
