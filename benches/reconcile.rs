@@ -1,6 +1,6 @@
 //! What reconciling costs, against limit programs that are measured in the same run.
 //!
-//! `cargo bench --bench reconcile -- [R1 … R7] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`; without
+//! `cargo bench --bench reconcile -- [R1 … R7] [J1] [M1] [S1] [--documents 1000,10000,100000] [--rounds 5] [--json]`; without
 //! a name, all. Figures are medians; only the ratios mean anything on another machine. A goal that is missed is printed
 //! with its figure, and what cannot be measured with the reason. One table at the end; progress on a terminal alone.
 
@@ -30,6 +30,8 @@ mod figures;
 mod first_apply;
 #[path = "limits/group.rs"]
 mod group;
+#[path = "reconcile/j1.rs"]
+mod j1;
 #[path = "reconcile/m1_s1.rs"]
 mod m1_s1;
 #[path = "reconcile/meter.rs"]
@@ -85,6 +87,8 @@ enum Goal {
     R6,
     /// CPU per resource, few against many.
     R7,
+    /// The journal's group commit.
+    J1,
     /// Memory of the idle daemon.
     M1,
     /// Start of the process and of the daemon.
@@ -196,6 +200,9 @@ async fn everything(
     let shared = goals.iter().any(|goal| shared.contains(goal));
     if wanted(Goal::S1) {
         m1_s1::version(bench, report)?;
+    }
+    if wanted(Goal::J1) {
+        j1::run(bench, report).await?;
     }
     let daemons = wanted(Goal::M1) || wanted(Goal::S1);
     let idle = if daemons { Some(m1_s1::empty(bench, report).await?) } else { None };

@@ -182,8 +182,85 @@ fn traced(place: &Place) {
 async fn why_leads_from_an_id_of_the_service_back_to_the_author_also_beside_the_daemon() {
     let place = Place::applied().await;
     traced(&place);
+    let compacted = place.json(&["store", "compact"]);
+    assert!(compacted["segments"].as_u64() > Some(0), "{compacted}");
+    traced(&place);
+    let before = place.json(&["store", "check"]);
+    assert_eq!(place.json(&["store", "rebuild"])["state_digest"], before["state_digest"]);
     let _daemon = Daemon::start(&place);
     traced(&place);
+}
+
+/// Runs commands over a state that was damaged: 0 or 4, a sentence with what to do, and never a panic.
+fn survives(place: &Place, what: &str) {
+    for arguments in [&["store", "check"][..], &["plan"], &["why", "Invoice/one"]] {
+        let output = place.run(arguments);
+        let (code, told) = (output.status.code(), said(&output.stderr));
+        assert!(matches!(code, Some(0 | 4)), "{what}, {arguments:?}: {code:?} {told}");
+        assert!(!told.contains("panicked"), "{what}, {arguments:?}: {told}");
+        let ways = ["restore", "give", "move", "put the key", "rebuil", "permission", "Permission"];
+        assert!(code == Some(0) || ways.iter().any(|way| told.contains(way)), "{what}: {told}");
+    }
+}
+
+/// Every file beneath a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let all = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten();
+    all.filter(|entry| entry.file_type().is_file()).map(|entry| entry.path().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_damage_of_any_file_panics_or_makes_anything_twice() {
+    let place = Place::applied().await;
+    let (state, whole) = (place.state(), place.folder.path().join("whole"));
+    let copy = |from: &Path, to: &Path| {
+        let copied = Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+        assert!(copied.success());
+    };
+    copy(&state, &whole);
+    for file in files(&whole) {
+        let name = file.strip_prefix(&whole).unwrap().to_owned();
+        for change in ["deleted", "empty", "cut", "flipped"] {
+            fs::remove_dir_all(&state).unwrap();
+            copy(&whole, &state);
+            let (path, mut bytes) = (state.join(&name), fs::read(&file).unwrap());
+            let middle = bytes.len() / 2;
+            match change {
+                "deleted" => fs::remove_file(&path).unwrap(),
+                "empty" => fs::write(&path, b"").unwrap(),
+                "cut" => fs::write(&path, &bytes[..middle]).unwrap(),
+                _ => {
+                    if let Some(byte) = bytes.get_mut(middle) {
+                        *byte ^= 0x55;
+                    }
+                    fs::write(&path, bytes).unwrap();
+                }
+            }
+            survives(&place, &format!("{}: {change}", name.display()));
+        }
+    }
+    fs::remove_dir_all(&state).unwrap();
+    copy(&whole, &state);
+    assert_eq!(place.code(&["apply", "--yes"]), 0);
+    assert_eq!(place.contacts(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_process_is_told_who_holds_the_state() {
+    let place = Place::applied().await;
+    let lock = fs::File::options().read(true).write(true).open(place.state().join("lock")).unwrap();
+    lock.lock().unwrap();
+    fs::write(
+        place.state().join("lock"),
+        r#"{"pid":4242,"host":"elsewhere","started":"2026-11-22T01:02:03Z"}"#,
+    )
+    .unwrap();
+    for arguments in [&["store", "check"][..], &["apply", "--yes"], &["store", "compact"]] {
+        let output = place.run(arguments);
+        let told = said(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {told}");
+        assert!(told.contains("process 4242 on elsewhere"), "{arguments:?}: {told}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -20,7 +20,7 @@ use intents::IntentsArgs;
 pub mod gateway;
 pub mod intents;
 
-pub use store::{BackupArgs, ReleaseArgs, RestoreArgs, StoreCommand};
+pub use store::{BackupArgs, CompactArgs, ReleaseArgs, RestoreArgs, StoreCommand};
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
 #[derive(Debug, Parser)]

@@ -1,6 +1,7 @@
 //! `store`: the state on disk is verified, its index made again, copied and put back.
 
 mod backup;
+mod compact;
 mod progress;
 mod restore;
 
@@ -10,6 +11,9 @@ use super::args::StoreCommand;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
+use crate::store::health::{Ill, ills};
+use crate::store::open::OpenError;
+use crate::store::vault::Gap;
 
 /// What both commands print.
 #[derive(Debug, Serialize)]
@@ -23,6 +27,10 @@ struct Report {
     rebuilt: Option<String>,
     moved_aside: Option<String>,
     cut_bytes: Option<u64>,
+    epoch: u32,
+    begins_behind: u64,
+    torn: Vec<String>,
+    problems: Vec<Ill>,
 }
 
 /// Runs the command.
@@ -32,6 +40,7 @@ pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Resu
         StoreCommand::Rebuild => check(setup, true, out).await,
         StoreCommand::Backup(args) => backup::run(setup, args, out).await,
         StoreCommand::Restore(args) => restore::run(setup, args, out).await,
+        StoreCommand::Compact(args) => compact::run(setup, args, out).await,
         StoreCommand::Release(args) => restore::release(setup, args, out).await,
     }
 }
@@ -46,7 +55,14 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
         resources = resources.saturating_add(1);
         Ok(())
     })?;
+    let gaps = state.vault.gaps().map_err(OpenError::from)?;
+    let torn =
+        |gap: &Gap| format!("vault/{}: {} bytes from byte {} on", gap.file, gap.bytes, gap.offset);
     let report = Report {
+        epoch: facts.binding()?.map_or(0, |binding| binding.epoch),
+        begins_behind: state.begins_behind()?,
+        torn: gaps.iter().map(torn).collect(),
+        problems: ills(facts, &state.vault)?,
         records: head.sequence,
         head: data_encoding::HEXLOWER.encode(&head.hash),
         state_digest: facts.digest()?.to_string(),
@@ -59,7 +75,7 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
     };
     state.close().await?;
     out.result(&report, || text(&report))?;
-    Ok(Exit::Done)
+    Ok(if report.problems.is_empty() { Exit::Done } else { Exit::Environment })
 }
 
 /// The report for people.
@@ -81,6 +97,20 @@ fn text(report: &Report) -> String {
     if let Some(bytes) = report.cut_bytes {
         lines
             .push(format!("journal       a torn tail was cut ({bytes} bytes, never acknowledged)"));
+    }
+    if report.epoch > 0 {
+        lines.push(format!("epoch         {}: a backup was restored", report.epoch));
+    }
+    if report.begins_behind > 0 {
+        lines.push(format!(
+            "begins        behind record {}, at a snapshot that holds",
+            report.begins_behind
+        ));
+    }
+    let torn = report.torn.iter();
+    lines.extend(torn.map(|gap| format!("no value      {gap}: a torn write, or damage")));
+    for ill in &report.problems {
+        lines.push(format!("damaged       {} of {}: {}", ill.what, ill.key.short(), ill.why));
     }
     lines.join("\n")
 }

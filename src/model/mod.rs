@@ -7,6 +7,7 @@ pub mod absence;
 pub mod action;
 pub mod bound;
 pub mod class;
+pub mod compacted;
 pub mod desired;
 pub mod drift;
 pub mod effect;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{IntentId, Key};
 use crate::model::absence::{AbsenceRecord, MovedRecord};
 use crate::model::bound::Approval;
+use crate::model::compacted::Compacted;
 use crate::model::epoch::{Release, Restored};
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
@@ -88,6 +89,8 @@ pub enum Record {
     Moved(Box<MovedRecord>),
     /// A backup was restored: `store restore`. A new epoch begins.
     Restored(Box<Restored>),
+    /// A snapshot took the place of the records before: `store compact`.
+    Compacted(Box<Compacted>),
     /// A person's word that nothing was sent since the backup: `store release`.
     Released(Box<Release>),
 }

@@ -15,7 +15,7 @@ use crate::model::observed::Observed;
 use crate::model::record::Binding;
 use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
-use crate::store::index::{Batch, Index, IndexError};
+use crate::store::index::{Batch, Entry, Index, IndexError};
 
 pub(super) use epoch::{looked_key, released_key};
 pub use trail::Promise;
@@ -228,35 +228,10 @@ impl Facts {
     /// SHA-256 over the sorted entries of the fold: two states with one digest know the same.
     pub fn digest(&self) -> Result<Digest, FactError> {
         let mut all = Vec::new();
-        for prefix in [
-            BINDING,
-            EMPTY_REMOTE,
-            EPOCH,
-            LOOKED,
-            RELEASED,
-            NEXT_INTENT,
-            INTENTS,
-            OPEN_BY_KEY,
-            INBOX,
-            MARKS,
-            OBSERVED,
-            ORPHANS,
-            PUBLIC_KEYS,
-            COUNTED,
-            USUAL,
-            PLAN_APPROVALS,
-            PLANS,
-            SUSPENDED,
-            PAGES,
-            PROMISES,
-            REMOTE,
-            TRAILS,
-        ] {
-            for (key, value) in self.index.scan(prefix)? {
-                for part in [key, value] {
-                    all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-                    all.extend(part);
-                }
+        for (key, value) in entries(&*self.index)? {
+            for part in [key, value] {
+                all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+                all.extend(part);
             }
         }
         Ok(crate::base::hash::sha256(&all))
@@ -272,6 +247,38 @@ impl Facts {
         let entries = self.index.scan(prefix)?;
         entries.iter().map(|(key, value)| decode(key, value)).collect()
     }
+}
+
+/// Every entry that is part of the state, by what it is about and then by key.
+pub(super) fn entries(index: &dyn Index) -> Result<Vec<Entry>, FactError> {
+    let mut all = Vec::new();
+    for prefix in [
+        BINDING,
+        EMPTY_REMOTE,
+        EPOCH,
+        LOOKED,
+        RELEASED,
+        NEXT_INTENT,
+        INTENTS,
+        OPEN_BY_KEY,
+        INBOX,
+        MARKS,
+        OBSERVED,
+        ORPHANS,
+        PUBLIC_KEYS,
+        PAGES,
+        PROMISES,
+        REMOTE,
+        TRAILS,
+        COUNTED,
+        USUAL,
+        PLAN_APPROVALS,
+        PLANS,
+        SUSPENDED,
+    ] {
+        all.extend(index.scan(prefix)?);
+    }
+    Ok(all)
 }
 
 /// The entry of a resource.

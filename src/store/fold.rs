@@ -77,6 +77,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Absence(absence) => absences::fold(index, batch, absence),
         Record::Moved(moved) => moves::fold(index, batch, moved),
         Record::Restored(restored) => epoch::restored(index, fold.batch, restored),
+        Record::Compacted(_) => Ok(()),
         Record::Released(release) => epoch::released(index, fold.batch, release),
     }
 }

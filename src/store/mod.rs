@@ -18,6 +18,7 @@ pub mod disk;
 pub mod error;
 pub mod facts;
 pub mod fold;
+pub mod health;
 pub mod index;
 pub mod journal;
 pub mod key;
@@ -32,3 +33,5 @@ pub mod writer;
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod trouble;

@@ -4,6 +4,8 @@
 //! sent for it; what cannot be trusted in the journal stops everything and says why.
 
 mod assemble;
+mod base;
+mod compact;
 mod marks;
 mod peek;
 
@@ -23,6 +25,7 @@ use crate::store::vault::{Vault, VaultError};
 use crate::store::writer::{Commit, Writer};
 
 pub use assemble::{Assembled, Pieces, assemble, decode};
+pub use compact::{Compacting, Shorter, compact};
 pub use marks::close;
 pub use peek::{Peek, peek, private_index};
 
@@ -165,12 +168,23 @@ impl State {
     pub fn verify(&self) -> Result<Head, OpenError> {
         let durable = self.writer.head();
         let mut head = Head::EMPTY;
-        for record in self.reader.records(1, durable.sequence) {
+        if let Some(base) = self.reader.base()? {
+            base::is_named(&self.reader, &base)?;
+            self.reader.body(&base)?;
+            head = base.head;
+        }
+        let first = head.sequence.saturating_add(1);
+        for record in self.reader.records(first, durable.sequence) {
             let record = record?;
             decode(record.sequence, &record.body)?;
             head = Head { sequence: record.sequence, hash: record.hash };
         }
         Ok(head)
+    }
+
+    /// The record behind which the journal begins: 0 unless it was compacted.
+    pub fn begins_behind(&self) -> Result<u64, OpenError> {
+        Ok(self.reader.base()?.map_or(0, |base| base.head.sequence))
     }
 
     /// The index, for values that are no part of the state.

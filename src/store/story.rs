@@ -139,7 +139,7 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
             ids: Vec::new(),
         }),
         Record::Progress { intent, at, progress } => {
-            progressed(story, stands, intent, (at, progress))
+            progressed(story, stands, intent, (at, progress));
         }
         Record::Observation(fact) => story.others.push(observed(stands, &fact)),
         Record::Hold { key: _, reason, at } => {
@@ -153,6 +153,7 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         Record::Bound(_)
         | Record::Inbox(_)
         | Record::EmptyRemote { .. }
+        | Record::Compacted(_)
         | Record::Restored(_)
         | Record::PlanUsed(_)
         | Record::Resolved { .. }

@@ -86,3 +86,80 @@ impl Disk for TestDisk {
 pub(crate) fn seeded(seed: u64) -> rand_chacha::ChaCha20Rng {
     rand_core::SeedableRng::seed_from_u64(seed)
 }
+
+/// A disk that is full from its so-manieth change on: the change is half done and refused.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FullDisk {
+    pub(crate) inner: MemoryDisk,
+    left: Arc<AtomicUsize>,
+}
+
+impl FullDisk {
+    /// A disk with room for so many changes.
+    pub(crate) fn new(inner: MemoryDisk, room: usize) -> Self {
+        Self { inner, left: Arc::new(AtomicUsize::new(room)) }
+    }
+
+    /// There is room again.
+    pub(crate) fn free(&self) {
+        self.left.store(usize::MAX / 2, Ordering::SeqCst);
+    }
+
+    fn change(&self) -> io::Result<()> {
+        let left = self.left.load(Ordering::SeqCst);
+        if left == 0 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.left.store(left - 1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl Disk for FullDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+
+    fn len(&self, name: &str) -> io::Result<u64> {
+        self.inner.len(name)
+    }
+
+    fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        self.inner.read_at(name, offset, len)
+    }
+
+    fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        if let Err(full) = self.change() {
+            self.inner.write_at(name, offset, bytes.split_at(bytes.len() / 2).0)?;
+            return Err(full);
+        }
+        self.inner.write_at(name, offset, bytes)
+    }
+
+    fn sync(&self, name: &str) -> io::Result<()> {
+        self.inner.sync(name)
+    }
+
+    fn cut(&self, name: &str, len: u64) -> io::Result<()> {
+        self.change()?;
+        self.inner.cut(name, len)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.change()?;
+        self.inner.remove(name)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.change()?;
+        self.inner.replace(name, bytes)
+    }
+
+    fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
+        if let Err(full) = self.change() {
+            self.inner.allocate(name, len / 2)?;
+            return Err(full);
+        }
+        self.inner.allocate(name, len)
+    }
+}

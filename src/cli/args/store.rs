@@ -16,6 +16,8 @@ pub enum StoreCommand {
     /// Put a backup in the place of a state. What may have been sent since then is held, or looked
     /// for before it is sent.
     Restore(RestoreArgs),
+    /// Put a sealed snapshot in the place of the records so far; they are kept in `archive` beside it.
+    Compact(CompactArgs),
     /// Say, after a restore, that these resources were not made since the backup.
     Release(ReleaseArgs),
 }
@@ -41,6 +43,14 @@ pub struct RestoreArgs {
     /// Write down that nothing was sent since the backup: nothing is held or looked for then.
     #[arg(long)]
     pub nothing_since: bool,
+}
+
+/// `store compact`.
+#[derive(Debug, Args)]
+pub struct CompactArgs {
+    /// Delete the records instead of putting them aside: `why` does not know what is older then.
+    #[arg(long)]
+    pub drop_history: bool,
 }
 
 /// `store release`.

@@ -32,14 +32,13 @@ struct Report {
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Exit, Failure> {
-    let (manifest, proof) = match daemon(setup).await? {
-        Some(client) => copy(setup, head(&client).await?, &args.to)?,
-        None => {
-            let open = setup.open_state(false).await?;
-            let copied = copy(setup, open.state.writer.head(), &args.to);
-            open.state.close().await?;
-            copied?
-        }
+    let (manifest, proof) = if let Some(client) = daemon(setup).await? {
+        copy(setup, head(&client).await?, &args.to)?
+    } else {
+        let open = setup.open_state(false).await?;
+        let copied = copy(setup, open.state.writer.head(), &args.to);
+        open.state.close().await?;
+        copied?
     };
     let report = Report {
         backup: args.to.display().to_string(),
@@ -66,9 +65,10 @@ async fn head(client: &SocketClient) -> Result<Head, Failure> {
 fn copy(setup: &Setup, head: Head, to: &Path) -> Result<(Manifest, Proof), Failure> {
     let source = Source {
         journal: disk(setup, "journal")?,
-        archive: match setup.state.join("archive").is_dir() {
-            true => Some(disk(setup, "archive")?),
-            false => None,
+        archive: if setup.state.join("archive").is_dir() {
+            Some(disk(setup, "archive")?)
+        } else {
+            None
         },
         vault: disk(setup, "vault")?,
         head,

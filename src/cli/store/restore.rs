@@ -105,11 +105,12 @@ pub(super) async fn release(setup: &Setup, args: &ReleaseArgs, out: Out) -> Resu
         let what = "no backup was ever restored into this state: nothing is held for one";
         return Err(Failure::input("reckon::release::none", what));
     }
-    let names: Vec<String> = keys.iter().map(Key::short).collect();
-    let names = if names.is_empty() { "nothing at all".to_owned() } else { names.join(", ") };
-    out.result(&keys, || match keys.is_empty() {
-        true => "written down: nothing was sent since the backup".to_owned(),
-        false => format!("written down: not made since the backup: {names}"),
-    })?;
+    let told = if keys.is_empty() {
+        "written down: nothing was sent since the backup".to_owned()
+    } else {
+        let names: Vec<String> = keys.iter().map(Key::short).collect();
+        format!("written down: not made since the backup: {}", names.join(", "))
+    };
+    out.result(&keys, || told)?;
     Ok(Exit::Done)
 }

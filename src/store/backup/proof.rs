@@ -9,7 +9,6 @@ use sha2::{Digest as _, Sha256};
 use super::{FileEntry, Kept, Progress};
 use crate::base::hash::Digest;
 use crate::model::record::Binding;
-use crate::store::disk::Disk;
 use crate::store::facts::Facts;
 use crate::store::index::{Index, MemoryIndex};
 use crate::store::key::MasterKey;
@@ -117,7 +116,7 @@ pub(super) fn folded(kept: &Kept) -> Result<Proof, Wrong> {
     let wrong = |error: &dyn fmt::Display| told("journal", error);
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
     let pieces = Pieces {
-        journal: Arc::new(kept.disk("journal")) as Arc<dyn Disk>,
+        journal: Arc::new(kept.disk("journal")),
         vault: Arc::new(crate::store::disk::MemoryDisk::new()),
         index: index.clone(),
         boot: String::new(),

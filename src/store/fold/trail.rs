@@ -75,6 +75,7 @@ pub(super) fn note(
         | Record::Inbox(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)
+        | Record::Compacted(_)
         | Record::Restored(_) => Ok(()),
     }
 }

@@ -7,6 +7,7 @@ use super::{
     },
     Head, JournalError, Position,
     error::Follows,
+    open::start,
     record::{self, Found, Look},
     segment::{self, HEADER_BYTES, Segment},
     tail::{self, Verdict},
@@ -54,7 +55,9 @@ pub(super) fn check(
 
 /// Walks everything, and accepts neither a torn tail nor another end than `head`.
 pub(super) fn whole(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
-    let checked = check(disk, &segment::list(disk)?, Position::START, Some(head))?;
+    let segments = segment::list(disk)?;
+    let start = start(disk, &segments)?;
+    let checked = check(disk, &segments, start, Some(head))?;
     if checked.torn {
         return Err(JournalError::Damaged {
             file: segment::name(checked.tail.segment),

@@ -50,6 +50,18 @@ pub enum JournalError {
         why: &'static str,
     },
 
+    /// A snapshot cannot stand in the place of the records before it.
+    #[error(
+        "read journal/{file}: {why}; restore a backup, or move the segments that the compaction put \
+         aside in archive/ back to journal/ and this file away"
+    )]
+    Snapshot {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+
     /// A later program wrote this.
     #[error(
         "read journal/{file} at byte {offset}: it has format version {found}, this program knows \

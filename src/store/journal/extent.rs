@@ -5,6 +5,7 @@ use super::{
     Head, JournalError,
     record::{self, Look},
     segment::{self, HEADER_BYTES, Segment},
+    snapshot,
 };
 
 /// The files of the journal up to this head, in order, with the bytes that are needed of each.
@@ -14,8 +15,18 @@ use super::{
 pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, JournalError> {
     let firsts = segment::list(disk)?;
     let mut files = Vec::new();
+    let base = snapshot::base(disk, &firsts)?;
+    if let Some(base) = &base {
+        let file = base.file();
+        let bytes = disk.len(&file).map_err(|source| JournalError::io("read", &file, source))?;
+        files.push((file, bytes));
+    }
+    let begins = base.map_or(0, |base| base.head.sequence);
     let mut last = None;
-    for first in firsts.into_iter().filter(|first| *first <= head.sequence) {
+    for first in firsts
+        .into_iter()
+        .filter(|first| (begins..=head.sequence).contains(first) && *first > begins)
+    {
         if let Some(full) = last.replace(first) {
             files.push(whole(disk, full)?);
         }

@@ -13,6 +13,7 @@
 //! as a whole before its successor is made, so only the last one can have a torn tail.
 
 mod check;
+mod compact;
 pub mod error;
 mod extent;
 mod open;
@@ -20,6 +21,7 @@ mod pick;
 mod read;
 mod record;
 mod segment;
+mod snapshot;
 mod tail;
 
 use std::{ops::Range, sync::Arc};
@@ -33,6 +35,7 @@ pub use self::{
     pick::Picked,
     read::{Reader, Records},
     record::Record,
+    snapshot::Sealed,
 };
 use super::{
     bytes::{to_u64, to_usize},

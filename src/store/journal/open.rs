@@ -9,6 +9,7 @@ use super::{
     error::Follows,
     record::{self, Look},
     segment::{self, HEADER_BYTES, Segment},
+    snapshot,
 };
 
 /// How to open a journal.
@@ -118,16 +119,24 @@ fn begin(
     segments: &[u64],
     trusted: Option<Position>,
 ) -> Result<Position, JournalError> {
-    if let Some(found) = segments.first().filter(|first| **first != 1) {
-        return Err(first_is_missing(*found));
-    }
-    let Some(trusted) = trusted.filter(|position| position.head.sequence > 0) else {
-        return Ok(Position::START);
+    let start = start(disk, segments)?;
+    let behind = start.head.sequence;
+    let Some(trusted) = trusted.filter(|position| position.head.sequence > behind) else {
+        return Ok(start);
     };
     if !segments.contains(&trusted.segment) {
         return Err(JournalError::MissingSegment { expected: trusted.segment, found: None });
     }
     confirm(&Segment::read(disk, trusted.segment)?, trusted)
+}
+
+/// Where the chain begins that is here: at the first record, or behind a snapshot.
+pub(super) fn start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
+    match (snapshot::base(disk, segments)?, segments.first()) {
+        (Some(base), _) => Ok(base.position()),
+        (None, Some(found)) if *found != 1 => Err(first_is_missing(*found)),
+        (None, Some(_) | None) => Ok(Position::START),
+    }
 }
 
 /// Verifies that the record a position names still stands there.

@@ -42,6 +42,7 @@ pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     for file in names {
         match parse(&file) {
             Some(first) => firsts.push(first),
+            None if super::snapshot::parse(&file).is_some() => {}
             None => return Err(JournalError::Foreign { file }),
         }
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::marks::{BOOT, CLEAN, get, mark_open};
-use super::{Found, OpenError};
+use super::{Found, OpenError, base};
 use crate::model::record::Record;
 use crate::store::disk::Disk;
 use crate::store::error::StoreError;
@@ -115,6 +115,7 @@ fn catch_up(
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
     let (journal, opened) = Journal::open(disk, Options { segment_bytes, trusted, known })?;
     found.cut = opened.cut;
+    let known = based(&journal, index, known, found)?;
     let mut fold = IndexFold::new(index.clone());
     let from = known.map_or(0, |head| head.sequence).saturating_add(1);
     let mut batch = Vec::new();
@@ -132,6 +133,26 @@ fn catch_up(
         fold.apply(&batch, head)?;
     }
     Ok((journal, fold))
+}
+
+/// What the index knows, once it holds at least what the journal does not hold any more.
+fn based(
+    journal: &Journal,
+    index: &Arc<dyn Index>,
+    known: Option<Head>,
+    found: &mut Found,
+) -> Result<Option<Head>, OpenError> {
+    let Some(base) = journal.base()? else { return Ok(known) };
+    if known.is_some_and(|known| known.sequence >= base.head.sequence) {
+        return Ok(known);
+    }
+    if known.is_some() {
+        let why = "it is older than the snapshot that the journal begins at".to_owned();
+        found.rebuilt = found.rebuilt.take().or(Some(why));
+        empty(&**index)?;
+    }
+    base::load(journal, &base, &**index)?;
+    Ok(Some(base.head))
 }
 
 /// One record of the journal.

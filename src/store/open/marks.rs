@@ -8,7 +8,7 @@ use crate::model::record::Record;
 use crate::store::error::StoreError;
 use crate::store::fold::IndexFold;
 use crate::store::index::{Batch, Index};
-use crate::store::journal::Head;
+use crate::store::journal::{Head, Position};
 use crate::store::writer::Writer;
 
 /// Under which boot the index was last open; gone after a clean stop.
@@ -23,12 +23,18 @@ pub async fn close(
 ) -> Result<Head, OpenError> {
     let parts = writer.close().await?;
     let position = parts.journal.position();
+    note_closed(index, &position)?;
+    Ok(position.head)
+}
+
+/// Notes where the journal stands at a clean stop.
+pub(super) fn note_closed(index: &dyn Index, position: &Position) -> Result<(), OpenError> {
     let mut batch = Batch::new();
-    put(&mut batch, CLEAN, &position)?;
+    put(&mut batch, CLEAN, position)?;
     batch.remove(BOOT);
     index.apply(batch)?;
     index.flush()?;
-    Ok(position.head)
+    Ok(())
 }
 
 /// Notes under which boot the index is open: until a clean stop, a power cut may leave anything.

@@ -13,6 +13,7 @@
 //! unsealing: most runs need neither.
 
 mod blob;
+mod check;
 mod cipher;
 pub mod error;
 mod frame;
@@ -35,6 +36,7 @@ use self::{
 };
 pub use self::{
     blob::{FILE as DATA_FILE, Sealed},
+    check::Gap,
     error::VaultError,
     keys::FILE as KEYS_FILE,
     reference::{VaultRef, VaultRefError},

@@ -35,7 +35,7 @@ impl<R: Serialize> Job<R> {
     }
 }
 
-fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, StoreError> {
+pub(in crate::store) fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, StoreError> {
     let mut body = Vec::new();
     ciborium::into_writer(record, &mut body)
         .map_err(|error| StoreError::Encode { why: error.to_string() })?;

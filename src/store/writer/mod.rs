@@ -24,6 +24,7 @@ use std::{
 use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
+pub(super) use self::core::encode;
 use self::core::{Core, Job};
 use super::{
     error::StoreError,

@@ -1,0 +1,154 @@
+//! A snapshot: what is known after a record, sealed, in the place of the records up to it.
+//!
+//! ```text
+//! magic 8 · version 4 · fold 4 · sequence 8 · hash it replaces 32 · body length 8 · body hash 32 · crc32 4 · body
+//! ```
+//!
+//! The hash of the header is the snapshot's name in the journal: it fixes the body, too. A journal
+//! begins at a snapshot only if its first segment is gone and a segment follows just there.
+
+use super::{
+    super::{
+        bytes::{Fields, from, to_u64, to_usize},
+        disk::Disk,
+    },
+    Head, JournalError, Position, Reader, segment,
+};
+
+const MAGIC: [u8; 8] = *b"RECKONS\n";
+const VERSION: u32 = 1;
+const COVERED_BYTES: usize = 96;
+const HEADER_BYTES: usize = 100;
+const SUFFIX: &str = ".snap";
+
+/// What a snapshot says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sealed {
+    /// The record that it stands behind, and the hash that it replaces.
+    pub head: Head,
+    /// The version of the fold that made it.
+    pub fold: u32,
+    /// The hash by which the journal names it.
+    pub hash: [u8; 32],
+    body_bytes: u64,
+    body_hash: [u8; 32],
+}
+
+impl Sealed {
+    /// Its file within `STATE/journal`.
+    pub fn file(&self) -> String {
+        name(self.head.sequence)
+    }
+
+    /// Where the journal goes on behind it.
+    pub(super) fn position(&self) -> Position {
+        let segment = self.head.sequence.saturating_add(1);
+        Position { head: self.head, segment, ..Position::START }
+    }
+}
+
+/// The file of the snapshot behind a record.
+pub(super) fn name(sequence: u64) -> String {
+    format!("{sequence:020}{SUFFIX}")
+}
+
+/// The sequence in the name of a snapshot.
+pub(super) fn parse(file: &str) -> Option<u64> {
+    let digits = file.strip_suffix(SUFFIX)?;
+    let plain = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}
+
+/// The sequences of all snapshots, rising.
+pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
+    let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
+    let mut all: Vec<u64> = names.iter().filter_map(|file| parse(file)).collect();
+    all.sort_unstable();
+    Ok(all)
+}
+
+/// Where the journal begins: at its first record, or behind the oldest snapshot that a segment
+/// follows.
+pub(super) fn base(disk: &dyn Disk, segments: &[u64]) -> Result<Option<Sealed>, JournalError> {
+    if segments.first().is_none_or(|first| *first == 1) {
+        return Ok(None);
+    }
+    let follows = |sequence: &u64| segments.contains(&sequence.saturating_add(1));
+    match list(disk)?.into_iter().find(follows) {
+        Some(sequence) => look(disk, sequence).map(Some),
+        None => Ok(None),
+    }
+}
+
+impl Reader {
+    /// The snapshot that the journal begins at, `None` if it begins at its first record.
+    pub fn base(&self) -> Result<Option<Sealed>, JournalError> {
+        base(self.disk(), &segment::list(self.disk())?)
+    }
+
+    /// The body of a snapshot, which must be what was sealed.
+    pub fn body(&self, sealed: &Sealed) -> Result<Vec<u8>, JournalError> {
+        body(self.disk(), sealed)
+    }
+}
+
+/// The bytes of a snapshot, and its name in the journal.
+pub(super) fn seal(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
+    let mut file = Vec::with_capacity(HEADER_BYTES.saturating_add(body.len()));
+    file.extend_from_slice(&MAGIC);
+    file.extend_from_slice(&VERSION.to_le_bytes());
+    file.extend_from_slice(&fold.to_le_bytes());
+    file.extend_from_slice(&head.sequence.to_le_bytes());
+    file.extend_from_slice(&head.hash);
+    file.extend_from_slice(&to_u64(body.len()).to_le_bytes());
+    file.extend_from_slice(blake3::hash(body).as_bytes());
+    file.extend_from_slice(&crc32fast::hash(&file).to_le_bytes());
+    let hash = blake3::hash(&file).into();
+    file.extend_from_slice(body);
+    (file, hash)
+}
+
+/// Reads the header of a snapshot.
+pub(super) fn look(disk: &dyn Disk, sequence: u64) -> Result<Sealed, JournalError> {
+    let file = name(sequence);
+    let io = |source| JournalError::io("read", &file, source);
+    let header = disk.read_at(&file, 0, HEADER_BYTES).map_err(io)?;
+    let wrong = |why| JournalError::Snapshot { file: file.clone(), why };
+    let sealed = fields(&header).ok_or_else(|| wrong("its header is damaged"))?;
+    if sealed.head.sequence != sequence {
+        return Err(wrong("it belongs to a file of another name"));
+    }
+    Ok(sealed)
+}
+
+fn fields(header: &[u8]) -> Option<Sealed> {
+    let covered = header.get(..COVERED_BYTES)?;
+    let crc = Fields::new(from(header, COVERED_BYTES)).u32()?;
+    let mut fields = Fields::new(covered);
+    if fields.array()? != MAGIC || fields.u32()? != VERSION || crc32fast::hash(covered) != crc {
+        return None;
+    }
+    let fold = fields.u32()?;
+    let head = Head { sequence: fields.u64()?, hash: fields.array()? };
+    let (body_bytes, body_hash) = (fields.u64()?, fields.array()?);
+    Some(Sealed { head, fold, hash: blake3::hash(header).into(), body_bytes, body_hash })
+}
+
+/// Reads the body of a snapshot, which must be what was sealed.
+pub(super) fn body(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u8>, JournalError> {
+    let file = name(sealed.head.sequence);
+    let io = |source| JournalError::io("read", &file, source);
+    let body =
+        disk.read_at(&file, to_u64(HEADER_BYTES), to_usize(sealed.body_bytes)).map_err(io)?;
+    if to_u64(body.len()) == sealed.body_bytes && blake3::hash(&body) == sealed.body_hash {
+        return Ok(body);
+    }
+    Err(JournalError::Snapshot { file, why: "its content is not what was sealed" })
+}
+
+/// The segments that a base makes needless, rising.
+pub(super) fn replaced(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u64>, JournalError> {
+    let mut segments = segment::list(disk)?;
+    segments.retain(|first| *first <= sealed.head.sequence);
+    Ok(segments)
+}

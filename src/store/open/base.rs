@@ -1,0 +1,67 @@
+//! An index is made from a snapshot, where the records before it are not in the journal any more.
+
+use super::OpenError;
+use super::assemble::decode;
+use crate::model::compacted::Compacted;
+use crate::model::record::Record;
+use crate::store::bytes::{Fields, to_usize};
+use crate::store::facts::{APPLIED, AppliedMark, FOLD_VERSION, entries, write};
+use crate::store::index::{Batch, Index};
+use crate::store::journal::{Head, Journal, JournalError, Reader, Sealed};
+
+/// Entries that are written at once.
+const BATCH_ENTRIES_MAX: usize = 1000;
+
+/// The body of a snapshot: every entry of the fold.
+pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
+    let mut body = Vec::new();
+    for (key, value) in entries(index)? {
+        for part in [key, value] {
+            body.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_le_bytes());
+            body.extend(part);
+        }
+    }
+    Ok(body)
+}
+
+/// Fills an empty index from the snapshot that the journal begins at.
+pub(super) fn load(journal: &Journal, base: &Sealed, index: &dyn Index) -> Result<(), OpenError> {
+    let wrong = |why| JournalError::Snapshot { file: base.file(), why };
+    if base.fold != FOLD_VERSION {
+        return Err(wrong("another version of the program made it").into());
+    }
+    is_named(&journal.reader(), base)?;
+    let body = journal.reader().body(base)?;
+    let mut fields = Fields::new(&body);
+    let mut batch = Batch::new();
+    while !fields.clone().rest().is_empty() {
+        let key = part(&mut fields).ok_or_else(|| wrong("an entry is cut"))?;
+        let value = part(&mut fields).ok_or_else(|| wrong("an entry is cut"))?;
+        batch.put(key, value);
+        if batch.len() >= BATCH_ENTRIES_MAX {
+            index.apply(std::mem::take(&mut batch))?;
+        }
+    }
+    let Head { sequence, hash } = base.head;
+    write(&mut batch, APPLIED, &AppliedMark { version: FOLD_VERSION, sequence, hash })?;
+    Ok(index.apply(batch)?)
+}
+
+fn part<'a>(fields: &mut Fields<'a>) -> Option<&'a [u8]> {
+    let length = u64::from(fields.u32()?);
+    fields.take(to_usize(length))
+}
+
+/// The record behind a snapshot names it: else somebody put it there.
+pub(super) fn is_named(reader: &Reader, base: &Sealed) -> Result<(), OpenError> {
+    let next = base.head.sequence.saturating_add(1);
+    let record = reader.get(next)?;
+    let names = |compacted: &Compacted| {
+        *compacted.snapshot.as_bytes() == base.hash
+            && *compacted.replaces.as_bytes() == base.head.hash
+    };
+    let record = decode(next, &record.body)?;
+    let named = matches!(&record, Record::Compacted(compacted) if names(compacted));
+    let why = "the record behind it does not name it";
+    if named { Ok(()) } else { Err(JournalError::Snapshot { file: base.file(), why }.into()) }
+}

@@ -1,0 +1,45 @@
+//! Looks for bytes of the vault's files that are no value and no key.
+
+use super::{
+    Vault, VaultError, blob,
+    frame::{self, Scan},
+    keys,
+};
+
+/// Bytes that hold nothing: the rest of a write that nobody was told about, or damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The file within `STATE/vault`.
+    pub file: &'static str,
+    /// Where they begin.
+    pub offset: u64,
+    /// How many they are.
+    pub bytes: u64,
+}
+
+impl Vault {
+    /// Reads both files to their ends, and answers what in them is neither a value nor a key.
+    pub fn gaps(&self) -> Result<Vec<Gap>, VaultError> {
+        let mut gaps = Vec::new();
+        for file in [keys::FILE, blob::FILE] {
+            self.gaps_of(file, &mut gaps).map_err(VaultError::io("read", file))?;
+        }
+        Ok(gaps)
+    }
+
+    fn gaps_of(&self, file: &'static str, gaps: &mut Vec<Gap>) -> std::io::Result<()> {
+        let mut scan = Scan::new(self.disk(), file, 0)?;
+        let mut end = 0_u64;
+        let mut gap = |from: u64, to: u64| {
+            if to > from {
+                gaps.push(Gap { file, offset: from, bytes: to.saturating_sub(from) });
+            }
+        };
+        while let Some((at, payload)) = scan.step()? {
+            gap(end, at);
+            end = at.saturating_add(frame::size(payload.len()));
+        }
+        gap(end, frame::length(self.disk(), file)?);
+        Ok(())
+    }
+}
