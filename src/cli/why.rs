@@ -17,7 +17,7 @@ use crate::control::socket::SocketClient;
 use crate::engine::{Question, Reply, Sought, StateReply, Wanted, seek};
 use crate::kinds::step::MERCHANT;
 use crate::render::why::{self, ApprovalView, AuthorView, EffectView, ResourceView, View};
-use crate::store::journal::{Head, JournalError, Reader};
+use crate::store::journal::Reader;
 use crate::store::real_disk::RealDisk;
 use crate::store::story::{Books, EffectStory, Story};
 
@@ -60,8 +60,7 @@ async fn tell(setup: &Setup, args: &WhyArgs, way: &Way, wanted: Wanted) -> Resul
         let merchant = merchant(way, &books, &story).await?;
         resources.push(view(setup, &wanted, &story, merchant.as_ref()));
     }
-    let whole =
-        if args.verify { Some(verify(&books, sought.head).map_err(damaged)?) } else { None };
+    let whole = if args.verify { Some(books.verify(sought.head).map_err(damaged)?) } else { None };
     let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
     Ok(View { version: 1, resources, whole, position: sought.head.sequence, head })
 }
@@ -136,21 +135,6 @@ async fn merchant(way: &Way, books: &Books, story: &Story) -> Result<Option<Stor
     let sought = way.ask(Wanted::Resource(merchant.clone())).await?;
     let Some(trail) = sought.resources.first() else { return Ok(None) };
     books.story(&merchant, &trail.sequences).map(Some).map_err(damaged)
-}
-
-/// Verifies the chain from its first record that is there; answers that one's sequence.
-fn verify(books: &Books, head: Head) -> Result<u64, crate::store::error::StoreError> {
-    let first = books.journal.first()?.unwrap_or(1);
-    let mut last = Head::EMPTY;
-    for record in books.journal.records(first, head.sequence) {
-        let record = record?;
-        last = Head { sequence: record.sequence, hash: record.hash };
-    }
-    if last == head {
-        Ok(first)
-    } else {
-        Err(JournalError::Forgotten { known: head, found: last }.into())
-    }
 }
 
 fn damaged(error: crate::store::error::StoreError) -> Failure {

@@ -16,7 +16,7 @@ use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::record::Record;
 use crate::store::error::StoreError;
-use crate::store::journal::{Picked, Reader};
+use crate::store::journal::{Head, JournalError, Picked, Reader};
 use crate::store::open::decode;
 
 /// Where a record stands.
@@ -106,6 +106,22 @@ impl Books {
         Ok((picked, dropped))
     }
 
+    /// Verifies the chain to this head, from the first record that is there; answers that one's
+    /// sequence.
+    pub fn verify(&self, head: Head) -> Result<u64, StoreError> {
+        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+        let mut first = base.sequence.saturating_add(1);
+        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+            let begins = archive.first()?.unwrap_or(first);
+            if begins < first {
+                ends_at(archive, begins, base)?;
+                first = begins;
+            }
+        }
+        ends_at(&self.journal, base.sequence.saturating_add(1), head)?;
+        Ok(first)
+    }
+
     /// The story of a resource, from the sequences of its records.
     pub fn story(&self, key: &Key, sequences: &[u64]) -> Result<Story, StoreError> {
         let (picked, dropped) = self.pick(sequences)?;
@@ -124,6 +140,19 @@ impl Books {
         }
         Ok(story)
     }
+}
+
+/// Verifies the records from `first` on, which must end in this head.
+fn ends_at(reader: &Reader, first: u64, head: Head) -> Result<(), StoreError> {
+    let mut last = Head::EMPTY;
+    for record in reader.records(first, head.sequence) {
+        let record = record?;
+        last = Head { sequence: record.sequence, hash: record.hash };
+    }
+    if last == head {
+        return Ok(());
+    }
+    Err(JournalError::Forgotten { known: head, found: last }.into())
 }
 
 /// Takes one record in.
