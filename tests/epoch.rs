@@ -1,10 +1,6 @@
 //! After a restore: what the lost state may have sent since the backup is looked for, or held, and
 //! nothing is done twice.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a failure here is a failed test"
-)]
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]

@@ -110,7 +110,7 @@ impl FullDisk {
         if left == 0 {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.left.store(left - 1, Ordering::SeqCst);
+        self.left.store(left.saturating_sub(1), Ordering::SeqCst);
         Ok(())
     }
 }
