@@ -13,7 +13,7 @@ use super::tasks::{Finished, Job, Unable};
 use super::{body, once, pace, read, settle, unauthorised};
 use crate::api::{Auth, Call};
 use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
-use crate::model::intent::{Intent, Progress, Proof};
+use crate::model::intent::{Intent, Progress, Proof, StoredRequest};
 use crate::model::observed::{Observation, Source};
 use crate::model::outcome::Outcome;
 use crate::model::record::Record;
@@ -74,8 +74,22 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         shared.vault.erase(&borrowed).map_err(EngineError::from)?;
     }
     let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
-    let effect = job.effect;
-    let intent = Intent {
+    let intent = intent(job, request, baseline, &reserved);
+    if let Gate::Look(reason) = gate {
+        let (about, with) = ((&intent, &wallet), (blobs, spent));
+        let looked = epoch::look_first(shared, row, about, with, reason).await?;
+        drop(reserved);
+        return Ok(looked);
+    }
+    let outcome = promised_and_sent(shared, (blobs, spent, reserved), &intent, &wallet).await?;
+    drop(promise);
+    Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
+}
+
+/// The promise of an effect, with what is sent and what was known before.
+fn intent(job: Job, request: StoredRequest, baseline: Value, reserved: &Reserved) -> Intent {
+    let Job { id, effect, wallet: _, cause, rest: _ } = job;
+    Intent {
         id,
         effect: effect.name.to_owned(),
         mark: effect.source_id.mark(),
@@ -90,19 +104,10 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         baseline,
         about: effect.about,
         on_doubt: effect.on_doubt,
-        cause: job.cause,
+        cause,
         at: reserved.at(),
         stake: reserved.stake(),
-    };
-    if let Gate::Look(reason) = gate {
-        let (about, with) = ((&intent, &wallet), (blobs, spent));
-        let looked = epoch::look_first(shared, row, about, with, reason).await?;
-        drop(reserved);
-        return Ok(looked);
     }
-    let outcome = promised_and_sent(shared, (blobs, spent, reserved), &intent, &wallet).await?;
-    drop(promise);
-    Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
 }
 
 /// Law 1: the intent is on disk, and only then it is sent; a planted fault turns the two around.

@@ -59,8 +59,6 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Bound(binding) => Ok(write(fold.batch, BINDING, binding)?),
         Record::Intent(intent) => fold.intent(intent),
         Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
-        // The audit trail alone: what follows from it has a record of its own.
-        Record::Resolved { .. } => Ok(()),
         Record::Observation(fact) => fold.observation(fact),
         Record::Inbox(event) => Ok(write(fold.batch, &inbox_key(&event.id), event)?),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
@@ -77,7 +75,8 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Absence(absence) => absences::fold(index, batch, absence),
         Record::Moved(moved) => moves::fold(index, batch, moved),
         Record::Restored(restored) => epoch::restored(index, fold.batch, restored),
-        Record::Compacted(_) => Ok(()),
+        // The audit trail alone: what follows from a word has a record of its own.
+        Record::Resolved { .. } | Record::Compacted(_) => Ok(()),
         Record::Released(release) => epoch::released(index, fold.batch, release),
     }
 }

@@ -1,9 +1,5 @@
 //! Refunds, voids, captures, credits and signatures: each once, whatever becomes of its answer.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a failure here is a failed test"
-)]
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 use reckon::engine::Stands;
 use reckon::sandbox::Surface;

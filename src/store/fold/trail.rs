@@ -51,7 +51,9 @@ pub(super) fn note(
             ids(index, batch, fact, sequence)?;
             append(index, batch, &fact.key, sequence)
         }
-        Record::Hold { key, reason: _, at: _ } => append(index, batch, key, sequence),
+        Record::Hold { key, reason: _, at: _ } | Record::Resumed { key, actor: _, at: _ } => {
+            append(index, batch, key, sequence)
+        }
         Record::Approval(approval) => append(index, batch, &approval.binding.merchant, sequence),
         Record::Released(release) => {
             release.keys.iter().try_for_each(|key| append(index, batch, key, sequence))
@@ -65,7 +67,6 @@ pub(super) fn note(
         }
         Record::Unauthorised(refused) => append(index, batch, &refused.merchant, sequence),
         Record::Suspended(suspension) => append(index, batch, &suspension.key, sequence),
-        Record::Resumed { key, actor: _, at: _ } => append(index, batch, key, sequence),
         Record::Absence(absence) => append(index, batch, &absence.key, sequence),
         Record::Moved(moved) => {
             append(index, batch, &moved.from, sequence)?;

@@ -56,12 +56,12 @@ fn part<'a>(fields: &mut Fields<'a>) -> Option<&'a [u8]> {
 pub(super) fn is_named(reader: &Reader, base: &Sealed) -> Result<(), OpenError> {
     let next = base.head.sequence.saturating_add(1);
     let record = reader.get(next)?;
-    let names = |compacted: &Compacted| {
+    let fits = |compacted: &Compacted| {
         *compacted.snapshot.as_bytes() == base.hash
             && *compacted.replaces.as_bytes() == base.head.hash
     };
     let record = decode(next, &record.body)?;
-    let named = matches!(&record, Record::Compacted(compacted) if names(compacted));
+    let named = matches!(&record, Record::Compacted(compacted) if fits(compacted));
     let why = "the record behind it does not name it";
     if named { Ok(()) } else { Err(JournalError::Snapshot { file: base.file(), why }.into()) }
 }
