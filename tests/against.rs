@@ -167,11 +167,11 @@ fn two_revisions_are_compared_whatever_the_tree_is_now() {
     clone.commit();
     clone.write("specs/tree.yaml", "kind: [");
     let (plan, code) = clone.plan("one..main");
-    assert_eq!(code, 2, "{plan}");
+    assert_eq!(code, 3, "the guard of removals says no in the pull request already: {plan}");
     let told = steps(&plan);
-    assert!(told.contains(&"delete SavedMethod/card Removed".to_owned()), "{told:?}");
+    assert!(told.contains(&"blocked SavedMethod/card Guarded".to_owned()), "{told:?}");
     assert!(told.contains(&"orphan RecurringCharge/monthly Orphaned".to_owned()), "{told:?}");
-    let removed = plan["steps"].as_array().unwrap().iter().find(|one| one["verdict"] == "delete");
+    let removed = plan["steps"].as_array().unwrap().iter().find(|one| one["reason"] == "Guarded");
     assert_eq!(removed.unwrap()["file"], "one:specs/tree.yaml");
     let (back, _) = clone.plan("main..one");
     let told = steps(&back);

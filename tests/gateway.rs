@@ -144,6 +144,32 @@ async fn an_occurrence_is_paid_once_whatever_becomes_of_its_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_occurrence_is_ignored_and_a_charge_cancelled_whatever_becomes_of_the_answer() {
+    for surface in SURFACES {
+        for lost in ["", "drop_after", "error_before"] {
+            let world = connected(surface).await;
+            let (recurring, occurrence) = occurrence(&world);
+            fault(&world, "/v1/recurring/charges/", lost);
+            let fields = json!({"recurring": recurring, "occurrence": occurrence});
+            let acted = act(&world, "ignore", None, fields).await;
+            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            let path = format!("/v1/recurring/charges/{recurring}/occurrences/{occurrence}");
+            assert_eq!(world.ask("acme", "GET", &path, &Value::Null)["status"], "IGNORED");
+            fault(&world, "/v1/recurring/charges/", lost);
+            let acted = act(&world, "cancel", None, json!({"recurring": recurring})).await;
+            match surface {
+                Surface::Public => {
+                    assert_eq!(acted.stands, Stands::Done, "{lost}: {acted:?}");
+                    assert_eq!(only(&world, "recurring_charges")["status"], "COMPLETED");
+                }
+                // The two documents know no way to end one.
+                Surface::Documented => assert_ne!(acted.stands, Stands::Done, "{lost}: {acted:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_person_settles_what_nothing_can_prove() {
     let world = connected(Surface::Documented).await;
     fault(&world, "/v1/charges", "error_before");

@@ -74,6 +74,8 @@ fn common(command: &GatewayCommand) -> &Common {
         GatewayCommand::Capture(args) => &args.common,
         GatewayCommand::Sign(args) => &args.common,
         GatewayCommand::Pay(args) => &args.common,
+        GatewayCommand::Ignore(args) => &args.common,
+        GatewayCommand::Cancel(args) => &args.common,
     }
 }
 
@@ -103,6 +105,10 @@ fn action(command: &GatewayCommand) -> Result<Action, Failure> {
             json!({"recurring": args.recurring, "occurrence": args.occurrence,
                 "amount": args.amount}),
         ),
+        GatewayCommand::Ignore(args) => {
+            ("ignore", json!({"recurring": args.recurring, "occurrence": args.occurrence}))
+        }
+        GatewayCommand::Cancel(args) => ("cancel", json!({"recurring": args.recurring})),
     };
     let common = common(command);
     let merchant = merchant(&common.merchant)?;

@@ -42,6 +42,8 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "capture", make: capture, secret: &[] },
     ActionRow { verb: "sign", make: sign, secret: &["data"] },
     ActionRow { verb: "pay", make: pay, secret: &[] },
+    ActionRow { verb: "ignore", make: ignore, secret: &[] },
+    ActionRow { verb: "cancel", make: cancel, secret: &[] },
 ];
 
 /// The row of an action.
@@ -174,4 +176,28 @@ fn pay(new: Obligation, fields: &Value) -> Result<Deed, String> {
     let PayFields { recurring, occurrence, amount } = read(fields)?;
     let money = moves(positive(amount)?, new.mode, "charged_now");
     Ok(Deed { effect: super::pay(new, &recurring, &occurrence, amount), money })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IgnoreFields {
+    recurring: RemoteId,
+    occurrence: RemoteId,
+}
+
+fn ignore(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let IgnoreFields { recurring, occurrence } = read(fields)?;
+    let effect = super::ignore_occurrence(new, &recurring, &occurrence);
+    Ok(Deed { effect, money: Vec::new() })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CancelFields {
+    recurring: RemoteId,
+}
+
+fn cancel(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let CancelFields { recurring } = read(fields)?;
+    Ok(Deed { effect: super::cancel_recurring(new, &recurring), money: Vec::new() })
 }

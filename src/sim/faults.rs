@@ -150,9 +150,21 @@ mod tests {
     use super::*;
     use crate::effects::EFFECTS;
 
-    /// Effects that no script of the simulator leads to: its recurring charges and merchants are only orphaned.
-    const BEYOND: [&str; 4] =
-        ["recurring.cancel", "recurring.end", "occurrence.ignore", "merchant.deauthorise"];
+    /// Effects that no script of the simulator leads to: its recurring charges and merchants are only orphaned, and
+    /// nobody gives commands in it.
+    const BEYOND: [&str; 11] = [
+        "recurring.cancel",
+        "recurring.end",
+        "occurrence.ignore",
+        "merchant.deauthorise",
+        "charge.create",
+        "credit.create",
+        "charge.capture",
+        "charge.refund",
+        "transaction.void",
+        "transaction.sign",
+        "occurrence.pay",
+    ];
 
     #[test]
     fn every_effect_of_the_register_has_its_call_here() {

@@ -24,6 +24,10 @@ pub enum GatewayCommand {
     Sign(SignArgs),
     /// Pay an occurrence of a recurring charge early, or try it again.
     Pay(PayArgs),
+    /// Take an occurrence of a recurring charge out of the collection.
+    Ignore(IgnoreArgs),
+    /// End a recurring charge, where the service can.
+    Cancel(CancelArgs),
 }
 
 /// What every action takes.
@@ -143,6 +147,29 @@ pub struct PayArgs {
     /// What the occurrence has to be, with its currency: no other is paid.
     #[arg(long)]
     pub amount: Money,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway ignore`.
+#[derive(Debug, Args)]
+pub struct IgnoreArgs {
+    /// The recurring charge: its id on the service.
+    #[arg(value_name = "RECURRING")]
+    pub recurring: RemoteId,
+    /// Its occurrence.
+    #[arg(value_name = "OCCURRENCE")]
+    pub occurrence: RemoteId,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway cancel`.
+#[derive(Debug, Args)]
+pub struct CancelArgs {
+    /// The recurring charge: its id on the service.
+    #[arg(value_name = "RECURRING")]
+    pub recurring: RemoteId,
     #[command(flatten)]
     pub common: Common,
 }
