@@ -82,6 +82,7 @@ async fn what_cannot_be_meant_is_told_and_nothing_is_sent() {
     check("charge", json!({"amount": usd(0), "method": "jane"}), "not more than nothing").await;
     check("charge", json!({"amount": usd(1), "method": "jane", "x": 1}), "unknown field").await;
     check("credit", json!({"amount": usd(1), "method": "jane", "hold": true}), "a hold").await;
+    check("charge", json!({"amount": usd(1), "method": "jan"}), "no SavedMethod/jan").await;
     assert_eq!(requests(&world, "POST", "/v1").len(), before);
 }
 

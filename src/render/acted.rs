@@ -13,16 +13,8 @@ use crate::model::action::Action;
 /// Columns of the words before a fact.
 const LABEL_WIDTH: usize = 18;
 /// What is told of an object, in this order, where it is known.
-const TOLD: [&str; 8] = [
-    "status",
-    "amount",
-    "currency",
-    "charge_id",
-    "account_id",
-    "failure_code",
-    "signature_id",
-    "transaction",
-];
+const TOLD: [&str; 6] =
+    ["status", "charge_id", "account_id", "failure_code", "signature_id", "transaction"];
 
 /// What would be done.
 pub fn action(action: &Action) -> String {
@@ -51,6 +43,9 @@ pub fn acted(acted: &Acted) -> String {
     if let Some(id) = &acted.remote_id {
         fact(&mut out, "id", id);
     }
+    if let Some(amount) = amount(acted) {
+        fact(&mut out, "amount", &amount);
+    }
     for name in TOLD {
         if let Some(value) = acted.facts.get(name) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -62,6 +57,16 @@ pub fn acted(acted: &Acted) -> String {
         line(&mut out, next(acted.stands, key).trim_end());
     }
     out
+}
+
+/// `12.50 USD`, where an amount is known; the currency of an occurrence is its charge's.
+fn amount(acted: &Acted) -> Option<String> {
+    let minor = acted.facts.get("amount")?.as_i64()?;
+    let currency = acted.facts.get("currency").and_then(Value::as_str);
+    Some(match currency.and_then(|code| code.parse().ok()) {
+        Some(currency) => Money::new(minor, currency).to_string(),
+        None => format!("{minor} minor units"),
+    })
 }
 
 /// What to do next, where there is something to do.

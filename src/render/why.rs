@@ -4,9 +4,10 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::words::{Paint, clean, line, place, short, value};
+use super::words::{self, Paint, clean, line, place, short, value};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
+use crate::engine::MoneyView;
 use crate::store::story::{EffectStory, Happened, Stands};
 
 /// Columns of the words before a fact.
@@ -53,7 +54,9 @@ pub struct EffectView {
     pub effect: String,
     /// What became of it last.
     pub outcome: String,
-    /// What the answer had to say, by path: the money among it.
+    /// The money that it set in motion.
+    pub money: Vec<MoneyView>,
+    /// What the answer had to say, by path.
     pub expected: Vec<(String, Value)>,
     /// What was done about it, oldest first.
     pub progress: Vec<Happened>,
@@ -69,6 +72,12 @@ pub struct EffectView {
     pub stands: Stands,
     /// The approval that it rests on, where its merchant needed one.
     pub approval: Option<ApprovalView>,
+    /// The plan approvals that let it past a limit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plan_approvals: Vec<String>,
+    /// The person who asked for it by a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<String>,
     /// The file that asked for it.
     pub file: Option<String>,
     /// The line of its document.
@@ -110,7 +119,16 @@ impl From<&EffectStory> for EffectView {
         let intent = &story.intent;
         let expected = story.expected().into_iter();
         let last = story.progress.last();
+        let money = intent.stake.moves.iter().map(|moved| MoneyView {
+            currency: moved.amount.currency().to_string(),
+            mode: intent.mode,
+            meaning: moved.meaning.clone(),
+            amount: moved.amount.minor(),
+        });
         Self {
+            money: money.collect(),
+            plan_approvals: intent.stake.approvals.clone(),
+            asked_by: intent.cause.actor.clone(),
             intent: intent.id.to_string(),
             effect: intent.effect.clone(),
             outcome: last.map_or("written down", |last| last.what.as_str()).to_owned(),
@@ -172,6 +190,9 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
     let outcome = clean(&effect.outcome);
     let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));
     line(out, &format!("\n  {}  {outcome}", paint.bold(&title)));
+    for money in &effect.money {
+        fact(out, "money", &words::money(money));
+    }
     for (path, wanted) in &effect.expected {
         fact(out, "asked for", &format!("{} = {}", clean(path), value(wanted)));
     }
@@ -193,6 +214,12 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
 /// The line that asked for it, and who wrote that.
 fn cause(out: &mut String, effect: &EffectView) {
     let commit = effect.commit.as_deref().map(|commit| format!(" at commit {}", short(commit)));
+    for approval in &effect.plan_approvals {
+        fact(out, "approved", &format!("past a limit, by the plan approval {}", clean(approval)));
+    }
+    if let Some(person) = &effect.asked_by {
+        return fact(out, "asked by", &clean(person));
+    }
     let place = place(effect.file.as_deref(), effect.line);
     match place {
         Some(place) => fact(out, "file", &format!("{place}{}", commit.unwrap_or_default())),

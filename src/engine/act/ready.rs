@@ -15,6 +15,8 @@ use crate::plan::World;
 
 /// What separates the digests of actions from all others.
 const LABEL: &str = "action";
+/// Ids of the service have 22 characters or more (service-facts, 18).
+const ID_LENGTH_MIN: usize = 20;
 /// The kind of the methods that an action may name.
 const METHOD: &str = "SavedMethod";
 
@@ -74,6 +76,13 @@ impl Engine {
             Some(id) => put(&mut fields, "method", json!(id)),
             None if self.world.desired().manifests.contains_key(&key) => {
                 return Err(format!("{} is not saved yet", key.short()));
+            }
+            None if word.len() < ID_LENGTH_MIN => {
+                return Err(format!(
+                    "there is no {}, and no id of the service is so short: write the name of a saved method's \
+                     document, its id, or a one-time token",
+                    key.short()
+                ));
             }
             // No such document: then it is an id of the service.
             None => {}
