@@ -18,7 +18,7 @@ mod world;
 
 use payments::{only, requests};
 use reckon::control::Request;
-use reckon::engine::{Reply, Resolved, Said, Stands};
+use reckon::engine::{Question, Reply, Resolved, Said, Stands};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use stage::{SURFACES, act, connected, done, fault, usd};
@@ -97,9 +97,7 @@ async fn a_decline_is_told_and_leaves_nothing_open() {
         let acted = act(&world, "charge", None, fields).await;
         assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
         assert!(acted.message.contains("card_declined_insufficient_funds"), "{}", acted.message);
-        let Reply::Intents(view) =
-            world.engine().answer(reckon::engine::Question::Intents).unwrap()
-        else {
+        let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
             panic!("another answer");
         };
         assert!(view.items.is_empty());
@@ -177,13 +175,15 @@ async fn a_person_settles_what_nothing_can_prove() {
     let held = act(&world, "charge", Some("tuition"), charged()).await;
     assert_eq!(held.stands, Stands::Held);
     let view = |world: &World| {
-        let Reply::Intents(view) =
-            world.engine().answer(reckon::engine::Question::Intents).unwrap()
-        else {
+        let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
             panic!("another answer");
         };
         view.items
     };
+    let Reply::Metrics(counts) = world.engine().answer(Question::Metrics).unwrap() else {
+        panic!("another answer");
+    };
+    assert_eq!(counts.intents["held"].0, 1, "{counts:?}");
     let id = view(&world)[0].id.parse().unwrap();
     let say = async |said| done(&world, Request::Resolve(id, said)).await;
     let Reply::Resolved(still) = say(Said::Retry).await else { panic!("another answer") };
@@ -206,8 +206,7 @@ async fn a_person_can_name_what_was_made() {
     let id = "1".parse().unwrap();
     let first = done(&world, Request::Resolve(id, said.clone())).await;
     assert_eq!(first, Reply::Resolved(Resolved::Unknown), "that one is settled");
-    let Reply::Intents(view) = world.engine().answer(reckon::engine::Question::Intents).unwrap()
-    else {
+    let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
         panic!("another answer");
     };
     let id = view.items[0].id.parse().unwrap();

@@ -66,7 +66,7 @@ pub use epoch::StateReply;
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
-    Against, Compared, Confidence, Evidence, IntentView, IntentsView, LookView, MoneyView,
+    Against, Compared, Confidence, Evidence, IntentView, IntentsView, LookView, Metrics, MoneyView,
     Overview, PlanView, Question, RemadeView, Reply, ResourceView, SilentView, StepView,
     TrafficView, Unknown, sums,
 };

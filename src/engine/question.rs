@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 mod against;
 mod checksum;
 mod intents;
+mod metrics;
 mod scoped;
 mod traffic;
 mod views;
@@ -30,6 +31,7 @@ use crate::plan::World;
 
 pub use against::Compared;
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
+pub use metrics::Metrics;
 pub use scoped::{Unknown, sums};
 pub use traffic::{SilentView, TrafficView};
 pub use views::{
@@ -46,6 +48,8 @@ pub enum Question {
     Resources,
     /// One resource, with everything known of it.
     Resource(Key),
+    /// Counts for a monitor.
+    Metrics,
     /// Every intent that is not closed.
     Intents,
     /// What would be done.
@@ -72,6 +76,8 @@ pub enum Reply {
     Resources(Vec<ResourceView>),
     /// One resource, if there is such a one.
     Resource(Option<Box<ResourceView>>),
+    /// Counts for a monitor.
+    Metrics(Box<Metrics>),
     /// Open intents and possible orphans.
     Intents(IntentsView),
     /// The plan, with the files' coverage and problems.
@@ -111,6 +117,7 @@ impl Engine {
                 Reply::Resources(self.planner.steps().map(|step| self.view(step)).collect())
             }
             Question::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
+            Question::Metrics => Reply::Metrics(Box::new(self.metrics()?)),
             Question::Intents => Reply::Intents(self.intents()?),
             Question::Plan => Reply::Plan(Box::new(self.plan_view())),
             Question::Scoped(scope) => match self.plan_within(&scope) {

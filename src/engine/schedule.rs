@@ -76,6 +76,11 @@ impl Backoff {
                 .is_some_and(|waiting| waiting.due.is_none_or(|due| due > Instant::now()))
     }
 
+    /// How many resources wait.
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Whether nobody will be tried again.
     pub(super) fn is_empty(&self) -> bool {
         self.next_due().is_none()

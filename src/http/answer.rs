@@ -15,6 +15,12 @@ pub(super) fn ok(body: &impl Serialize) -> Response {
     json(StatusCode::OK, body)
 }
 
+/// Text in the form that Prometheus reads.
+pub(super) fn text(body: String) -> Response {
+    let form = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    (form, body).into_response()
+}
+
 /// An error and what to do about it.
 pub(super) fn error(status: StatusCode, error: &ControlError) -> Response {
     json(status, &serde_json::json!({ "error": error }))

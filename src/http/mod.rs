@@ -25,6 +25,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use crate::base::id::Key;
 use crate::control::{Control, ControlError};
 use crate::engine::{Overview, Question, Reply};
+use crate::render;
 
 pub use outside::Outside;
 pub use serve::{HttpError, Serving, serve, start};
@@ -50,6 +51,7 @@ pub fn router(control: Control, ready: watch::Receiver<bool>) -> Router {
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
         .route("/api/v1/status", get(status))
         .route("/api/v1/resources", get(resources))
         .route("/api/v1/resources/{kind}/{namespace}/{name}", get(resource))
@@ -91,6 +93,15 @@ async fn status(State(door): State<Door>) -> Response {
         Some(ok(&Status { version, overview }))
     };
     door.answer(Question::Overview, made).await
+}
+
+/// Counts for a monitor, as Prometheus reads them.
+async fn metrics(State(door): State<Door>) -> Response {
+    let made = |reply| {
+        let Reply::Metrics(metrics) = reply else { return None };
+        Some(answer::text(render::metrics(&metrics)))
+    };
+    door.answer(Question::Metrics, made).await
 }
 
 async fn resources(State(door): State<Door>) -> Response {

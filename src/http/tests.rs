@@ -11,7 +11,7 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::control::testing::{engine, overview};
-use crate::engine::{IntentsView, PlanView, ResourceView};
+use crate::engine::{IntentsView, Metrics, PlanView, ResourceView};
 use crate::model::desired::Coverage;
 
 fn jane() -> ResourceView {
@@ -39,6 +39,19 @@ fn plan_view() -> PlanView {
     }
 }
 
+fn counts() -> Metrics {
+    Metrics {
+        overview: overview(),
+        intents: [("held".to_owned(), (1, 7200))].into(),
+        reasons: [("OverLimit".to_owned(), 1)].into(),
+        over_limit: 1,
+        backoff: 0,
+        possible_orphans: 0,
+        sync_within_us: vec![(100, 3), (250, 5)],
+        syncs: (6, 1_500_001),
+    }
+}
+
 /// A router over an engine that knows one invoice, and the switch of its readiness.
 fn door() -> (Router, watch::Sender<bool>) {
     let control = engine(|question| match question {
@@ -47,6 +60,7 @@ fn door() -> (Router, watch::Sender<bool>) {
         Question::Resource(key) => {
             Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
         }
+        Question::Metrics => Reply::Metrics(Box::new(counts())),
         Question::Intents => Reply::Intents(IntentsView::default()),
         Question::Plan | Question::Scoped(_) => Reply::Plan(Box::new(plan_view())),
         Question::Save(_) => Reply::Unknown(Vec::new()),
@@ -225,4 +239,26 @@ async fn an_address_in_use_is_an_error() {
     let (router, _switch) = door();
     let error = serve(router, serving.address, std::future::pending()).await.unwrap_err();
     assert_eq!(error.address, serving.address);
+}
+
+#[tokio::test]
+async fn a_monitor_reads_counts_and_nothing_private() {
+    let (router, _switch) = door();
+    let answer = router.oneshot(request("/metrics")).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    let bytes = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    for line in [
+        "reckon_resources{state=\"stuck\"} 1",
+        "reckon_unready{reason=\"OverLimit\"} 1",
+        "reckon_intents{state=\"held\"} 1",
+        "reckon_intents_oldest_seconds{state=\"held\"} 7200",
+        "reckon_journal_position 42",
+        "reckon_journal_sync_seconds_bucket{le=\"0.000250\"} 5",
+        "reckon_journal_sync_seconds_bucket{le=\"+Inf\"} 6",
+        "reckon_journal_sync_seconds_sum 1.500001",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line}\n{text}");
+    }
 }

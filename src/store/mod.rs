@@ -28,6 +28,7 @@ pub mod real_disk;
 pub mod restore;
 pub mod sled;
 pub mod story;
+pub mod syncs;
 pub mod vault;
 pub mod writer;
 

@@ -22,6 +22,7 @@ async fn serve_at(below: &str) -> Served {
         Question::Overview => Reply::Overview(overview()),
         Question::Resources
         | Question::Resource(_)
+        | Question::Metrics
         | Question::Intents
         | Question::Plan
         | Question::Scoped(_)

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use tokio::{sync::oneshot, task::yield_now};
+use tokio::{sync::oneshot, task::yield_now, time::Instant};
 
 use super::{
     super::{
         bytes::to_u64,
         error::StoreError,
         journal::{BODY_BYTES_MAX, Head, Journal},
+        syncs::Syncs,
         vault::{Sealed, Vault},
     },
     Commit, Fold, Parts,
@@ -69,6 +70,7 @@ pub(super) struct Core<R, F> {
     accepted: u64,
     failed: Option<Arc<str>>,
     head: Arc<Mutex<Head>>,
+    syncs: Arc<Syncs>,
 }
 
 impl<R: Clone, F: Fold<R>> Core<R, F> {
@@ -84,6 +86,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
             waiters: Vec::new(),
             failed: None,
             head,
+            syncs: Arc::default(),
         };
         (core, shared)
     }
@@ -154,8 +157,16 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         Ok(())
     }
 
+    /// The syncs so far.
+    pub(super) fn syncs(&self) -> Arc<Syncs> {
+        Arc::clone(&self.syncs)
+    }
+
     fn sync(&mut self) -> Result<(), StoreError> {
-        Ok(self.journal.sync()?)
+        let begun = Instant::now();
+        self.journal.sync()?;
+        self.syncs.took(begun.elapsed());
+        Ok(())
     }
 
     fn fold(&mut self) -> Result<(), StoreError> {

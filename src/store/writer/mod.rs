@@ -29,6 +29,7 @@ use self::core::{Core, Job};
 use super::{
     error::StoreError,
     journal::{Head, Journal},
+    syncs::Syncs,
     vault::{Sealed, Vault},
 };
 
@@ -75,6 +76,7 @@ pub struct Parts<F> {
 pub struct Writer<R, F> {
     door: Door<R, F>,
     head: Arc<Mutex<Head>>,
+    syncs: Arc<Syncs>,
 }
 
 enum Door<R, F> {
@@ -96,6 +98,7 @@ where
     /// A writer on an operating system thread of its own.
     pub fn threaded(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
         let (core, head) = Core::new(journal, vault, fold);
+        let syncs = core.syncs();
         let (queue, jobs) = mpsc::channel(QUEUE_MAX);
         let (done, parts) = oneshot::channel();
         let run = move || drop(done.send(run(core, jobs)));
@@ -103,7 +106,7 @@ where
         named.spawn(run).map_err(StoreError::Thread)?;
         let queue = Mutex::new(Some(queue));
         let door = Door::Thread(Thread { queue, parts: AsyncMutex::new(Some(parts)) });
-        Ok(Self { door, head })
+        Ok(Self { door, head, syncs })
     }
 
     /// A writer that works inside the futures of its callers, one at a time, and yields before it
@@ -111,12 +114,18 @@ where
     /// to the next caller.
     pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
         let (core, head) = Core::new(journal, vault, fold);
-        Self { door: Door::Inline(Box::new(AsyncMutex::new(Some(core)))), head }
+        let syncs = core.syncs();
+        Self { door: Door::Inline(Box::new(AsyncMutex::new(Some(core)))), head, syncs }
     }
 
     /// The last record that is durable and folded.
     pub fn head(&self) -> Head {
         *self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long the journal's syncs took so far.
+    pub fn syncs(&self) -> &Syncs {
+        &self.syncs
     }
 
     /// Makes a commit durable and folds it; answers the sequence of its last record, or of the

@@ -1,0 +1,66 @@
+//! How long the journal's syncs take: counted where they happen, read by whoever looks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The upper ends of the classes, in microseconds; the last class has none.
+pub const CLASSES_US: [u64; 8] = [100, 250, 500, 1_000, 5_000, 25_000, 100_000, 1_000_000];
+
+/// Syncs of the journal since the process began.
+#[derive(Debug, Default)]
+pub struct Syncs {
+    classes: [AtomicU64; 8],
+    count: AtomicU64,
+    total_us: AtomicU64,
+}
+
+/// The same at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SyncCounts {
+    /// How many took no longer than each of [`CLASSES_US`].
+    pub within: [u64; 8],
+    /// All of them.
+    pub count: u64,
+    /// How long all of them took, in microseconds.
+    pub total_us: u64,
+}
+
+impl Syncs {
+    /// One sync took so long.
+    pub(super) fn took(&self, time: Duration) {
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        for (class, end) in self.classes.iter().zip(CLASSES_US) {
+            if micros <= end {
+                class.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.total_us.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> SyncCounts {
+        let mut within = [0; 8];
+        for (count, class) in within.iter_mut().zip(&self.classes) {
+            *count = class.load(Ordering::Relaxed);
+        }
+        let (count, total_us) =
+            (self.count.load(Ordering::Relaxed), self.total_us.load(Ordering::Relaxed));
+        SyncCounts { within, count, total_us }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sync_counts_in_every_class_that_is_long_enough() {
+        let syncs = Syncs::default();
+        syncs.took(Duration::from_micros(250));
+        syncs.took(Duration::from_secs(2));
+        let counts = syncs.counts();
+        assert_eq!(counts.within, [0, 1, 1, 1, 1, 1, 1, 1]);
+        assert_eq!((counts.count, counts.total_us), (2, 2_000_250));
+    }
+}
