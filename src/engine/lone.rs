@@ -4,7 +4,6 @@
 //! nothing left to do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -17,9 +16,6 @@ use crate::base::id::{Key, RemoteId};
 use crate::effects::{Lane, effect_row};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
-
-/// The least wait behind one that a person has to settle.
-const HELD_WAIT: Duration = Duration::from_mins(1);
 
 /// Who is under way in a lane, and who waits for that.
 #[derive(Debug, Default)]
@@ -100,8 +96,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether an effect may start now. One behind another that is under way waits for it, and is put off behind
-    /// one that a person has to settle.
+    /// Whether an effect may start now. One behind another that is under way waits for it; so does one behind
+    /// another that a person has to settle, and that is told: it is tried again once something in a lane has ended.
     pub(super) fn may_start(&mut self, key: &Key, effect: &Effect) -> bool {
         match self.take_lane(key, effect) {
             Ok(()) => true,
@@ -112,9 +108,12 @@ impl Engine {
                 false
             }
             Err(Behind::Unsettled(held)) => {
-                let why = format!("{held} is not settled: nothing may tell the two apart");
+                let why =
+                    format!("{held} is not settled: nothing may tell the two apart (intents)");
                 self.busy.remove(key);
-                self.put_off(key.clone(), Unable::Blocked(why), HELD_WAIT);
+                self.backoff.clear(key);
+                self.lone.waiting.insert(key.clone());
+                self.unable.insert(key.clone(), Unable::Blocked(why));
                 false
             }
         }
