@@ -314,3 +314,17 @@ async fn what_the_tenant_forbids_is_told_before_anything_is_sent() {
         assert_eq!(world.objects("transactions").len(), 0);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_try_that_is_proved_not_to_have_happened_is_no_money_sent() {
+    let world = connected(Surface::Public).await;
+    let fault = json!({"method": "POST", "path": "/v1/recurring/charges", "fault": "error_before",
+        "status": 503, "times": 2});
+    world.control("POST", "faults", &fault);
+    world.write(&tree(&[recurring("club", LATER)]));
+    let mut engine = world.engine();
+    engine.hold_to_plan();
+    let (_sender, events) = tokio::sync::mpsc::channel(1);
+    engine.run(events, reckon::engine::Until::Settled).await.unwrap();
+    assert_eq!(only(&world, "recurring_charges")["amount"], 2000);
+}

@@ -10,10 +10,12 @@ use serde_json::Value;
 
 use super::Engine;
 use super::shared::EngineError;
+use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
 use crate::model::effect::Effect;
 use crate::model::plan::Step;
+use crate::plan::World;
 
 /// Where an answer says how much it was.
 const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
@@ -32,6 +34,8 @@ pub(super) struct Bounds {
     open: bool,
     sent: BTreeMap<Key, (Sort, i64)>,
     sums: BTreeMap<Sort, i64>,
+    /// What the last try of each resource was to put on the service.
+    tries: BTreeMap<Key, Digest>,
 }
 
 /// The most that a step may ask for at once.
@@ -116,7 +120,24 @@ impl Engine {
         let Some(asked) = asked else { return Ok(()) };
         bounds.count(key, asked).map_err(|why| {
             EngineError::Bug(format!("more money than the plan says is not sent: {why}"))
-        })
+        })?;
+        bounds.tries.insert(key.clone(), effect.applied.digest);
+        Ok(())
+    }
+
+    /// A try of a resource has ended. One that is neither done nor open did nothing: its absence was proved, or it
+    /// was refused, so the next try is not a second one.
+    pub(super) fn counted(&mut self, key: &Key) {
+        let done = |digest: &Digest| {
+            let known = self.world.observed(key);
+            known.is_some_and(|known| {
+                known.applied.as_ref().is_some_and(|one| one.digest == *digest)
+            })
+        };
+        let tried = self.bounds.as_ref().and_then(|bounds| bounds.tries.get(key));
+        if self.world.open(key).is_none() && tried.is_some_and(|digest| !done(digest)) {
+            self.uncount(key);
+        }
     }
 
     /// Nothing was sent after all.

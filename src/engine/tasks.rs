@@ -306,6 +306,7 @@ impl Engine {
         };
         self.busy.remove(&key);
         self.world.refresh(&self.shared.facts, &key)?;
+        self.counted(&key);
         self.let_others_go(&key);
         self.schedule_sweeps(&key);
         match again {
