@@ -1,5 +1,7 @@
 //! What a person's command, or a hook, may ask for: one change of the service that no document stands for.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +11,8 @@ use crate::base::id::{Key, Kind, Name};
 pub const ACTION: &str = "Action";
 
 /// One change that is asked for. Its name is its identity, for ever: the same name never does a second thing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// `Debug` leaves the fields out: a signature is a secret.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Action {
     /// What to do: a row of the register, such as `refund`.
     pub verb: String,
@@ -20,6 +23,12 @@ pub struct Action {
     pub name: Option<Name>,
     /// With what, as the verb takes it.
     pub fields: Value,
+}
+
+impl fmt::Debug for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Action({} at {})", self.verb, self.merchant)
+    }
 }
 
 impl Action {

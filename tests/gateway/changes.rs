@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 use reckon::engine::Stands;
+use reckon::model::action::Action;
 use reckon::sandbox::Surface;
 use reckon::store::disk::Disk;
 use serde_json::{Value, json};
@@ -169,6 +170,13 @@ async fn a_transaction_is_signed_once_and_the_strokes_stay_secret() {
             let strokes = r#"[{"x":[4711],"y":[4712]}]"#;
             let fields = json!({"transaction": charge, "mime_type": "service/jsignature",
                 "data": strokes});
+            let action = Action {
+                verb: "sign".to_owned(),
+                merchant: "Merchant/acme".parse().unwrap(),
+                name: None,
+                fields: fields.clone(),
+            };
+            assert!(!format!("{action:?}").contains("4711"));
             let acted = act(&world, "sign", None, fields).await;
             let signed = transaction(&world, &charge)["signature_id"].is_string();
             assert!(signed, "{surface:?} {lost}: {acted:?}");

@@ -65,7 +65,8 @@ async fn looked(
         }
     }
     for (id, key) in ours {
-        missing(shared, wallet, &look, &id, key, &mut news).await?;
+        let paths = ignored.get(&key).map_or(&[][..], |paths| paths);
+        missing(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
     }
     news.write().await?;
     Ok((Seen::At(at), news.touched))
@@ -103,16 +104,17 @@ fn free(shared: &Shared, key: &Key) -> Result<Option<Observed>, EngineError> {
 async fn missing(
     shared: &Shared,
     wallet: &Wallet,
-    look: &Look<'_>,
-    id: &RemoteId,
-    key: Key,
+    (look, ignored): (&Look<'_>, &[String]),
+    (id, key): (&RemoteId, Key),
     news: &mut News<'_>,
 ) -> Result<(), Unread> {
     let Some(known) = free(shared, &key)? else { return Ok(()) };
     let answers = read::answers(shared, &[Query::one((look.back.one)(id))], wallet).await?;
     let told = match answers.first() {
         Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => look.gone(&key, &known),
-        Some(Answer::Body(item)) => look.at_item(&Found { key: key.clone(), item }, &known, &[]),
+        Some(Answer::Body(item)) => {
+            look.at_item(&Found { key: key.clone(), item }, &known, ignored)
+        }
         Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
     };
     news.add(&key, told).await?;
