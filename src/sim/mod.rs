@@ -16,6 +16,7 @@ mod applicant;
 pub mod chaos;
 pub mod check;
 pub mod coverage;
+pub mod deed;
 pub mod desk;
 mod dice;
 pub mod disk;

@@ -1,5 +1,6 @@
 //! What people write and do, decided by a seed.
 
+use super::deed::Deed;
 use super::dice::Dice;
 use super::script::Step;
 use super::world::{Body, Breakage, Change, Doc, Tree};
@@ -116,7 +117,7 @@ pub(super) fn steps(files: &Tree, dice: &mut Dice) -> Vec<Step> {
             }
         }
         let wait_ms = if dice.percent(40) { dice.below(50) } else { dice.below(200_000) };
-        steps.push(Step { wait_ms, restart: dice.percent(15), changes });
+        steps.push(Step { wait_ms, restart: dice.percent(15), changes, deeds: Vec::new() });
     }
     steps
 }
@@ -198,4 +199,13 @@ fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
         }
     }
     doc
+}
+
+/// What people ask for beside, step by step; dice of their own, so that files stay the same.
+pub(super) fn ask(steps: &mut [Step], dice: &mut Dice) {
+    for step in steps {
+        if dice.percent(10) {
+            step.deeds.push(Deed::Refresh);
+        }
+    }
 }

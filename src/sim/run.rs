@@ -1,32 +1,34 @@
 //! One run: a world, its people, its faults, the production engine on a machine that dies, and
 //! at the end what the checkers say.
 
+mod drive;
+
 use std::collections::BTreeMap;
-use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, PoisonError};
-use std::task::Poll;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep};
 
 use super::applicant;
 use super::check::{self, Evidence, Violation};
+use super::deed::Answered;
 use super::desk::{Desk, Objects, text};
 use super::durable;
 use super::faults::Fault;
 use super::front::Front;
-use super::machine::{Drawer, GRACE, Machine, Open, Outside, TIMEOUT};
+use super::machine::{Drawer, Machine, Open, Outside};
 use super::power::{Crash, Death, Point};
 use super::script::Script;
 use super::specs::{SharedTree, SimSpecs};
 use super::world::Tree;
 use crate::base::clock::{SharedClock, VirtualClock};
-use crate::engine::{Engine, EngineError, Event, Question, Reply, ResourceView, Until};
+use crate::engine::{Engine, EngineError, ResourceView, Until};
 use crate::store::journal::Head;
 use crate::store::open;
+use drive::{Drove, watched};
 
 /// Once nothing goes wrong any more, everything settles within this time.
 const SETTLES_WITHIN: Duration = Duration::from_hours(6);
@@ -34,9 +36,6 @@ const SETTLES_WITHIN: Duration = Duration::from_hours(6);
 const TOLD_WITHIN: Duration = Duration::from_mins(11);
 /// After so many turns of the scheduler every task that was told to end has ended.
 const TURNS: u32 = 64;
-
-/// So many turns without any time passing are no work any more.
-const TURNS_MAX: u32 = 10_000;
 
 /// What one run came to.
 #[derive(Debug, Clone, Default)]
@@ -90,6 +89,7 @@ struct Stage<'a> {
     /// How many steps were taken, and when the last one was.
     steps: usize,
     stepped: Instant,
+    answered: Answered,
     crashes: Vec<Crash>,
     deaths: Vec<DateTime<Utc>>,
     died: BTreeMap<Point, u32>,
@@ -106,12 +106,6 @@ enum End {
     Stopped,
     /// Everything is done.
     Over,
-}
-
-/// What the people's part of a life came to.
-enum Drove {
-    Restart,
-    Settled(bool),
 }
 
 impl<'a> Stage<'a> {
@@ -142,6 +136,7 @@ impl<'a> Stage<'a> {
             outside,
             steps: 0,
             stepped: Instant::now(),
+            answered: Answered::default(),
             crashes: script.crashes.clone(),
             deaths: Vec::new(),
             died: BTreeMap::new(),
@@ -260,40 +255,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// What people do: step by step, from where they were when the machine died.
-    async fn drive(&mut self, sender: mpsc::Sender<Event>) -> Drove {
-        while let Some(step) = self.script.steps.get(self.steps) {
-            let wait = Duration::from_millis(step.wait_ms);
-            sleep_until(self.stepped.checked_add(wait).unwrap_or(self.stepped)).await;
-            self.steps = self.steps.saturating_add(1);
-            self.stepped = Instant::now();
-            self.edit(|tree| step.changes.iter().for_each(|change| change.apply(tree)));
-            if step.restart {
-                drop(sender.send(Event::Stop).await);
-                return Drove::Restart;
-            }
-            drop(sender.send(Event::Files(Vec::new())).await);
-            let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            applicant::click(&tree, &sender).await;
-        }
-        self.front.calm();
-        self.machine.power.calm();
-        self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
-        let settled = timeout(SETTLES_WITHIN, ask(&sender, Question::Settle)).await.is_ok();
-        sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;
-        if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {
-            self.views = views;
-        }
-        Drove::Settled(settled)
-    }
-
-    /// Changes the files.
-    fn edit(&mut self, change: impl FnOnce(&mut Tree)) {
-        let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut tree);
-        self.history.push((self.clock.now(), tree.clone()));
-    }
-
     /// A clean stop.
     async fn stop(&mut self, open: &Open) -> End {
         match open::close(&open.shared.writer, &*open.index).await {
@@ -366,27 +327,4 @@ impl<'a> Stage<'a> {
             violations: self.violations,
         }
     }
-}
-
-/// The engine's work, which ends with an error when it goes round and round without any time passing.
-async fn watched(run: impl Future<Output = Result<(), EngineError>>) -> Result<(), EngineError> {
-    let mut run = pin!(run);
-    let (mut since, mut turns) = (Instant::now(), 0_u32);
-    poll_fn(|context| {
-        let now = Instant::now();
-        turns = if now == since { turns.saturating_add(1) } else { 0 };
-        since = now;
-        if turns > TURNS_MAX {
-            return Poll::Ready(Err(EngineError::Bug("it spins".to_owned())));
-        }
-        run.as_mut().poll(context)
-    })
-    .await
-}
-
-/// Asks the engine.
-async fn ask(sender: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
-    let (answer, reply) = oneshot::channel();
-    sender.send(Event::Ask(question, answer)).await.ok()?;
-    reply.await.ok()
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::deed::Deed;
 use super::dice::Dice;
 use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
 use super::plot;
@@ -35,8 +36,10 @@ pub struct Step {
     pub wait_ms: u64,
     /// Whether the process is stopped and started first.
     pub restart: bool,
-    /// What is done.
+    /// What is done to the files.
     pub changes: Vec<Change>,
+    /// What is asked for then.
+    pub deeds: Vec<Deed>,
 }
 
 /// Places on the disk at which a machine can die, and how often each is passed in a short life.
@@ -72,7 +75,8 @@ impl Script {
         let surface = if dice.percent(50) { Surface::Public } else { Surface::Documented };
         let refuses_duplicates = dice.percent(30);
         let mut files = plot::files(&mut dice);
-        let steps = plot::steps(&files, &mut dice);
+        let mut steps = plot::steps(&files, &mut dice);
+        plot::ask(&mut steps, &mut Dice::new(seed, 5));
         files.extend(plot::onboarding(&mut Dice::new(seed, 4)));
         let strikes = strikes(&mut Dice::new(seed, 2));
         let crashes = crashes(&mut Dice::new(seed, 3));
@@ -99,7 +103,8 @@ impl Script {
 
     /// How many things could be left out.
     pub fn cuts(&self) -> usize {
-        let changes: usize = self.steps.iter().map(|step| step.changes.len()).sum();
+        let each = |step: &Step| step.changes.len().saturating_add(step.deeds.len());
+        let changes: usize = self.steps.iter().map(each).sum();
         let troubles = self.crashes.len().saturating_add(self.strikes.len());
         let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
         troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
@@ -126,6 +131,11 @@ impl Script {
                 return less;
             }
             nth = nth.saturating_sub(step.changes.len());
+            if nth < step.deeds.len() {
+                step.deeds.remove(nth);
+                return less;
+            }
+            nth = nth.saturating_sub(step.deeds.len());
         }
         match self.files.keys().nth(nth) {
             Some(name) => drop(less.files.remove(name)),
@@ -213,6 +223,9 @@ impl fmt::Display for Script {
             let restart = if step.restart { ", restart" } else { "" };
             for change in &step.changes {
                 writeln!(f, "edit    after {} ms{restart}: {change}", step.wait_ms)?;
+            }
+            for deed in &step.deeds {
+                writeln!(f, "ask     after {} ms{restart}: {deed}", step.wait_ms)?;
             }
         }
         for strike in &self.strikes {

@@ -1,0 +1,102 @@
+//! What people do while the machine lives: they change files and ask for things, until nothing goes wrong any
+//! more and everything settles.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::PoisonError;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::super::deed::{self, Hands};
+use super::super::machine::{GRACE, TIMEOUT};
+use super::super::world::Tree;
+use super::{SETTLES_WITHIN, Stage, TOLD_WITHIN};
+use crate::engine::{EngineError, Event, Question, Reply};
+use crate::sim::applicant;
+
+/// So many turns without any time passing are no work any more.
+const TURNS_MAX: u32 = 10_000;
+
+/// What the people's part of a life came to.
+pub(super) enum Drove {
+    /// Stop, and start again.
+    Restart,
+    /// All was done, and whether it settled.
+    Settled(bool),
+}
+
+impl Stage<'_> {
+    /// What people do: step by step, from where they were when the machine died.
+    pub(super) async fn drive(&mut self, sender: mpsc::Sender<Event>) -> Drove {
+        let hands = Hands { engine: sender.clone() };
+        let mut under_way = JoinSet::new();
+        for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
+            deed::begin(nth, step, &self.answered, &hands, &mut under_way);
+        }
+        while let Some(step) = self.script.steps.get(self.steps) {
+            let wait = Duration::from_millis(step.wait_ms);
+            sleep_until(self.stepped.checked_add(wait).unwrap_or(self.stepped)).await;
+            let nth = self.steps;
+            self.steps = self.steps.saturating_add(1);
+            self.stepped = Instant::now();
+            self.edit(|tree| step.changes.iter().for_each(|change| change.apply(tree)));
+            if step.restart {
+                drop(sender.send(Event::Stop).await);
+                return Drove::Restart;
+            }
+            drop(sender.send(Event::Files(Vec::new())).await);
+            let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            applicant::click(&tree, &sender).await;
+            deed::begin(nth, step, &self.answered, &hands, &mut under_way);
+        }
+        self.front.calm();
+        self.machine.power.calm();
+        self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
+        let settled = timeout(SETTLES_WITHIN, async {
+            while under_way.join_next().await.is_some() {}
+            ask(&sender, Question::Settle).await
+        });
+        let settled = settled.await.is_ok();
+        sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;
+        if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {
+            self.views = views;
+        }
+        Drove::Settled(settled)
+    }
+
+    /// Changes the files.
+    fn edit(&mut self, change: impl FnOnce(&mut Tree)) {
+        let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut tree);
+        self.history.push((self.clock.now(), tree.clone()));
+    }
+}
+
+/// The engine's work, which ends with an error when it goes round and round without any time passing.
+pub(super) async fn watched(
+    run: impl Future<Output = Result<(), EngineError>>,
+) -> Result<(), EngineError> {
+    let mut run = pin!(run);
+    let (mut since, mut turns) = (Instant::now(), 0_u32);
+    poll_fn(|context| {
+        let now = Instant::now();
+        turns = if now == since { turns.saturating_add(1) } else { 0 };
+        since = now;
+        if turns > TURNS_MAX {
+            return Poll::Ready(Err(EngineError::Bug("it spins".to_owned())));
+        }
+        run.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Asks the engine.
+async fn ask(sender: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
+    let (answer, reply) = oneshot::channel();
+    sender.send(Event::Ask(question, answer)).await.ok()?;
+    reply.await.ok()
+}
