@@ -5,6 +5,7 @@
 //! arrived there and when, the journal's durable records, and the documents.
 
 mod approved;
+mod commands;
 mod damage;
 mod expected;
 mod money;
@@ -23,10 +24,11 @@ use super::durable::Story;
 use super::front::Arrival;
 use super::script::Script;
 use super::world::{Doc, Tree};
-use crate::engine::ResourceView;
+use crate::engine::{Acted, ResourceView};
 
 pub(super) use approved::approved;
 pub(super) use damage::damage;
+pub(super) use once::mark_of;
 
 /// Something that must not be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -71,6 +73,8 @@ pub struct Evidence<'a> {
     pub later: &'a Objects,
     /// What the engine says of each resource at the end.
     pub views: &'a [ResourceView],
+    /// What people heard of their commands.
+    pub answers: &'a BTreeMap<String, Acted>,
 }
 
 impl Evidence<'_> {
@@ -147,10 +151,12 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     once::contacts(evidence, &mut found);
     once::mails(evidence, &mut found);
     money::collected(evidence, &mut found);
+    commands::once(evidence, &mut found);
     if complete {
         settled::held(evidence, &mut found);
         settled::ready(evidence, &mut found);
         settled::gone(evidence, &mut found);
+        commands::settled(evidence, &mut found);
         money::invoiced(evidence, &mut found);
     }
     found

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use super::command::{Command, Notebook};
+use super::desk::Desk;
 use super::script::Step;
 use crate::engine::Event;
 
@@ -16,6 +18,8 @@ use crate::engine::Event;
 pub enum Deed {
     /// A look at everything that the service shows.
     Refresh,
+    /// A command.
+    Command(Command),
 }
 
 /// What people have at hand.
@@ -23,6 +27,10 @@ pub enum Deed {
 pub(super) struct Hands {
     /// The process, as long as it lives.
     pub(super) engine: mpsc::Sender<Event>,
+    /// The service's own desk.
+    pub(super) desk: Desk,
+    /// What they wrote down.
+    pub(super) notebook: Notebook,
 }
 
 impl Deed {
@@ -34,6 +42,7 @@ impl Deed {
                 hands.engine.send(Event::Refresh(reply)).await.ok()?;
                 answer.await.ok().map(drop)
             }
+            Self::Command(command) => command.done(hands).await,
         }
     }
 }
@@ -42,6 +51,7 @@ impl fmt::Display for Deed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refresh => f.write_str("look at everything"),
+            Self::Command(command) => write!(f, "{command}"),
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct Objects {
     pub applications: Vec<Value>,
     /// E-mails.
     pub mails: Vec<Value>,
+    /// Transactions of every sort.
+    pub transactions: Vec<Value>,
     /// Movements of money.
     pub ledger: Vec<Value>,
     /// Occurrences of recurring charges.
@@ -65,6 +67,10 @@ impl Desk {
         let word = if script.refuses_duplicates { "refuse" } else { "same" };
         desk.order("settings", &json!({"duplicate_source_id": word})).await;
         desk.order("partner", &json!({"event_url": EVENT_URL})).await;
+        for merchant in &desk.merchants {
+            let word = json!({"merchant": merchant, "credits_enabled": true});
+            desk.order("policy", &word).await;
+        }
         desk
     }
 
@@ -115,6 +121,7 @@ impl Desk {
             recurring: self.all("recurring_charges").await,
             applications: self.all("applications").await,
             occurrences: self.all("occurrences").await,
+            transactions: self.all("transactions").await,
             mails: list(&self.look("mailbox").await, "messages"),
             ledger: list(&self.look("ledger").await, "entries"),
         }

@@ -94,6 +94,7 @@ pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
             | "/v1/tokens"
             | "/v1/recurring/charges"
             | "/v1/charges"
+            | "/v1/credits"
             | "/api/v1/merchant_applications/sign_up",
         ) => Some("/reference"),
         ("POST", "/api/v1/merchant_applications") => Some("/merchant_application/reference"),

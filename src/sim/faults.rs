@@ -56,6 +56,14 @@ pub const CALLS: &[(&str, &str, &str)] = &[
     ("recurring.change", "PATCH", "/v1/recurring/charges/"),
     ("charge.recur", "POST", "/v1/charges"),
     ("charge.schedule", "POST", "/v1/charges/*/schedule"),
+    ("charge.create", "POST", "/v1/charges"),
+    ("charge.capture", "POST", "/v1/charges/*/capture"),
+    ("charge.refund", "POST", "/v1/charges/*/refund"),
+    ("credit.create", "POST", "/v1/credits"),
+    ("transaction.void", "POST", "/v1/transactions/*/void"),
+    ("transaction.sign", "POST", "/v1/transactions/*/sign"),
+    ("occurrence.pay", "POST", "/v1/recurring/charges/*/occurrences/*/pay"),
+    ("occurrence.ignore", "POST", "/v1/recurring/charges/*/occurrences/*/ignore"),
     ("file.upload", "POST", "/contacts/*/files"),
     ("contact.hash", "POST", "/contacts/*/hash"),
 ];
@@ -66,6 +74,11 @@ pub const AMOUNTS: &[(&str, &str)] = &[
     ("recurring.create", "amount"),
     ("recurring.change", "amount"),
     ("charge.recur", "amount"),
+    ("charge.create", "amount"),
+    ("charge.capture", "amount"),
+    ("charge.refund", "amount"),
+    ("credit.create", "amount"),
+    ("occurrence.pay", "amount"),
 ];
 
 /// The effect that a request has: `None` for a request that we should never send.
@@ -74,16 +87,30 @@ pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
         return Some(READ);
     }
     let fits = |pattern: &str| {
-        let (before, after) = pattern.split_once('*').unwrap_or((pattern, ""));
-        let id = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-        match id {
-            Some("") => !before.ends_with('/'),
-            Some(id) => before.ends_with('/') && !id.contains('/'),
-            None => false,
-        }
+        let open = pattern.ends_with('/');
+        let pattern = if open { format!("{pattern}*") } else { pattern.to_owned() };
+        let (wanted, found) = (pattern.split('/'), path.split('/'));
+        wanted.clone().count() == found.clone().count()
+            && wanted.zip(found).all(|(wanted, found)| {
+                if wanted == "*" { !found.is_empty() } else { wanted == found }
+            })
     };
     let call = CALLS.iter().find(|(_, verb, pattern)| *verb == method && fits(pattern));
     call.map(|(effect, _, _)| *effect)
+}
+
+/// The effect of a request by its body, too: a charge that begins a recurring one is an effect of its own.
+pub fn effect_of_call(method: &str, path: &str, body: &[u8]) -> Option<&'static str> {
+    let effect = effect_of(method, path);
+    if effect != Some("charge.recur") {
+        return effect;
+    }
+    let body: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    if body.get("recur").is_some_and(|recur| !recur.is_null()) {
+        effect
+    } else {
+        Some("charge.create")
+    }
 }
 
 impl Fault {
@@ -150,21 +177,8 @@ mod tests {
     use super::*;
     use crate::effects::EFFECTS;
 
-    /// Effects that no script of the simulator leads to: its recurring charges and merchants are only orphaned, and
-    /// nobody gives commands in it.
-    const BEYOND: [&str; 11] = [
-        "recurring.cancel",
-        "recurring.end",
-        "occurrence.ignore",
-        "merchant.deauthorise",
-        "charge.create",
-        "credit.create",
-        "charge.capture",
-        "charge.refund",
-        "transaction.void",
-        "transaction.sign",
-        "occurrence.pay",
-    ];
+    /// Effects that no script of the simulator leads to: its recurring charges and merchants are only orphaned.
+    const BEYOND: [&str; 3] = ["recurring.cancel", "recurring.end", "merchant.deauthorise"];
 
     #[test]
     fn every_effect_of_the_register_has_its_call_here() {
@@ -185,7 +199,6 @@ mod tests {
         assert_eq!(effect_of("POST", "/contacts/p_1/files"), Some("file.upload"));
         for (method, path) in [
             ("POST", "/v1/charges/"),
-            ("POST", "/v1/charges/a/refund"),
             ("PATCH", "/v1/cards"),
             ("DELETE", "/v1/cards/a/b"),
             ("DELETE", "/v1/cards/"),

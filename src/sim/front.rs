@@ -20,12 +20,13 @@ use tower::{ServiceExt, service_fn};
 
 use super::disk::SimDisk;
 use super::durable::{Name, Promises, field_of};
-use super::faults::{AMOUNTS, Fault, READ, Strike, effect_of};
+use super::faults::{AMOUNTS, Fault, READ, Strike, effect_of_call};
 use super::machine::TIMEOUT;
 use super::power::{Point, Power, When};
 use super::script::SEND;
 use crate::api::{Call, DroppedAnswer};
 use crate::base::clock::SharedClock;
+use crate::base::hash::Mark;
 use crate::client::{Decision, Wire};
 
 /// One request that reached the service and was to change something.
@@ -129,7 +130,7 @@ impl Front {
         let effect = if is_own_token(&parts, &body) {
             Some(READ)
         } else {
-            effect_of(parts.method.as_str(), parts.uri.path())
+            effect_of_call(parts.method.as_str(), parts.uri.path(), &body)
         };
         let strike = self.strike(effect);
         let place = self.arrive(effect, &parts, &body, strike.map(|strike| strike.fault));
@@ -198,7 +199,9 @@ impl Front {
         let (method, path) = (parts.method.to_string(), parts.uri.path().to_owned());
         let asked: Value = serde_json::from_slice(body).unwrap_or_default();
         let word = field_of(&method, &path).and_then(|field| asked.pointer(field)?.as_str());
-        let name = (method, path, word.unwrap_or_default().to_owned());
+        let word = word.unwrap_or_default();
+        let word = Mark::find_in(word).map_or_else(|| word.to_owned(), |mark| mark.to_string());
+        let name = (method, path, word);
         let mut book = self.book();
         let allowed = book.promises.allowed(&self.journal, &name);
         let seen = book.seen.entry(name.clone()).or_default();
@@ -288,7 +291,8 @@ pub struct Tap(pub Power);
 
 impl Tap {
     fn pass(&self, when: When, call: &Call) -> Decision {
-        let effect = effect_of(call.method.as_str(), &call.path).unwrap_or(READ);
+        let body = call.body.as_deref().unwrap_or_default();
+        let effect = effect_of_call(call.method.as_str(), &call.path, body).unwrap_or(READ);
         let lives = self.0.pass(Point { when, place: SEND, effect });
         if lives { Decision::Pass } else { Decision::Crash }
     }

@@ -15,6 +15,7 @@
 mod applicant;
 pub mod chaos;
 pub mod check;
+pub mod command;
 pub mod coverage;
 pub mod deed;
 pub mod desk;
@@ -25,6 +26,7 @@ pub mod faults;
 pub mod front;
 mod letters;
 mod machine;
+mod orders;
 mod plot;
 pub mod power;
 pub mod run;

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::applicant;
 use super::check::{self, Evidence, Violation};
+use super::command::Notebook;
 use super::deed::Answered;
 use super::desk::{Desk, Objects, text};
 use super::durable;
@@ -90,6 +91,7 @@ struct Stage<'a> {
     steps: usize,
     stepped: Instant,
     answered: Answered,
+    notebook: Notebook,
     crashes: Vec<Crash>,
     deaths: Vec<DateTime<Utc>>,
     died: BTreeMap<Point, u32>,
@@ -137,6 +139,7 @@ impl<'a> Stage<'a> {
             steps: 0,
             stepped: Instant::now(),
             answered: Answered::default(),
+            notebook: Notebook::default(),
             crashes: script.crashes.clone(),
             deaths: Vec::new(),
             died: BTreeMap::new(),
@@ -310,6 +313,7 @@ impl<'a> Stage<'a> {
             objects: &before,
             later: &after,
             views: &self.views,
+            answers: &self.notebook.answers(),
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check::all(&evidence, complete));

@@ -5,6 +5,7 @@ use std::fmt;
 use super::deed::Deed;
 use super::dice::Dice;
 use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
+use super::orders;
 use super::plot;
 use super::power::{Crash, Death, Point, When};
 use super::world::{Change, Tree};
@@ -63,6 +64,13 @@ const CHANGES: &[&str] = &[
     "charge.recur",
     "file.upload",
     "contact.hash",
+    "credit.create",
+    "charge.capture",
+    "charge.refund",
+    "transaction.void",
+    "transaction.sign",
+    "occurrence.pay",
+    "occurrence.ignore",
 ];
 
 /// What the sending of a call is called among crash points.
@@ -77,6 +85,7 @@ impl Script {
         let mut files = plot::files(&mut dice);
         let mut steps = plot::steps(&files, &mut dice);
         plot::ask(&mut steps, &mut Dice::new(seed, 5));
+        orders::give(&files, &mut steps, &mut Dice::new(seed, 6));
         files.extend(plot::onboarding(&mut Dice::new(seed, 4)));
         let strikes = strikes(&mut Dice::new(seed, 2));
         let crashes = crashes(&mut Dice::new(seed, 3));
@@ -164,6 +173,8 @@ fn strikes(dice: &mut Dice) -> Vec<Strike> {
             "code.exchange" => (2, 16),
             READ => (60, 4),
             "card.delete" | "bank.delete" | "bank.change" | "recurring.change" => (4, 80),
+            "charge.capture" | "charge.refund" | "credit.create" | "transaction.void"
+            | "transaction.sign" | "occurrence.pay" | "occurrence.ignore" => (3, 60),
             _ => (10, 30),
         };
         let fitting: Vec<Fault> =

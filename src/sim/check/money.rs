@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, expected, is_good};
+use super::{Evidence, Violation, commands, expected, is_good};
 use crate::sim::desk::text;
 use crate::sim::world::Body;
 
@@ -44,7 +44,8 @@ pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let later = evidence.later;
     let names = expected::marks(evidence, "RecurringCharge");
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
-    for entry in later.ledger.iter().filter(|entry| text(entry, "type") == "CHARGE") {
+    let charges = later.ledger.iter().filter(|entry| text(entry, "type") == "CHARGE");
+    for entry in charges.filter(|entry| !commands::asked_for(evidence, entry)) {
         let occurrence = text(entry, "recurring_charge_occurrence_id");
         let charge = owner(evidence, occurrence);
         let doc = charge.and_then(|charge| names.get(&mark_of(charge)));

@@ -75,7 +75,7 @@ pub(super) fn applications(evidence: &Evidence<'_>, found: &mut Vec<Violation>) 
 }
 
 /// The mark that a recurring charge carries in its description, else in its reference.
-pub(super) fn mark_of(charge: &Value) -> String {
+pub(in crate::sim) fn mark_of(charge: &Value) -> String {
     let tagged = Mark::find_in(text(charge, "description")).map(|mark| mark.to_string());
     tagged.unwrap_or_else(|| text(charge, "reference").to_owned())
 }

@@ -36,7 +36,11 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
             "contact.create" => story.intent.on_doubt == OnDoubt::Hold,
             "code.exchange" => true,
             "application.submit" => !submitted(evidence, story),
-            "recurring.create" | "charge.recur" => evidence.script.surface == Surface::Documented,
+            // The documents show no transactions but holds: without a newer event nothing tells.
+            "recurring.create" | "charge.recur" | "charge.create" | "charge.capture"
+            | "charge.refund" | "credit.create" | "transaction.void" => {
+                evidence.script.surface == Surface::Documented
+            }
             _ => false,
         }
 }

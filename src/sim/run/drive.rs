@@ -32,7 +32,11 @@ pub(super) enum Drove {
 impl Stage<'_> {
     /// What people do: step by step, from where they were when the machine died.
     pub(super) async fn drive(&mut self, sender: mpsc::Sender<Event>) -> Drove {
-        let hands = Hands { engine: sender.clone() };
+        let hands = Hands {
+            engine: sender.clone(),
+            desk: self.desk.clone(),
+            notebook: self.notebook.clone(),
+        };
         let mut under_way = JoinSet::new();
         for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
             deed::begin(nth, step, &self.answered, &hands, &mut under_way);
