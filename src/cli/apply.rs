@@ -16,7 +16,7 @@ use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, 
 use crate::model::desired::Coverage;
 use crate::model::scope::Scope;
 use crate::render;
-use crate::render::progress::Progress;
+use crate::render::progress::{Progress, look};
 
 /// Progress is shown at most so often.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -123,7 +123,7 @@ async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Resu
 /// Does what is chosen, no more than its plan says, and tells what became of it.
 pub(super) async fn done(scope: &Scope, out: Out, engine: &mut Engine) -> Result<Exit, Failure> {
     engine.hold_to_plan();
-    let ended = work(engine).await;
+    let ended = work(engine, out).await;
     let told = tell(scope, out, engine);
     Ok(ended?.or(told?))
 }
@@ -156,12 +156,15 @@ pub(super) fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bo
 }
 
 /// Runs the engine until only outside events remain, or until it is told to stop.
-async fn work(engine: &mut Engine) -> Result<Exit, Failure> {
+async fn work(engine: &mut Engine, out: Out) -> Result<Exit, Failure> {
     let (sender, events) = mpsc::channel(16);
     let (signal, signalled) = watch::channel(Exit::Done);
-    let progress = tokio::spawn(show_progress(engine.overviews()));
+    let progress = tokio::spawn(show_progress(engine.overviews(), out));
     let stop = tokio::spawn(async move {
-        signal.send_replace(signals::stop().await);
+        signals::stop().await;
+        // Whichever signal it was: work may be left, and that is no success.
+        signal.send_replace(Exit::Interrupted);
+        out.note("stopping; calls under way get their answers first");
         // The engine may have ended by itself.
         drop(sender.send(Event::Stop).await);
     });
@@ -173,11 +176,12 @@ async fn work(engine: &mut Engine) -> Result<Exit, Failure> {
 }
 
 /// Shows progress until it is stopped.
-async fn show_progress(mut overviews: watch::Receiver<Overview>) {
+async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Out) {
     let progress = Progress::new();
-    while overviews.changed().await.is_ok() {
-        let now = overviews.borrow_and_update().clone();
-        progress.update(&now, "applying");
+    while let Some(now) = look(&mut overviews, true).await {
+        if let Some(line) = progress.update(&now, "applying") {
+            out.log(&line);
+        }
         tokio::time::sleep(PROGRESS_EVERY).await;
     }
 }

@@ -26,7 +26,7 @@ pub enum Exit {
     Environment,
     /// Our bug.
     Bug,
-    /// SIGINT.
+    /// A signal ended it before its work was done: SIGINT, and SIGTERM but for a daemon.
     Interrupted,
 }
 

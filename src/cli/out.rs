@@ -63,6 +63,13 @@ impl Out {
         drop(writeln!(anstream::stderr(), "{text}"));
     }
 
+    /// Says something beside the result where nobody watches a terminal, such as in a pipeline's log.
+    pub(super) fn log(self, text: &str) {
+        if !io::stderr().is_terminal() {
+            self.note(text);
+        }
+    }
+
     /// Asks a yes or no question at the terminal; no is the default.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn confirm(self, question: &str) -> Result<bool, Failure> {

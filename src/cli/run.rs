@@ -19,7 +19,7 @@ use crate::config::ProcessEnv;
 use crate::control::Control;
 use crate::control::socket::Door;
 use crate::engine::{Engine, Event, Overview, Until};
-use crate::render::progress::Progress;
+use crate::render::progress::{Progress, look};
 use crate::{http, render, watch as tree};
 
 /// Events that wait for the engine; a door that finds no room waits.
@@ -186,16 +186,22 @@ fn announce(
     out.text(&format!("listening http://{address}"))
 }
 
-/// Tells whenever things come to rest in another way than before.
+/// Tells whenever things come to rest in another way than before, and what goes on until then.
 async fn report(mut overviews: watch::Receiver<Overview>, out: Out) {
     let progress = Progress::new();
     let mut told = None;
-    while overviews.changed().await.is_ok() {
-        let now = overviews.borrow_and_update().clone();
-        progress.update(&now, "reconciling");
+    let mut working = false;
+    while let Some(now) = look(&mut overviews, working).await {
+        working = !now.is_at_rest();
         let news = (now.resources, now.ready, now.stuck, now.broken, now.orphaned, now.coverage);
-        if now.is_at_rest() && told != Some(news) {
+        if working {
+            if let Some(line) = progress.update(&now, "reconciling") {
+                out.log(&line);
+            }
+        } else {
             progress.clear();
+        }
+        if !working && told != Some(news) {
             if out.text(&render::overview(&now)).is_err() {
                 return;
             }
