@@ -356,6 +356,9 @@ impl Engine {
         self.enqueue(due.clone());
         for key in due.iter().filter(|key| !self.queue.contains(*key)) {
             self.backoff.clear(key);
+            if self.planner.step(key).is_none() {
+                self.unable.remove(key);
+            }
         }
     }
 }

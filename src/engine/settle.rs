@@ -14,7 +14,7 @@ use super::perform::{answered, moved, refused, row, send, write};
 use super::read;
 use super::schedule::delay;
 use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
+use super::tasks::{Finished, Unable};
 use super::{epoch, notice, unauthorised};
 use crate::client::Urgency;
 use crate::effects::{Absent, Doubt, EffectRow, Finding, Search};
@@ -24,6 +24,8 @@ use crate::model::outcome::Outcome;
 
 /// The status of a decline (service-facts, 21).
 const DECLINED: u16 = 422;
+/// What nothing can prove is made again so often, and then a person has to look.
+const REMADE_MAX: u32 = 5;
 
 /// Settles an intent that an earlier process left open.
 pub(super) async fn recovered(shared: &Shared, open: &OpenIntent, wallet: &Wallet) -> Finished {
@@ -251,11 +253,13 @@ async fn find(
 /// Proved absent.
 async fn absent(shared: &Shared, intent: &Intent, absent: Absent) -> Result<Finished, EngineError> {
     let reason = "two complete readings, the second after every call had ended, show nothing";
-    let progress = match absent {
-        Absent::Again => Progress::NotSent { reason: reason.to_owned() },
-        Absent::Hold => Progress::Held { reason: reason.to_owned(), observation: None },
-    };
-    moved(shared, intent, progress).await
+    match absent {
+        Absent::Again => {
+            let progress = Progress::NotSent { reason: reason.to_owned() };
+            undone(shared, intent, progress, reason).await
+        }
+        Absent::Hold => held(shared, intent, reason.to_owned()).await,
+    }
 }
 
 /// Nothing can prove it: the resource's own word decides.
@@ -263,14 +267,29 @@ async fn unprovable(shared: &Shared, intent: &Intent) -> Result<Finished, Engine
     if let Some(reason) = epoch::older(&shared.facts, intent)? {
         return held(shared, intent, reason).await;
     }
-    let progress = match intent.on_doubt {
-        OnDoubt::Recreate => Progress::GivenUp {
-            reason: "nothing can prove it; reckon.dev/on-doubt: recreate".to_owned(),
-        },
-        OnDoubt::Hold => Progress::Held {
-            reason: "nothing can prove it; reckon.dev/on-doubt: hold".to_owned(),
-            observation: None,
-        },
+    let remade = shared.facts.observed(&intent.key)?.map_or(0, |known| known.remade);
+    let reason = match intent.on_doubt {
+        OnDoubt::Hold => "nothing can prove it; reckon.dev/on-doubt: hold".to_owned(),
+        OnDoubt::Recreate if remade >= REMADE_MAX => {
+            format!("nothing can prove it, and it was made again {remade} times already")
+        }
+        OnDoubt::Recreate => {
+            let reason = "nothing can prove it; reckon.dev/on-doubt: recreate";
+            let progress = Progress::GivenUp { reason: reason.to_owned() };
+            return undone(shared, intent, progress, reason).await;
+        }
     };
-    moved(shared, intent, progress).await
+    held(shared, intent, reason).await
+}
+
+/// A try came to nothing, or nobody can tell: there is another one, which waits the longer the more there were.
+async fn undone(
+    shared: &Shared,
+    intent: &Intent,
+    progress: Progress,
+    reason: &str,
+) -> Result<Finished, EngineError> {
+    write(shared, intent, progress).await?;
+    let why = Unable::Unreachable(format!("no answer came to {}: {reason}", intent.effect));
+    Ok(Finished::Again(intent.key.clone(), why, Duration::ZERO))
 }

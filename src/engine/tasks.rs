@@ -310,11 +310,13 @@ impl Engine {
         self.let_others_go(&key);
         self.schedule_sweeps(&key);
         match again {
-            None => {
+            Some((unable, least)) if self.planner.step(&key).is_some() => {
+                self.put_off(key, unable, least);
+            }
+            Some(_) | None => {
                 self.look_again(BTreeSet::from([key.clone()]));
                 self.resume(&key);
             }
-            Some((unable, least)) => self.put_off(key, unable, least),
         }
         Ok(())
     }
