@@ -1,5 +1,8 @@
+use chrono::{Days, NaiveDate, TimeZone};
+use proptest::prelude::*;
 use serde_json::json;
 
+use super::noon;
 use crate::kinds::testing::{good, problems};
 
 fn check(spec: &str, expect: &str) {
@@ -96,4 +99,16 @@ fn a_merchant_has_a_mode() {
         "mode: tset\ncredentials: {access_token: {env: A}}",
         "reckon::spec::unknown_value @ spec.mode: `tset` is not possible here | write `test`",
     );
+}
+
+proptest! {
+    #[test]
+    fn noon_of_a_date_is_on_that_date_in_every_zone_whatever_its_clocks_do(
+        zone in prop::sample::select(&chrono_tz::TZ_VARIANTS[..]),
+        days in 0_u64..20_000,
+    ) {
+        let date = NaiveDate::from_ymd_opt(2024, 1, 1).unwrap().checked_add_days(Days::new(days)).unwrap();
+        let noon = noon(date, zone.name()).unwrap();
+        prop_assert_eq!(zone.from_utc_datetime(&noon.naive_utc()).date_naive(), date);
+    }
 }
