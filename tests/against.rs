@@ -185,6 +185,26 @@ fn two_revisions_are_compared_whatever_the_tree_is_now() {
 }
 
 #[test]
+fn a_branch_that_is_behind_undoes_nothing_in_its_plan() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    clone.commit();
+    clone.git(&["branch", "raise"]);
+    // Meanwhile somebody else's work is merged.
+    clone.write("specs/invoice.yaml", INVOICE);
+    clone.commit();
+    clone.git(&["checkout", "-q", "raise"]);
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "25.00"));
+    clone.commit();
+    let (plan, code) = clone.plan("main...raise");
+    assert_eq!(code, 2, "{plan}");
+    assert_eq!(steps(&plan), ["update RecurringCharge/monthly Changed"]);
+    let (straight, _) = clone.plan("main..raise");
+    let told = steps(&straight);
+    assert!(told.iter().any(|step| step.contains("Invoice/first")), "the merged one: {told:?}");
+}
+
+#[test]
 fn what_was_broken_before_is_told_and_is_nobody_s_fault_now() {
     let clone = Clone::new();
     clone.write("specs/tree.yaml", TREE);

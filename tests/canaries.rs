@@ -135,9 +135,14 @@ async fn ask_daemon(stand: &mut Stand<'_>) {
     command.stderr(std::fs::File::create(&log).unwrap());
     let daemon = Running::start(command);
     stand.said.push(("run".to_owned(), daemon.said.clone().into_bytes()));
-    for path in
-        ["/api/v1/status", "/api/v1/resources", "/api/v1/plan", "/api/v1/intents", "/readyz"]
-    {
+    for path in [
+        "/api/v1/status",
+        "/api/v1/resources",
+        "/api/v1/plan",
+        "/api/v1/intents",
+        "/readyz",
+        "/metrics",
+    ] {
         let answer = control::ask(daemon.address, Method::GET, path, None).await.unwrap();
         stand.said.push((path.to_owned(), answer.into_bytes()));
     }
@@ -167,6 +172,10 @@ async fn a_secret_of_any_source_shows_nowhere() {
         stand.ends(&["-vvv", "validate", "-o", form], 0);
         stand.ends(&["-vvv", "plan", "-o", form], 0);
     }
+    stand.ends(&["-vvv", "plan", "--out", "plan.json"], 0);
+    for form in ["text", "json", "markdown"] {
+        stand.ends(&["-vvv", "plan", "show", "plan.json", "-o", form], 0);
+    }
     assert_eq!(calls(folder), 0, "neither validate nor plan resolves a secret");
     let told = stand.ends(&["-vvv", "apply", "--yes"], 0);
     assert!(told.contains("TRACE"), "the log says everything: {told}");
@@ -182,6 +191,7 @@ async fn a_secret_of_any_source_shows_nowhere() {
     for source in SOURCES {
         stand.ends(&["describe", &format!("SavedMethod/{source}"), "-o", "json"], 0);
         stand.ends(&["describe", &format!("Merchant/{source}")], 0);
+        stand.ends(&["why", &format!("SavedMethod/{source}"), "-o", "json"], 0);
     }
     ask_daemon(&mut stand).await;
 
@@ -191,6 +201,8 @@ async fn a_secret_of_any_source_shows_nowhere() {
         canaries.plant(&format!("the secret key of {}", merchant["name"]), key);
     }
     let mut found = canaries.in_folder(&folder.join(".reckon"));
+    let saved = std::fs::read(folder.join("plan.json")).unwrap();
+    found.extend(canaries.in_bytes("the saved plan", &saved));
     for (what, told) in &stand.said {
         found.extend(canaries.in_bytes(&format!("`{what}`"), told));
     }

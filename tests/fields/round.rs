@@ -8,7 +8,7 @@ use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 
 use crate::case::{Case, Does, Table};
-use crate::world::World;
+use crate::world::{World, told};
 
 /// Four in the morning in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";
@@ -48,16 +48,27 @@ async fn faults_on(
     write(&world, &|_| false);
     world.settle().await;
     assert_eq!(decided(&world).await, Vec::<String>::new(), "the table's first values");
+    assert_eq!(looked(&world, "first").await, Vec::<String>::new());
     let before = Held::of(&world);
     write(&world, &|_| true);
     let mut faults = planned(table, &world, "edited");
     world.settle().await;
     faults.extend(planned_after(table, &world));
+    faults.extend(looked(&world, "edited").await);
     faults.extend(before.compared(table, &Held::of(&world)));
     write(&world, &|case| !case.does.stays());
     let rest = world.settle().await;
     faults.extend(rest.into_iter().map(|step| format!("not empty at the end: {step}")));
     faults
+}
+
+/// What a look at all that the service shows adds to the plan: nothing, since nobody else changed anything.
+async fn looked(world: &World, when: &str) -> Vec<String> {
+    let before = world.plan();
+    let mut engine = world.engine();
+    engine.look_at_everything().await.unwrap();
+    let news = told(&engine).into_iter().filter(|step| !before.contains(step));
+    news.map(|step| format!("{when}: a look finds {step}")).collect()
 }
 
 /// The plan once underwriting has decided what waited for it.
