@@ -21,6 +21,7 @@ use crate::model::manifest::OnDoubt;
 use crate::spec::mask::MaskedSource;
 use crate::spec::source::folder::AttachmentFolder;
 
+mod approval_file;
 mod limits;
 mod open;
 mod programs;
@@ -29,11 +30,14 @@ mod read;
 mod reader;
 mod sections;
 mod setting;
+mod signed;
 mod value;
 
+pub use approval_file::ApprovalFile;
 pub use open::{EnvPattern, Variables};
 pub use programs::Programs;
 pub use setting::{ConfigError, Env, FromText, ProcessEnv, Setting, Wrong};
+pub use signed::{Authors, SignedRules};
 pub use value::{Amounts, HttpUrl, VaultKey};
 
 /// The file's name where `--config` names none.

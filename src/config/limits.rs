@@ -11,6 +11,7 @@ use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::config::reader::Reader;
 use crate::config::setting::{ConfigError, Env, FromText, Setting};
+use crate::config::signed::SignedSection;
 use crate::config::{Config, Policy};
 use crate::kinds::step::MERCHANT;
 use crate::policy::limits as policy;
@@ -43,7 +44,7 @@ const LIMITS: [&str; 11] = [
     "test",
     "merchants",
 ];
-const APPROVALS: [&str; 3] = ["above", "approvers", "valid_for"];
+const APPROVALS: [&str; 4] = ["above", "approvers", "valid_for", "signed"];
 
 /// A value and the line that it stands in.
 #[derive(Debug, Clone)]
@@ -74,6 +75,8 @@ pub struct Approvals {
     above: Vec<Setting<Money>>,
     approvers: Option<Setting<u32>>,
     valid_for: Option<Setting<Duration>>,
+    /// Where approvals in signed commits come from; none: they do not count.
+    pub signed: Option<SignedSection>,
 }
 
 impl Reader<'_> {
@@ -162,6 +165,7 @@ impl Reader<'_> {
             above: above.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
             approvers: self.people(node),
             valid_for: self.setting(node, "valid_for"),
+            signed: self.signed(node),
         }
     }
 }

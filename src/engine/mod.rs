@@ -33,6 +33,7 @@ mod saved;
 mod schedule;
 mod settle;
 mod shared;
+mod signed;
 mod suspend;
 mod sweep;
 mod tasks;
@@ -74,6 +75,7 @@ pub use resolve::{Resolved, Resolving, Said};
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
 pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
+pub use signed::Signing;
 pub use sweep::Swept;
 pub use tasks::{Finished, Unable};
 pub use trail::{Sought, Trail, Wanted, seek};
@@ -103,6 +105,8 @@ pub enum Event {
     Resolve(Resolving, oneshot::Sender<Reply>),
     /// A person approves the plan; the sender hears once it is durable.
     ApprovePlan(ApprovingPlan, oneshot::Sender<Reply>),
+    /// A signed commit approves the plan; the sender hears once it is durable.
+    ApproveSigned(Signing, oneshot::Sender<Reply>),
     /// A person suspends or resumes something, by this name; the sender hears once it is durable.
     Pause(Pause, String, oneshot::Sender<Reply>),
     /// A person says that removals are meant; the sender hears once it is durable.
@@ -293,6 +297,7 @@ impl Engine {
             Event::Act(asked, reply) => self.act(asked, reply),
             Event::Resolve(resolving, reply) => self.resolve(resolving, reply),
             Event::ApprovePlan(approving, reply) => self.approve_plan(approving, reply),
+            Event::ApproveSigned(signing, reply) => self.approve_signed(signing, reply),
             Event::Pause(pause, actor, reply) => self.pause(&pause, actor, reply),
             Event::Allow(allowing, actor, reply) => self.allow(&allowing, &actor, reply),
             Event::Release(keys, actor, reply) => self.release(keys, actor, reply),

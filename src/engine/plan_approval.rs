@@ -107,7 +107,10 @@ impl Engine {
     }
 
     /// The approval to be written, if the plan is the one that was looked at.
-    fn plan_approval(&self, approving: ApprovingPlan) -> Result<PlanApproval, Box<PlanAnswer>> {
+    pub(super) fn plan_approval(
+        &self,
+        approving: ApprovingPlan,
+    ) -> Result<PlanApproval, Box<PlanAnswer>> {
         let ApprovingPlan { checksum: named, ceilings: said, actor } = approving;
         let PlanView { checksum, .. } = self.plan_view();
         if named.len() < CHECKSUM_SHORT || !checksum.starts_with(&named) {
@@ -133,7 +136,7 @@ impl Engine {
         let id = sha256(format!("{checksum} {actor} {} {head}", timestamp(&at)).as_bytes());
         let id = id.to_string().chars().take(CHECKSUM_SHORT).collect();
         let ceilings = ceilings(&steps);
-        Ok(PlanApproval { id, checksum, ceilings, steps, actor, at })
+        Ok(PlanApproval { id, checksum, ceilings, steps, actor, at, signed: None })
     }
 }
 
@@ -156,7 +159,10 @@ fn ceilings(steps: &[Wish]) -> Vec<Ceiling> {
 }
 
 /// Writes it down, and tells how far the plan is approved with it.
-async fn write(shared: &Shared, approval: &PlanApproval) -> Result<PlanAnswer, EngineError> {
+pub(super) async fn write(
+    shared: &Shared,
+    approval: &PlanApproval,
+) -> Result<PlanAnswer, EngineError> {
     let record = Record::PlanApproval(Box::new(approval.clone()));
     shared.write(Vec::new(), vec![record]).await?;
     tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");

@@ -36,6 +36,23 @@ pub struct PlanApproval {
     pub actor: String,
     /// When.
     pub at: DateTime<Utc>,
+    /// The signed commit that says so, where it was no command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed: Option<Box<Signature>>,
+}
+
+/// The evidence of an approval that came in a signed commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// The approval's file, from the top of the repository.
+    pub file: String,
+    /// The commit that brought it.
+    pub commit: String,
+    /// The fingerprint of the key that signed the commit.
+    pub key: String,
+    /// When the approval ends, if its file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<DateTime<Utc>>,
 }
 
 /// An approval as the fold keeps it.
@@ -45,6 +62,13 @@ pub struct KeptApproval {
     pub approval: PlanApproval,
     /// The steps that were done under it, each with its intent: an approval is used once.
     pub used: Vec<(Key, IntentId)>,
+}
+
+impl PlanApproval {
+    /// Whether it came in this file of this commit.
+    pub fn came_in(&self, file: &str, commit: &str) -> bool {
+        self.signed.as_ref().is_some_and(|signed| signed.file == file && signed.commit == commit)
+    }
 }
 
 impl KeptApproval {

@@ -56,7 +56,8 @@ impl ApprovalRules {
     /// Whether an approval counts at this time.
     pub fn counts(&self, approval: &PlanApproval, now: DateTime<Utc>) -> bool {
         let age = TimeDelta::from_std(self.valid_for).unwrap_or(TimeDelta::MAX);
-        now.signed_duration_since(approval.at) < age
+        let until = approval.signed.as_ref().and_then(|signed| signed.until);
+        now.signed_duration_since(approval.at) < age && until.is_none_or(|until| now < until)
     }
 }
 

@@ -221,6 +221,7 @@ async fn what_was_approved_passes_once_and_counts_to_no_day() {
         steps: vec![step],
         actor: "ann".to_owned(),
         at: "2026-11-22T11:00:00Z".parse().unwrap(),
+        signed: None,
     };
     assert!(!done(&guard, &index, 1, &large).await);
     record(&index, &Record::PlanApproval(Box::new(approval)));

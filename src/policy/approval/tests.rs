@@ -35,6 +35,7 @@ fn kept(actor: &str, steps: &[Wish]) -> KeptApproval {
         steps: steps.to_vec(),
         actor: actor.to_owned(),
         at: at(START),
+        signed: None,
     };
     KeptApproval { approval, used: Vec::new() }
 }

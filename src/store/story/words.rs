@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::absence::Said;
-use crate::model::plan_approval::PlanApproval;
+use crate::model::plan_approval::{PlanApproval, Signature};
 use crate::model::record::Record;
 
 /// When, a word for it, and a sentence.
@@ -32,8 +32,13 @@ fn said(record: &Record) -> Option<Told> {
 }
 
 fn approved(approval: &PlanApproval) -> Told {
-    let PlanApproval { checksum, actor, at, .. } = approval;
-    (*at, "approved", Some(format!("{actor} approved the plan {checksum}")))
+    let PlanApproval { checksum, actor, at, signed, .. } = approval;
+    let by = signed.as_ref().map(|signed| {
+        let Signature { file, commit, key, until: _ } = &**signed;
+        format!(" in {file}, commit {commit}, signed with {key}")
+    });
+    let by = by.unwrap_or_default();
+    (*at, "approved", Some(format!("{actor} approved the plan {checksum}{by}")))
 }
 
 /// What was written down beside any person.

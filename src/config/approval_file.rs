@@ -1,0 +1,198 @@
+//! A file that approves a plan, in a signed commit: what it says, or what is wrong with it and where.
+//!
+//! It is read as `reckon.yaml` is, but holds no variables: what was signed is what counts.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+
+use crate::base::clock::timestamp;
+use crate::base::money::Money;
+use crate::config::reader::Reader;
+use crate::config::setting::{FromText, Setting, Wrong};
+use crate::model::issue::{Problem, Severity};
+use crate::spec::decode::decode;
+use crate::spec::document::API_VERSION;
+use crate::spec::lines::Source;
+use crate::spec::lint::{Keep, lint};
+use crate::spec::node::{Node, NodeValue};
+use crate::spec::split::split;
+
+/// How such a file begins.
+const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";
+
+const KIND: &str = "PlanApproval";
+const KEYS: [&str; 5] = ["apiVersion", "kind", "plan", "ceilings", "expires"];
+/// The characters of a checksum.
+const CHECKSUM: usize = 64;
+
+/// What an approval file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalFile {
+    /// The checksum of the plan.
+    pub plan: String,
+    /// The most that it may move of each currency; none asks nothing.
+    pub ceilings: Vec<Money>,
+    /// When the approval ends.
+    pub expires: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Clone)]
+struct Checksum(String);
+
+impl FromText for Checksum {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let whole = text.len() == CHECKSUM && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let wrong = || {
+            let message =
+                format!("`{text}` is no checksum of a plan: it has {CHECKSUM} characters");
+            Wrong::new(message, "`reckon approve CHECKSUM --write FILE` writes the file")
+        };
+        whole.then(|| Self(text.to_ascii_lowercase())).ok_or_else(wrong)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Moment(DateTime<Utc>);
+
+impl FromText for Moment {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let date = || text.parse::<NaiveDate>().ok().map(|date| date.and_time(NaiveTime::MIN));
+        let moment = text.parse::<DateTime<Utc>>().ok();
+        let moment = moment.or_else(|| Some(date()?.and_utc()));
+        moment.map(Self).ok_or_else(|| {
+            let help =
+                "write a moment such as 2026-11-30T12:00:00Z, or a date: its first moment in UTC";
+            Wrong::new(format!("`{text}` is no time"), help)
+        })
+    }
+}
+
+impl ApprovalFile {
+    /// Reads the file. `name` is what problems call it. Errors: everything that is wrong, each with its place.
+    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, Vec<Problem>> {
+        let decoded = decode(bytes);
+        let source = Source::new(Arc::from(name), Arc::from(decoded.text.as_str()));
+        let mut reader = Reader {
+            source: &source,
+            dir: Arc::from(Path::new("")),
+            findings: decoded.findings.clone(),
+            variables: BTreeSet::new(),
+        };
+        let read = if decoded.is_good() { reader.approval() } else { None };
+        let problems = reader.findings.iter().map(|finding| source.problem(finding));
+        let mut problems: Vec<Problem> = problems.collect();
+        problems.sort();
+        let good = problems.iter().all(|problem| problem.severity == Severity::Warning);
+        read.filter(|_| good).ok_or(problems)
+    }
+
+    /// The text of such a file.
+    pub fn text(&self) -> String {
+        let Self { plan, ceilings, expires } = self;
+        let ceilings: Vec<String> = ceilings.iter().map(|one| format!("\"{one}\"")).collect();
+        let ceilings = match ceilings.as_slice() {
+            [] => String::new(),
+            all => format!("ceilings: [{}]\n", all.join(", ")),
+        };
+        let expires = expires.map(|at| format!("expires: {}\n", timestamp(&at)));
+        format!("{FILE_HEAD}plan: \"{plan}\"\n{ceilings}{}", expires.unwrap_or_default())
+    }
+}
+
+impl Reader<'_> {
+    fn approval(&mut self) -> Option<ApprovalFile> {
+        let help = "`reckon approve CHECKSUM --write FILE` writes such a file";
+        let (slices, findings) = split(&self.source.text);
+        self.findings.extend(findings);
+        let [slice] = slices.as_slice() else {
+            self.find("reckon::approval::form", 0..0, "an approval is one document", help);
+            return None;
+        };
+        let linted = lint(&self.source.text, slice, Keep::All);
+        let clean = linted.findings.is_empty();
+        self.findings.extend(linted.findings);
+        let root = linted.root.filter(|_| clean)?;
+        if !matches!(root.value, NodeValue::Map(_)) {
+            self.find("reckon::approval::form", root.span, "an approval is a mapping", help);
+            return None;
+        }
+        self.unknown(&root, &KEYS);
+        self.constant(&root, "apiVersion", API_VERSION);
+        self.constant(&root, "kind", KIND);
+        if root.entry("plan").is_none_or(|entry| entry.value.is_null()) {
+            let first = root.span.start..root.span.start.saturating_add(1);
+            self.find("reckon::approval::form", first, "`plan` is missing", help);
+        }
+        let ceilings = self.items(&root, "ceilings").iter();
+        let ceilings: Vec<Option<Money>> = ceilings.map(|one| self.plain(one)).collect();
+        let expires = match root.entry("expires").filter(|entry| !entry.value.is_null()) {
+            Some(entry) => Some(self.plain::<Moment>(&entry.value)?.0),
+            None => None,
+        };
+        let Checksum(plan) = self.plain(root.get("plan")?)?;
+        Some(ApprovalFile { plan, ceilings: ceilings.into_iter().collect::<Option<_>>()?, expires })
+    }
+
+    /// A value that stands in the file itself.
+    fn plain<T: FromText>(&mut self, node: &Node) -> Option<T> {
+        match self.scalar(node, node.span.clone())? {
+            Setting::Literal(value) => Some(value),
+            Setting::Env(_) => {
+                let message = "an approval names no variables: what was signed is what counts";
+                let help = "write the value itself";
+                self.find("reckon::approval::form", node.span.clone(), message, help);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<ApprovalFile, Vec<String>> {
+        let read = ApprovalFile::parse("approvals/a.yaml", text.as_bytes().to_vec());
+        read.map_err(|problems| {
+            let told = |one: &Problem| format!("{}:{} {}", one.line, one.column, one.message);
+            problems.iter().map(told).collect()
+        })
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let file = ApprovalFile {
+            plan: "ab".repeat(32),
+            ceilings: vec!["12.50 USD".parse().unwrap(), "3.00 EUR".parse().unwrap()],
+            expires: Some("2030-01-02T03:04:05Z".parse().unwrap()),
+        };
+        assert_eq!(check(&file.text()).as_ref(), Ok(&file));
+        let least = ApprovalFile { ceilings: Vec::new(), expires: None, ..file };
+        assert_eq!(check(&least.text()).as_ref(), Ok(&least));
+    }
+
+    #[test]
+    fn every_mistake_has_its_place() {
+        let plan = "0".repeat(64);
+        for (body, expect) in [
+            ("plam: 1", "3:1"),
+            ("plan: abc", "3:7"),
+            (&format!("plan: \"{plan}\"\nceilings: [\"12.50\"]"), "4:12"),
+            (&format!("plan: \"{plan}\"\nceilings: 3.00 EUR"), "4:11"),
+            (&format!("plan: \"{plan}\"\nexpires: soon"), "4:10"),
+            (&format!("plan: \"{plan}\"\nexpires: {{env: WHEN}}"), "4:10"),
+            (&format!("plan: \"{plan}\"\nplan: \"{plan}\""), "4:1"),
+            ("plan: {env: PLAN}", "3:7"),
+            ("plan: [", "4:"),
+        ] {
+            let told = check(&format!("{FILE_HEAD}{body}\n")).unwrap_err();
+            assert!(told.iter().any(|one| one.starts_with(expect)), "{body}: {told:?}");
+        }
+        for text in ["", "plan: abc", "- 1", "\u{0}", &format!("{FILE_HEAD}---\na: 1\n")] {
+            assert!(check(text).is_err(), "{text:?}");
+        }
+    }
+}

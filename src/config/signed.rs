@@ -1,0 +1,124 @@
+//! `policy.approvals.signed`: where approvals in signed commits come from, and who may sign them.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::reader::Reader;
+use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
+use crate::spec::nearest;
+use crate::spec::node::Node;
+
+const KEYS: [&str; 3] = ["folder", "signers", "authors"];
+
+/// The section.
+#[derive(Debug, Clone)]
+pub struct SignedSection {
+    folder: Option<Setting<PathBuf>>,
+    signers: Option<Setting<PathBuf>>,
+    authors: Option<Setting<Authors>>,
+    place: String,
+}
+
+/// How it is known who wrote a document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Authors {
+    /// By the signatures of the commits that changed it.
+    #[default]
+    Signed,
+    /// By the names in those commits, which anybody can write.
+    Named,
+}
+
+/// What the operator said of approvals in signed commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedRules {
+    /// The folder of the approvals; none: `approvals` beside the specs.
+    pub folder: Option<PathBuf>,
+    /// The file of allowed signers, in the form of `ssh-keygen`.
+    pub signers: PathBuf,
+    /// How it is known who wrote a document.
+    pub authors: Authors,
+    /// Where the section names the signers, such as `reckon.yaml:14`.
+    pub place: String,
+}
+
+impl FromText for Authors {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        match text {
+            "signed" => Ok(Self::Signed),
+            "named" => Ok(Self::Named),
+            _ => Err(Wrong::new(
+                format!("`{text}` is no way to know who wrote a document"),
+                nearest::help(text, ["signed", "named"]),
+            )),
+        }
+    }
+}
+
+impl SignedSection {
+    /// The rules. Errors: as [`Setting::get`]. None: the file has a mistake that is told elsewhere.
+    pub fn get(&self, env: &dyn Env) -> Result<Option<SignedRules>, ConfigError> {
+        let Some(signers) = &self.signers else { return Ok(None) };
+        let authors = self.authors.as_ref().map(|authors| authors.get(env)).transpose()?;
+        Ok(Some(SignedRules {
+            folder: self.folder.as_ref().map(|folder| folder.get(env)).transpose()?,
+            signers: signers.get(env)?,
+            authors: authors.unwrap_or_default(),
+            place: self.place.clone(),
+        }))
+    }
+}
+
+impl Reader<'_> {
+    /// `policy.approvals.signed`.
+    pub(super) fn signed(&mut self, approvals: &Node) -> Option<SignedSection> {
+        let node = self.section(approvals, "signed", &KEYS)?;
+        let place = node.entry("signers").map_or(node.span.start, |entry| entry.key_span.start);
+        let (line, _) = self.source.position(place);
+        let section = SignedSection {
+            folder: self.setting(node, "folder"),
+            signers: self.setting(node, "signers"),
+            authors: self.setting(node, "authors"),
+            place: format!("{}:{line}", self.source.file),
+        };
+        if node.entry("signers").is_none_or(|entry| entry.value.is_null()) {
+            let help = "write `signers: /etc/reckon/signers`, a file of allowed signers as ssh-keygen reads it";
+            let message = "nobody may sign an approval: `signers` is missing";
+            self.find("reckon::config::missing", node.span.clone(), message, help);
+        }
+        Some(section)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn check(signed: &str) -> Result<SignedRules, Vec<String>> {
+        let head = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  approvals:\n    signed:";
+        let text = format!("{head} {signed}\n").into_bytes();
+        match Config::parse("reckon.yaml", Path::new("/etc/reckon"), text) {
+            Ok(config) => {
+                Ok(config.policy.approvals.signed.unwrap().get(&|_: &str| None).unwrap().unwrap())
+            }
+            Err(broken) => Err(broken.problems.iter().map(|one| one.message.clone()).collect()),
+        }
+    }
+
+    #[test]
+    fn names_are_believed_only_where_the_operator_says_so() {
+        let rules = check("{signers: signers}").unwrap();
+        let place = "reckon.yaml:5".to_owned();
+        let signers = PathBuf::from("/etc/reckon/signers");
+        assert_eq!(rules, SignedRules { folder: None, signers, authors: Authors::Signed, place });
+        let rules = check("{signers: /s, folder: /b/approvals, authors: named}").unwrap();
+        assert_eq!((rules.authors, rules.folder), (Authors::Named, Some("/b/approvals".into())));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        assert_eq!(check("{signers: s, authors: any, keys: 1}").unwrap_err().len(), 2);
+        let missing = check("{folder: approvals}").unwrap_err();
+        assert_eq!(missing, ["nobody may sign an approval: `signers` is missing"]);
+    }
+}
