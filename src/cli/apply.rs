@@ -10,7 +10,7 @@ use super::out::Out;
 use super::session::{Loaded, Own, Session};
 use super::setup::Setup;
 use super::specs::{scope, unknown};
-use super::{apply_saved, limits, plan, plan_file, prune, signals, validate};
+use super::{apply_saved, limits, plan, plan_file, prune, signals, signed, validate};
 use crate::control::socket::SocketClient;
 use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, Until};
 use crate::model::desired::Coverage;
@@ -95,8 +95,9 @@ async fn planned(client: &SocketClient, scope: Scope) -> Result<PlanView, Failur
 async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Result<Exit, Failure> {
     setup.bind(&own.open, None).await?;
     let scope = scope(setup, &args.paths, &args.choice);
+    own.engine.look_at_accounts().await?;
+    signed::take_in(setup, own, out).await?;
     let engine = &mut own.engine;
-    engine.look_at_accounts().await?;
     let allowing = prune::meant(engine, args)?;
     match before(&scope, args, engine)? {
         Some(before) if allowing.is_empty() && is_nothing(&before, engine) => {

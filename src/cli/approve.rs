@@ -8,6 +8,7 @@ use super::out::Out;
 use super::plan_approval;
 use super::session::Session;
 use super::setup::Setup;
+use super::signed;
 use crate::base::id::Key;
 use crate::engine::{Question, Reply};
 use crate::model::bound::{Approval, LiveBinding};
@@ -15,6 +16,12 @@ use crate::render;
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &ApproveArgs, out: Out) -> Result<Exit, Failure> {
+    if args.signed.signed {
+        return signed::run(setup, out).await;
+    }
+    if let Some(file) = &args.signed.write {
+        return signed::write(Some(setup), args, file, out).await;
+    }
     if let Some(checksum) = plan_approval::checksum(&args.what)? {
         return plan_approval::run(setup, args, &checksum, out).await;
     }

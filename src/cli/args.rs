@@ -1,6 +1,7 @@
 //! The command line: what there is to say and how it is said.
 
 mod plans;
+mod signed;
 mod store;
 mod suspend;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use plans::{Choice, PlanCommand, ShowArgs};
+pub use signed::SignedArgs;
 pub use suspend::{ResumeArgs, SuspendArgs};
 
 use crate::base::id::Key;
@@ -183,7 +185,11 @@ pub struct ApplyArgs {
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
     /// What waits for an approval: a merchant, or a plan by its checksum or its JSON file.
-    #[arg(value_name = "Merchant/NAME|CHECKSUM|PLAN.json")]
+    #[arg(
+        value_name = "Merchant/NAME|CHECKSUM|PLAN.json",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub what: String,
     /// The most that the plan may move of a currency; it is not approved if it moves more. May be repeated.
     #[arg(long, value_name = "AMOUNT")]
@@ -191,6 +197,9 @@ pub struct ApproveArgs {
     /// Do not ask.
     #[arg(long)]
     pub yes: bool,
+    /// Approvals in signed commits.
+    #[command(flatten)]
+    pub signed: SignedArgs,
 }
 
 /// `run`.

@@ -6,7 +6,7 @@ use super::out::Out;
 use super::setup::Setup;
 use super::{
     apply, approve, events, explain, gateway, get, init, intents, link, plan, run, sandbox, seal,
-    store, suspend, validate, why,
+    signed, store, suspend, validate, why,
 };
 
 /// Runs the command that was asked for.
@@ -18,6 +18,9 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Validate(args) => validate::run(&Setup::load(cli)?, args, out),
         Command::Plan(args) => plan::run(cli, args, out).await,
         Command::Apply(args) => apply::run(&Setup::load(cli)?, args, out).await,
+        Command::Approve(args) if let Some(file) = signed::alone(args) => {
+            signed::write(None, args, file, out).await
+        }
         Command::Approve(args) => approve::run(&Setup::load(cli)?, args, out).await,
         Command::Suspend(args) => suspend::run(&Setup::load(cli)?, args, out).await,
         Command::Resume(args) => suspend::resume(&Setup::load(cli)?, args, out).await,

@@ -33,6 +33,7 @@ mod secrets;
 mod session;
 mod setup;
 mod signals;
+mod signed;
 mod specs;
 mod store;
 mod suspend;

@@ -87,7 +87,7 @@ async fn approve(
 }
 
 /// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
-fn agreed(plan: &PlanView, yes: bool, out: Out) -> Result<bool, Failure> {
+pub(super) fn agreed(plan: &PlanView, yes: bool, out: Out) -> Result<bool, Failure> {
     if yes {
         return Ok(true);
     }
@@ -100,7 +100,7 @@ fn agreed(plan: &PlanView, yes: bool, out: Out) -> Result<bool, Failure> {
 }
 
 /// Why nothing was written.
-fn refused(answer: &PlanAnswer) -> Failure {
+pub(super) fn refused(answer: &PlanAnswer) -> Failure {
     match answer {
         PlanAnswer::Beyond { moves, ceiling } => {
             let most =

@@ -14,7 +14,7 @@ use super::out::Out;
 use super::sandbox::{self, EmbeddedSandbox};
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
-use super::signals;
+use super::{signals, signed};
 use crate::config::ProcessEnv;
 use crate::control::Control;
 use crate::control::socket::Door;
@@ -70,11 +70,16 @@ async fn serve(
     let mut overviews = engine.overviews();
     overviews.mark_changed();
     let reporter = tokio::spawn(report(overviews, out));
+    let approving = sender.clone();
     let stopper = tokio::spawn(stopped(signal, sender));
     announce(setup, embedded, at.private, out)?;
     ready.send_replace(true);
     engine.keep_looking();
-    let result = engine.run(events, Until::Stopped).await;
+    let approvals = signed::keep(setup, open, approving, engine.overviews(), out);
+    let result = tokio::select! {
+        result = engine.run(events, Until::Stopped) => result.map_err(Failure::from),
+        Err(failure) = approvals => Err(failure),
+    };
     ending.send_replace(true);
     for task in [door, watcher, reporter, stopper] {
         task.abort();

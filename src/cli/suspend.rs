@@ -87,7 +87,7 @@ fn help(still: &Still) -> String {
 }
 
 /// A moment: as it is written, the beginning of a date, or so long after now. Errors: none of these, or past.
-fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
+pub(super) fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
     let wrong = |what: String| {
         Failure::input("reckon::suspend::until", what)
             .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time from now: 90m, 12h, 3d, 2w")

@@ -13,6 +13,7 @@ pub mod progress;
 pub mod resources;
 pub mod saved;
 mod sealed;
+pub mod signed;
 pub mod suspension;
 mod traffic;
 pub mod why;

@@ -1,0 +1,180 @@
+//! The git program in a repository that may be anybody's: no hooks, no pager, no network, a short environment, an end.
+//!
+//! What decides about signatures is said on the command line, so that no configuration of the repository does.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use crate::config::{Env, ProcessEnv};
+
+/// How long one call may take: a long history is read in one.
+const TIME: Duration = Duration::from_mins(2);
+/// How often an ending program is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+/// The most that is read of one answer, in bytes.
+const BYTES_MAX: u64 = 1 << 30;
+/// The variables that git is given, where they are set. The operator's own configuration is in `HOME`: it may say
+/// that a folder of another owner is safe.
+const GIVEN: [&str; 2] = ["PATH", "HOME"];
+/// What stands in place of what could be set otherwise.
+const SETTINGS: [&str; 12] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "log.mailmap=false",
+    "log.showSignature=false",
+    "log.showRoot=true",
+    "log.follow=false",
+    "gpg.format=ssh",
+    "gpg.ssh.program=ssh-keygen",
+    "gpg.program=false",
+    "gpg.openpgp.program=false",
+    "gpg.x509.program=false",
+];
+
+/// Git in one repository.
+#[derive(Debug, Clone)]
+pub(super) struct Git {
+    /// The top of its work tree.
+    pub top: PathBuf,
+    /// The allowed signers.
+    pub signers: PathBuf,
+}
+
+/// What git said.
+#[derive(Debug)]
+pub(super) struct Said {
+    /// Whether it went well.
+    pub good: bool,
+    /// Its answer.
+    pub out: Vec<u8>,
+    /// What it said beside that.
+    pub err: String,
+}
+
+/// Why nothing was said, or nothing of use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("git {call}: {why}")]
+pub(super) struct Trouble {
+    call: String,
+    why: String,
+}
+
+impl Git {
+    /// Runs it with this on its standard input. Errors: it cannot be run, or does not end.
+    pub(super) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, Trouble> {
+        let failed = |why: String| Trouble { call: call(arguments), why };
+        let io = |error: io::Error| failed(error.to_string());
+        let mut child = self.command(arguments).spawn().map_err(io)?;
+        let (Some(mut asks), Some(answers), Some(beside)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            end(&mut child);
+            return Err(failed("it has no streams".to_owned()));
+        };
+        let (answers, beside) = (read(answers), read(beside));
+        let input = input.to_vec();
+        // One that ends early reads no more: what it said by then tells why.
+        std::thread::spawn(move || drop(asks.write_all(&input)));
+        let taken = |from: Receiver<io::Result<Vec<u8>>>| match from.recv_timeout(TIME) {
+            Ok(read) => read.map_err(io),
+            Err(_) => Err(failed(format!("took longer than {} s", TIME.as_secs()))),
+        };
+        let said = taken(answers).and_then(|out| Ok((out, taken(beside)?, wait(&mut child)?)));
+        end(&mut child);
+        let (out, err, status) = said?;
+        let err = String::from_utf8_lossy(&err).trim().to_owned();
+        Ok(Said { good: status.success(), out, err })
+    }
+
+    /// What git answers. Errors: as [`Git::run`], and git says no.
+    pub(super) fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
+        let said = self.run(arguments, input)?;
+        if said.good {
+            return Ok(said.out);
+        }
+        Err(Trouble { call: call(arguments), why: said.err })
+    }
+
+    /// The same as one line of text.
+    pub(super) fn line(&self, arguments: &[&str]) -> Result<String, Trouble> {
+        let said = self.ask(arguments, &[])?;
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut signers = OsString::from("gpg.ssh.allowedSignersFile=");
+        signers.push(&self.signers);
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.top);
+        command.args(["--no-pager", "--no-replace-objects", "--no-optional-locks"]);
+        command.arg("--literal-pathspecs");
+        for setting in SETTINGS.iter().map(OsStr::new).chain([&*signers]) {
+            command.arg("-c").arg(setting);
+        }
+        let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(given)
+            .envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_LAZY_FETCH", "1")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+/// A path from the top of the repository, as git names it.
+pub(super) fn below(top: &Path, path: &Path) -> Option<String> {
+    let below = path.strip_prefix(top).ok()?.to_str()?.to_owned();
+    (!below.is_empty()).then_some(below)
+}
+
+fn call(arguments: &[&str]) -> String {
+    arguments.first().map(|word| (*word).to_owned()).unwrap_or_default()
+}
+
+/// Reads a stream, apart, so that one which never ends is left behind.
+fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = stream.take(BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
+        let whole = u64::try_from(bytes.len()).is_ok_and(|read| read <= BYTES_MAX);
+        let read = read.and_then(|_| {
+            if whole { Ok(bytes) } else { Err(io::Error::other("the answer is too long")) }
+        });
+        // Whoever asked may have given up.
+        drop(sender.send(read));
+    });
+    receiver
+}
+
+/// Waits for the end of a program that has closed its streams.
+fn wait(child: &mut Child) -> Result<ExitStatus, Trouble> {
+    let failed = |why: String| Trouble { call: "program".to_owned(), why };
+    // Nobody sends here: it only lets time pass.
+    let (_silent, pause) = mpsc::channel::<()>();
+    let mut waited = Duration::ZERO;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if waited < TIME => {}
+            Ok(None) => return Err(failed("it does not end".to_owned())),
+            Err(error) => return Err(failed(error.to_string())),
+        }
+        while pause.recv_timeout(LOOK).is_ok() {}
+        waited = waited.saturating_add(LOOK);
+    }
+}
+
+/// Ends a program that may have ended by itself.
+fn end(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}

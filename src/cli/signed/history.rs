@@ -1,0 +1,301 @@
+//! Which commits changed which documents: every commit of the history, whatever the files were called.
+//!
+//! A document that only moves from one file to another is not changed. What cannot be told (a merge that does
+//! more than merging, a link, a file that does not parse) counts as a change of every document.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::git::{Git, Trouble};
+use crate::base::hash::{Digest, sha256};
+use crate::base::id::Key;
+use crate::spec::decode::decode;
+use crate::spec::document::{LazySource, ReadCx, read};
+use crate::spec::lint::{Keep, lint};
+use crate::spec::node::Node;
+use crate::spec::split::split;
+
+/// Blobs are read by so many at a time.
+const BLOBS: usize = 256;
+/// Git's mode of a plain file begins so; links and submodules begin otherwise.
+const FILE: &str = "100";
+/// Git's mode of nothing.
+const NOTHING: &str = "000000";
+
+/// A commit that changed documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    /// The commit.
+    pub commit: String,
+    /// The documents, each with the digest of what it asks for from then on, as far as that is known.
+    pub documents: BTreeMap<Key, Option<Digest>>,
+}
+
+/// The documents to look for.
+#[derive(Debug)]
+pub(super) struct Sought {
+    /// Their names.
+    pub keys: BTreeSet<Key>,
+    /// How they are read.
+    pub cx: ReadCx,
+}
+
+/// Every change of these documents up to `head`, newest first. `specs`: the folder, from the top of the repository.
+pub(super) fn changes(
+    git: &Git,
+    head: &str,
+    specs: &str,
+    sought: &Sought,
+) -> Result<Vec<Change>, Trouble> {
+    let mut arguments = vec!["log", "--topo-order", "--full-history", "--sparse"];
+    arguments.extend(["--diff-merges=remerge", "--raw", "-z", "--no-renames", "--no-abbrev"]);
+    arguments.extend(["--no-ext-diff", "--ignore-submodules=none", "--format=%H %P", head, "--"]);
+    arguments.push(specs);
+    let said = git.ask(&arguments, &[])?;
+    let touches = touches(&said);
+    let blobs = Blobs::read(git, &touches, sought)?;
+    let changes = touches.into_iter().map(|touch| Change {
+        documents: if touch.is_unclear() { sought.all() } else { blobs.changed(&touch, sought) },
+        commit: touch.commit,
+    });
+    Ok(changes.filter(|change| !change.documents.is_empty()).collect())
+}
+
+impl Sought {
+    /// All of them, of which nothing is known.
+    fn all(&self) -> BTreeMap<Key, Option<Digest>> {
+        self.keys.iter().map(|key| (key.clone(), None)).collect()
+    }
+}
+
+/// A commit, and the files beneath the specs that it changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Touch {
+    commit: String,
+    parents: usize,
+    files: Vec<File>,
+}
+
+/// One changed file: modes and blobs before and after.
+#[derive(Debug, PartialEq, Eq)]
+struct File {
+    modes: [String; 2],
+    blobs: [String; 2],
+}
+
+impl Touch {
+    /// Whether its files do not tell what it changed.
+    fn is_unclear(&self) -> bool {
+        let plain = |mode: &String| mode.starts_with(FILE) || mode == NOTHING;
+        let odd = self.files.iter().any(|file| !file.modes.iter().all(plain));
+        // What git would not have merged so itself is the work of whoever merged; of more than two it says nothing.
+        odd || self.parents > 2 || (self.parents > 1 && !self.files.is_empty())
+    }
+}
+
+/// Takes `COMMIT PARENTS`, and `:MODE MODE BLOB BLOB WORD` with a path after each, apart.
+fn touches(said: &[u8]) -> Vec<Touch> {
+    let mut touches: Vec<Touch> = Vec::new();
+    let mut words = said.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    while let Some(word) = words.next() {
+        let word = word.trim();
+        if let Some(file) = word.strip_prefix(':') {
+            // The path.
+            words.next();
+            let mut parts = file.split(' ').map(str::to_owned);
+            let mut part = || parts.next().unwrap_or_default();
+            let file = File { modes: [part(), part()], blobs: [part(), part()] };
+            if let Some(touch) = touches.last_mut() {
+                touch.files.push(file);
+            }
+        } else if let Some(commit) = word.split(' ').next().filter(|commit| !commit.is_empty()) {
+            let parents = word.split(' ').count().saturating_sub(1);
+            touches.push(Touch { commit: commit.to_owned(), parents, files: Vec::new() });
+        }
+    }
+    touches
+}
+
+/// The documents of one file; none where they cannot be told.
+type Documents = Option<BTreeMap<Key, Vec<Text>>>;
+
+/// One document: digests of its text, and of what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Text {
+    text: Digest,
+    asks: Option<Digest>,
+}
+
+/// What was in every file that some commit changed.
+struct Blobs(BTreeMap<String, Documents>);
+
+impl Blobs {
+    fn read(git: &Git, touches: &[Touch], sought: &Sought) -> Result<Self, Trouble> {
+        let clear = touches.iter().filter(|touch| !touch.is_unclear());
+        let blobs = clear.flat_map(|touch| &touch.files).flat_map(|file| &file.blobs);
+        let blobs: BTreeSet<&str> = blobs.map(String::as_str).filter(|id| !is_none(id)).collect();
+        let blobs: Vec<&str> = blobs.into_iter().collect();
+        let mut read = BTreeMap::new();
+        for some in blobs.chunks(BLOBS) {
+            let input: String = some.iter().flat_map(|id| [*id, "\n"]).collect();
+            let said = git.ask(&["cat-file", "--batch"], input.as_bytes())?;
+            let mut rest = &*said;
+            for id in some {
+                let (content, after) = content(rest).unwrap_or((None, &[]));
+                let found = content.and_then(|bytes| documents(bytes, sought));
+                read.insert((*id).to_owned(), found);
+                rest = after;
+            }
+        }
+        Ok(Self(read))
+    }
+
+    /// The documents that are others after a commit than before it.
+    fn changed(&self, touch: &Touch, sought: &Sought) -> BTreeMap<Key, Option<Digest>> {
+        let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+        for file in &touch.files {
+            let [old, new] = &file.blobs;
+            if !(self.gather(old, &mut before) && self.gather(new, &mut after)) {
+                return sought.all();
+            }
+        }
+        for texts in before.values_mut().chain(after.values_mut()) {
+            texts.sort_unstable();
+        }
+        let changed = sought.keys.iter().filter(|key| before.get(key) != after.get(key));
+        let asks = |key: &Key| match after.get(key).map(Vec::as_slice) {
+            Some([only]) => only.asks,
+            Some(_) | None => None,
+        };
+        changed.map(|key| (key.clone(), asks(key))).collect()
+    }
+
+    /// Adds the documents of a file; whether they can be told.
+    fn gather<'a>(&'a self, id: &str, to: &mut BTreeMap<&'a Key, Vec<&'a Text>>) -> bool {
+        if is_none(id) {
+            return true;
+        }
+        let Some(Some(documents)) = self.0.get(id) else { return false };
+        for (key, texts) in documents {
+            to.entry(key).or_default().extend(texts);
+        }
+        true
+    }
+}
+
+/// Whether a blob's id stands for no file.
+fn is_none(id: &str) -> bool {
+    id.bytes().all(|byte| byte == b'0')
+}
+
+/// The first answer of `cat-file --batch`, and the rest: `ID blob SIZE`, the bytes, the end of a line.
+fn content(said: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let end = said.iter().position(|byte| *byte == b'\n')?;
+    let about = std::str::from_utf8(said.get(..end)?).ok()?;
+    let rest = said.get(end.saturating_add(1)..)?;
+    let Some(size) = about.split_once(" blob ").and_then(|(_, size)| size.parse::<usize>().ok())
+    else {
+        return Some((None, rest));
+    };
+    Some((Some(rest.get(..size)?), rest.get(size.saturating_add(1)..)?))
+}
+
+/// The documents of a file that have one of these names; none if one of those cannot be told.
+fn documents(bytes: &[u8], Sought { keys, cx }: &Sought) -> Documents {
+    let text = String::from_utf8_lossy(bytes);
+    let mut found = BTreeMap::<Key, Vec<Text>>::new();
+    if !keys.iter().any(|key| may_name(&text, key)) {
+        return Some(found);
+    }
+    let decoded = decode(bytes.to_vec());
+    if !decoded.is_good() {
+        return None;
+    }
+    let source = LazySource { file: Arc::from(""), text: &decoded.text };
+    for slice in split(&decoded.text).0 {
+        let part = decoded.text.get(slice.range.clone()).unwrap_or_default();
+        if !keys.iter().any(|key| may_name(part, key)) {
+            continue;
+        }
+        let linted = lint(&decoded.text, &slice, Keep::Head);
+        let name = linted.root.as_ref().filter(|_| linted.complete).map(named)?;
+        if let Some(key) = keys.iter().find(|one| name.as_deref() == Some(&*one.to_string())) {
+            let asks = read(cx, &source, &slice, 0).manifest.map(|manifest| manifest.digest);
+            let text = sha256(part.trim().as_bytes());
+            found.entry(key.clone()).or_default().push(Text { text, asks });
+        }
+    }
+    Some(found)
+}
+
+/// Whether a text can name a resource: it holds the name, or escapes, in which a name can hide.
+fn may_name(text: &str, key: &Key) -> bool {
+    text.contains(&*key.name.to_string()) || text.contains('\\')
+}
+
+/// What a document calls itself; none for what is no document of a resource.
+fn named(root: &Node) -> Option<String> {
+    let kind = root.get("kind").and_then(Node::text)?;
+    let metadata = root.get("metadata")?;
+    let name = metadata.get("name").and_then(Node::text)?;
+    let namespace = metadata.get("namespace").and_then(Node::text);
+    let key: Key = match namespace {
+        Some(namespace) => format!("{kind}/{namespace}/{name}").parse().ok()?,
+        None => format!("{kind}/{name}").parse().ok()?,
+    };
+    Some(key.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::kinds::register::KINDS;
+
+    fn sought() -> Sought {
+        let config =
+            Config::parse("f", Path::new("."), b"apiVersion: reckon.dev/v1\nkind: Config".to_vec());
+        let check = config.unwrap().check_cx(&|_: &str| None).unwrap();
+        let keys = ["Invoice/a", "Invoice/books/b"].iter().map(|key| key.parse().unwrap());
+        Sought { keys: keys.collect(), cx: ReadCx { kinds: KINDS, check } }
+    }
+
+    fn told(text: &str) -> Option<Vec<(String, usize)>> {
+        let found = documents(text.as_bytes(), &sought())?;
+        Some(found.iter().map(|(key, texts)| (key.short(), texts.len())).collect())
+    }
+
+    #[test]
+    fn documents_are_known_by_what_they_call_themselves() {
+        let one = "kind: Invoice\nmetadata: {name: a}\nspec: {x: 1}\n";
+        let two = "kind: Invoice\nmetadata:\n  name: b\n  namespace: books\n";
+        let found = told(&format!("{one}---\n{two}---\nkind: Contact\nmetadata: {{name: a}}\n"));
+        let expect = [("Invoice/a".to_owned(), 1), ("Invoice/books/b".to_owned(), 1)];
+        assert_eq!(found, Some(expect.to_vec()));
+        let escaped = "kind: Invoice\nmetadata: {name: \"\\x61\"}\n";
+        assert_eq!(told(escaped), Some(vec![("Invoice/a".to_owned(), 1)]));
+        assert_eq!(told("metadata: {name: zzz}"), Some(Vec::new()));
+        assert_eq!(told("metadata: {name: a"), None, "it cannot be told");
+    }
+
+    #[test]
+    fn what_git_says_is_taken_apart() {
+        let zero = "0".repeat(40);
+        let said = format!("c1 c0\0\n:100644 000000 aa {zero} D\0specs/a b\0c0 p q\0c9\0");
+        let touches = touches(said.as_bytes());
+        let names: Vec<&str> = touches.iter().map(|touch| touch.commit.as_str()).collect();
+        assert_eq!(names, ["c1", "c0", "c9"]);
+        assert_eq!(touches[0].files[0].blobs, ["aa".to_owned(), zero]);
+        assert_eq!((touches[0].parents, touches[1].parents, touches[2].parents), (1, 2, 0));
+        assert!(touches.iter().all(|touch| !touch.is_unclear()));
+    }
+
+    #[test]
+    fn answers_are_read_to_their_size() {
+        let (first, rest) = content(b"aa blob 3\na\nb\nbb missing\n").unwrap();
+        assert_eq!(first, Some(&b"a\nb"[..]));
+        assert_eq!(content(rest), Some((None, &b""[..])));
+    }
+}

@@ -1,0 +1,301 @@
+//! Whether the approval of one file counts, and why not.
+//!
+//! It counts if the commit that brought it is signed by an allowed signer, changes nothing but approvals, and if
+//! that person changed no document of the plan.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::commit::{Commit, Signed, Signer};
+use super::git::{Git, Trouble};
+use super::history::{Change, Sought, changes};
+use super::place::{Repo, is_yaml};
+use crate::base::clock::timestamp;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::config::{ApprovalFile, Authors};
+use crate::engine::{ApprovingPlan, Signing};
+use crate::model::issue::{Problem, Severity};
+use crate::model::plan_approval::Signature;
+
+/// Characters of a commit's id that people read.
+const SHORT: usize = 12;
+
+/// Why a file does not count: a code, what is wrong, and what to do.
+pub(super) struct No(&'static str, String, &'static str);
+
+/// What all files of one look have in common.
+pub(super) struct Judge<'a> {
+    /// The repository.
+    pub repo: &'a Repo,
+    sought: Sought,
+    applied: BTreeMap<Key, Digest>,
+    now: DateTime<Utc>,
+    changes: Option<Vec<Change>>,
+    commits: BTreeMap<String, Commit>,
+}
+
+/// A file of the approvals folder, as it is in the commit that is checked out.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Its path from the top of the repository.
+    pub path: String,
+    /// Its name in problems.
+    pub shown: String,
+    /// Its content's id.
+    pub blob: String,
+}
+
+impl<'a> Judge<'a> {
+    /// `applied`: what is on the service of documents that only change.
+    pub(super) fn new(
+        repo: &'a Repo,
+        sought: Sought,
+        applied: BTreeMap<Key, Digest>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self { repo, sought, applied, now, changes: None, commits: BTreeMap::new() }
+    }
+
+    /// The approval of a file that names the present plan, ready to be written down.
+    pub(super) fn judge(
+        &mut self,
+        file: &File,
+        said: ApprovalFile,
+    ) -> Result<Result<Signing, No>, Trouble> {
+        let Some(commit) = self.brought(file)? else {
+            return Ok(Err(No(
+                "reckon::approval::merge",
+                "no commit but a merge brought this file as it is".to_owned(),
+                "commit it by itself, signed; merges only carry it along",
+            )));
+        };
+        let checked = self.alone(&commit)?.and_then(|()| signer(&commit));
+        let checked = checked.and_then(|signer| self.in_time(&said, &commit).map(|()| signer));
+        let signer = match checked {
+            Ok(signer) => signer,
+            Err(no) => return Ok(Err(no)),
+        };
+        if let Err(no) = self.not_the_author(&signer)? {
+            return Ok(Err(no));
+        }
+        let ApprovalFile { plan: checksum, ceilings, expires } = said;
+        let plan = ApprovingPlan { checksum, ceilings, actor: signer.principal };
+        let (file, key) = (file.path.clone(), signer.key);
+        let signature = Signature { file, commit: commit.id, key, until: expires };
+        Ok(Ok(Signing { plan, signature, at: commit.at }))
+    }
+
+    /// The commit that last changed the file, if it left it as it is now.
+    fn brought(&mut self, file: &File) -> Result<Option<Commit>, Trouble> {
+        let git = &self.repo.git;
+        let mut arguments = vec!["log", "-1", "--topo-order", "--full-history", "--no-merges"];
+        arguments.extend(["--format=%H", &self.repo.head, "--", &file.path]);
+        let id = git.line(&arguments)?;
+        if id.is_empty() {
+            return Ok(None);
+        }
+        let there =
+            git.run(&["rev-parse", "--verify", "--quiet", &format!("{id}:{}", file.path)], &[])?;
+        let same = String::from_utf8_lossy(&there.out).trim() == file.blob;
+        if same { self.commit(&id).map(Some) } else { Ok(None) }
+    }
+
+    /// A commit, looked at once.
+    fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
+        if let Some(commit) = self.commits.get(id) {
+            return Ok(commit.clone());
+        }
+        let commit = Commit::read(&self.repo.git, id)?;
+        self.commits.insert(id.to_owned(), commit.clone());
+        Ok(commit)
+    }
+
+    /// Whether a commit changes nothing but approvals.
+    fn alone(&self, commit: &Commit) -> Result<Result<(), No>, Trouble> {
+        let Repo { git, folder, .. } = self.repo;
+        let mut arguments = vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z"];
+        arguments.extend(["--name-only", "--no-renames", "--no-ext-diff", &commit.id]);
+        let said = git.ask(&arguments, &[])?;
+        let said = String::from_utf8_lossy(&said);
+        let beneath = format!("{folder}/");
+        let other = said.split('\0').find(|path| !path.is_empty() && !path.starts_with(&beneath));
+        Ok(other.map_or(Ok(()), |other| {
+            let what = format!("commit {} changes {other}, too", short(&commit.id));
+            let help = "commit the approval alone: what was approved has to stand before it";
+            Err(No("reckon::approval::mixed", what, help))
+        }))
+    }
+
+    /// Whether the approval is not over.
+    fn in_time(&self, said: &ApprovalFile, commit: &Commit) -> Result<(), No> {
+        let help = "approve the plan anew, if it is still meant";
+        let over = |what: String| Err(No("reckon::approval::expired", what, help));
+        if let Some(expires) = said.expires.filter(|expires| *expires <= self.now) {
+            return over(format!("it expired at {}", timestamp(&expires)));
+        }
+        let age = self.now.signed_duration_since(commit.at);
+        let valid = self.repo.valid_for;
+        if age.to_std().is_ok_and(|age| age >= valid) {
+            let hours = valid.as_secs().checked_div(3600).unwrap_or_default();
+            let signed = timestamp(&commit.at);
+            let what =
+                format!("it was signed at {signed}, and approvals are valid for {hours} hours");
+            return over(what);
+        }
+        Ok(())
+    }
+
+    /// Whether the signer changed no document of the plan, as far as that can be known.
+    fn not_the_author(&mut self, signer: &Signer) -> Result<Result<(), No>, Trouble> {
+        for change in self.changes()? {
+            let commit = self.commit(&change.commit)?;
+            if let Err(no) = differs(signer, &commit, &change, self.repo.authors)
+                && !self.is_applied(&change)?
+            {
+                return Ok(Err(no));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Whether all that a commit changed is on the service: it came before a commit at which each of these documents
+    /// asked for just what is there, so that it is no part of what the plan changes.
+    fn is_applied(&mut self, change: &Change) -> Result<bool, Trouble> {
+        let all = self.changes()?;
+        for key in change.documents.keys() {
+            let Some(applied) = self.applied.get(key) else { return Ok(false) };
+            let there = |one: &&Change| one.documents.get(key) == Some(&Some(*applied));
+            let Some(base) = all.iter().find(there) else { return Ok(false) };
+            let arguments = ["merge-base", "--is-ancestor", &change.commit, &base.commit];
+            if !self.repo.git.run(&arguments, &[])?.good {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Every commit that changed a document of the plan: the whole history, read once.
+    fn changes(&mut self) -> Result<Vec<Change>, Trouble> {
+        if let Some(changes) = &self.changes {
+            return Ok(changes.clone());
+        }
+        let Repo { git, head, specs, .. } = self.repo;
+        let found = changes(git, head, specs, &self.sought)?;
+        self.changes = Some(found.clone());
+        Ok(found)
+    }
+}
+
+/// Who signed the commit of an approval.
+fn signer(commit: &Commit) -> Result<Signer, No> {
+    let id = short(&commit.id);
+    let no = |code, what: String, help| Err(No(code, what, help));
+    match &commit.signature {
+        Signed::Good(signer) if signer.is_named_by_address() => Ok(signer.clone()),
+        Signed::Good(signer) => no(
+            "reckon::approval::nameless",
+            format!("its signer is called {:?}, which is no address", signer.principal),
+            "name signers by their e-mail addresses, so that they can be told from authors",
+        ),
+        Signed::Not => no(
+            "reckon::approval::unsigned",
+            format!("commit {id} is not signed"),
+            "sign it: `git commit -S`, with gpg.format ssh",
+        ),
+        Signed::Other => no(
+            "reckon::approval::unsigned",
+            format!("commit {id} is not signed with a key of SSH"),
+            "sign it with one: `git commit -S`, with gpg.format ssh",
+        ),
+        Signed::Bad => no(
+            "reckon::approval::unsigned",
+            format!("the signature of commit {id} is not good"),
+            "make the commit again; `git verify-commit` says more",
+        ),
+        Signed::Stranger(key) => no(
+            "reckon::approval::unknown_signer",
+            format!("commit {id} is signed with {key}, which is not among the allowed signers"),
+            "an operator lists who may approve: policy.approvals.signed.signers",
+        ),
+    }
+}
+
+/// Whether a commit that changed a document is somebody else's.
+fn differs(signer: &Signer, commit: &Commit, change: &Change, how: Authors) -> Result<(), No> {
+    let id = short(&commit.id);
+    let about = change.documents.keys().map(Key::short).collect::<Vec<_>>().join(", ");
+    let own = |how: &str| {
+        let who = &signer.principal;
+        let what = format!("{who} {how} commit {id}, which changed {about}");
+        Err(No("reckon::approval::own_work", what, "somebody else has to approve what they wrote"))
+    };
+    if commit.people.iter().any(|address| signer.may_be(address)) {
+        return own("made");
+    }
+    match &commit.signature {
+        Signed::Good(author) if signer.may_also_be(author) => return own("signed"),
+        Signed::Stranger(key) if *key == signer.key => return own("signed"),
+        Signed::Good(_) => return Ok(()),
+        Signed::Not | Signed::Other | Signed::Bad | Signed::Stranger(_) => {}
+    }
+    if how == Authors::Named {
+        return Ok(());
+    }
+    let what = format!(
+        "nobody knows who wrote {about}: commit {id} is not signed by anyone whom the signers' file names"
+    );
+    let help = "have it signed, or believe names (policy.approvals.signed.authors: named), which anybody can write";
+    Err(No("reckon::approval::unknown_author", what, help))
+}
+
+impl No {
+    /// The same as a problem of the file.
+    pub(super) fn of(self, file: &File) -> Problem {
+        let Self(code, message, help) = self;
+        problem(&file.shown, code, message, help)
+    }
+}
+
+/// A problem of a whole file.
+pub(super) fn problem(file: &str, code: &str, message: String, help: &str) -> Problem {
+    Problem {
+        file: file.to_owned(),
+        line: 1,
+        column: 1,
+        length: 1,
+        code: code.to_owned(),
+        severity: Severity::Error,
+        message,
+        help: help.to_owned(),
+        related: Vec::new(),
+    }
+}
+
+/// The files of the approvals folder in a commit; the second ones cannot be approvals.
+pub(super) fn files(repo: &Repo) -> Result<(Vec<File>, Vec<File>), Trouble> {
+    let Repo { git, head, folder, .. } = repo;
+    let said = list(git, head, folder)?;
+    let mut found = (Vec::new(), Vec::new());
+    for entry in String::from_utf8_lossy(&said).split('\0') {
+        let Some((about, path)) = entry.split_once('\t') else { continue };
+        if !is_yaml(path) {
+            continue;
+        }
+        let mut about = about.split(' ');
+        let mode = about.next().unwrap_or_default();
+        let blob = about.nth(1).unwrap_or_default().to_owned();
+        let file = File { path: path.to_owned(), shown: repo.shown(path), blob };
+        if mode.starts_with("100") { found.0.push(file) } else { found.1.push(file) }
+    }
+    Ok(found)
+}
+
+fn list(git: &Git, head: &str, folder: &str) -> Result<Vec<u8>, Trouble> {
+    git.ask(&["ls-tree", "-z", "--full-tree", head, "--", &format!("{folder}/")], &[])
+}
+
+fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
+}

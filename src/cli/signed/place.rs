@@ -1,0 +1,223 @@
+//! Where approvals in signed commits stand, and whether that can be trusted: a pull request must not reach who may
+//! sign, and the specs have to be just what was committed.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::git::{Git, Trouble, below};
+use super::judge::problem;
+use crate::cli::exit::Failure;
+use crate::cli::setup::Setup;
+use crate::cli::{git, specs};
+use crate::config::{Authors, ProcessEnv, SignedRules};
+use crate::kinds::CheckCx;
+use crate::kinds::register::KINDS;
+use crate::model::issue::Problem;
+use crate::spec::document::ReadCx;
+
+/// What the configuration says, to be looked at again and again.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    root: PathBuf,
+    specs: PathBuf,
+    rules: SignedRules,
+    valid_for: Duration,
+    check: CheckCx,
+}
+
+/// A repository in which approvals may count.
+#[derive(Debug)]
+pub(super) struct Repo {
+    /// Git in it.
+    pub git: Git,
+    /// The commit that is checked out.
+    pub head: String,
+    /// The specs, from its top.
+    pub specs: String,
+    /// The approvals, from its top.
+    pub folder: String,
+    /// How it is known who wrote a document.
+    pub authors: Authors,
+    /// How long an approval counts.
+    pub valid_for: Duration,
+    root: PathBuf,
+}
+
+/// Why no approval counts here.
+#[derive(Debug)]
+pub(super) enum Unfit {
+    /// Something has to change first.
+    Problem(Box<Problem>),
+    /// Git could not be asked.
+    Trouble(Trouble),
+}
+
+impl From<Trouble> for Unfit {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl Unfit {
+    /// The same as a problem of the configuration.
+    pub(super) fn problem(self, place: &Place) -> Problem {
+        match self {
+            Self::Problem(problem) => *problem,
+            Self::Trouble(trouble) => place.trouble(&trouble),
+        }
+    }
+}
+
+impl Place {
+    /// What the configuration says; none if it says nothing of this.
+    pub(super) fn of(setup: &Setup) -> Result<Option<Self>, Failure> {
+        let section = setup.config.policy.approvals.signed.as_ref();
+        let rules = section.map(|section| section.get(&ProcessEnv)).transpose()?.flatten();
+        let valid_for = setup.config.rules(&ProcessEnv)?.approvals.valid_for;
+        let (root, specs) = (setup.root.clone(), setup.specs.clone());
+        let check = setup.config.check_cx(&ProcessEnv)?;
+        Ok(rules.map(|rules| Self { root, specs, rules, valid_for, check }))
+    }
+
+    /// How documents are read.
+    pub(super) fn reading(&self) -> ReadCx {
+        ReadCx { kinds: KINDS, check: self.check.clone() }
+    }
+
+    /// The repository. Errors: approvals in it cannot be trusted, and why.
+    pub(super) fn open(&self) -> Result<Repo, Unfit> {
+        let (top, specs) = self.tree()?;
+        let signers = self.signers(&top)?;
+        let folder = self.folder(&top, &specs)?;
+        let git = Git { top, signers };
+        let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], &[])?;
+        let head = String::from_utf8_lossy(&found.out).trim().to_owned();
+        if !found.good || head.is_empty() {
+            let help = "commit the specs; an approval is a commit of its own";
+            return Err(self.unfit("repository", "git finds no commit here".to_owned(), help));
+        }
+        let (authors, valid_for, root) = (self.rules.authors, self.valid_for, self.root.clone());
+        Ok(Repo { git, head, specs, folder, authors, valid_for, root })
+    }
+
+    /// The top of the work tree, and the specs from there.
+    fn tree(&self) -> Result<(PathBuf, String), Unfit> {
+        let specs = self.specs.canonicalize().ok();
+        let top = specs.as_deref().and_then(git::work_tree);
+        let Some((top, specs)) = top.zip(specs) else {
+            let help = "keep the specs in a git repository";
+            let what = "the specs stand in no git work tree, so that there are no signed commits";
+            return Err(self.unfit("repository", what.to_owned(), help));
+        };
+        if self.root.canonicalize().is_ok_and(|root| root.starts_with(&top)) {
+            let what = "this file stands in the repository of the specs, so that a pull request can change who may approve";
+            let help = "keep the configuration outside of it and name it with --config FILE";
+            return Err(self.unfit("config_inside", what.to_owned(), help));
+        }
+        let Some(specs) = below(&top, &specs) else {
+            let help = "give the specs a folder of their own, beside that of the approvals";
+            let what = "the specs are the whole repository, which leaves no room for approvals";
+            return Err(self.unfit("folder", what.to_owned(), help));
+        };
+        Ok((top, specs))
+    }
+
+    /// The file of allowed signers, out of reach of pull requests.
+    fn signers(&self, top: &Path) -> Result<PathBuf, Unfit> {
+        let path = &self.rules.signers;
+        let real = path.canonicalize().map_err(|error| {
+            let what = format!("the allowed signers {} cannot be read: {error}", path.display());
+            self.unfit(
+                "signers",
+                what,
+                "write a line for each: ADDRESS KEY, as ssh-keygen reads it",
+            )
+        })?;
+        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+        let named = parent.is_none_or(|parent| parent.starts_with(top));
+        if named || real.starts_with(top) {
+            let what = format!(
+                "the allowed signers {} stand in the repository of the specs, so that a pull request can change who may approve",
+                path.display()
+            );
+            return Err(self.unfit("signers_inside", what, "keep that file outside of it"));
+        }
+        Ok(real)
+    }
+
+    /// The folder of the approvals, from the top.
+    fn folder(&self, top: &Path, specs: &str) -> Result<String, Unfit> {
+        let beside =
+            || self.specs.canonicalize().ok()?.parent().map(|parent| parent.join("approvals"));
+        let folder = self.rules.folder.clone().or_else(beside).unwrap_or_default();
+        let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
+        let real = parent.zip(folder.file_name()).map(|(parent, name)| parent.join(name));
+        let inside = real.and_then(|real| below(top, &real));
+        let apart = |one: &str, other: &str| !Path::new(one).starts_with(other);
+        inside.filter(|one| apart(one, specs) && apart(specs, one)).ok_or_else(|| {
+            let what = format!(
+                "the folder of approvals {} is not beneath the repository of the specs, or not apart from them",
+                folder.display()
+            );
+            self.unfit("folder", what, "name one beside the specs: policy.approvals.signed.folder")
+        })
+    }
+
+    /// Something that has to change before any approval counts.
+    fn unfit(&self, word: &str, message: String, help: &str) -> Unfit {
+        Unfit::Problem(Box::new(self.problem(&format!("reckon::approval::{word}"), message, help)))
+    }
+
+    fn problem(&self, code: &str, message: String, help: &str) -> Problem {
+        let (file, line) = self.rules.place.rsplit_once(':').unwrap_or((&self.rules.place, "1"));
+        Problem { line: line.parse().unwrap_or(1), ..problem(file, code, message, help) }
+    }
+
+    /// Git could not be asked.
+    pub(super) fn trouble(&self, trouble: &Trouble) -> Problem {
+        let help = "git 2.35 or later and ssh-keygen have to be here";
+        self.problem("reckon::approval::git", trouble.to_string(), help)
+    }
+
+    /// Checks that the whole history is here and that the specs are what was committed.
+    pub(super) fn check(&self, repo: &Repo) -> Result<(), Unfit> {
+        let git = &repo.git;
+        if git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
+            let what = "the clone does not hold the whole history, so that nobody knows who wrote the specs";
+            return Err(self.unfit(
+                "shallow",
+                what.to_owned(),
+                "fetch all of it: `git fetch --unshallow`",
+            ));
+        }
+        let mut arguments = vec!["status", "--porcelain", "-z", "--untracked-files=all"];
+        arguments.extend(["--ignored=traditional", "--ignore-submodules=none", "--no-renames"]);
+        arguments.extend(["--", &repo.specs]);
+        let said = git.ask(&arguments, &[])?;
+        let said = String::from_utf8_lossy(&said);
+        if let Some(path) = said.split('\0').find(|entry| is_change(entry)) {
+            let path = repo.shown(path.get(3..).unwrap_or_default());
+            let what = format!("{path} is not as it was committed: no approval by file counts");
+            return Err(self.unfit("dirty", what, "commit it or take it back"));
+        }
+        Ok(())
+    }
+}
+
+impl Repo {
+    /// A path as problems name it: from the folder of the configuration.
+    pub(super) fn shown(&self, path: &str) -> String {
+        specs::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
+    }
+}
+
+/// Whether a line of `git status` tells of a change that could be read as a spec. What is ignored is one, too.
+fn is_change(entry: &str) -> bool {
+    let spec = is_yaml(entry) || entry.ends_with('/');
+    !entry.is_empty() && (spec || !entry.starts_with("!!"))
+}
+
+/// Whether a file may hold documents.
+pub(super) fn is_yaml(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}

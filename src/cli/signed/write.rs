@@ -1,0 +1,128 @@
+//! `approve … --write FILE`: the file to be committed, so that nobody types it by hand.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::keys;
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::money::{Currency, Money};
+use crate::cli::args::ApproveArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::out::Out;
+use crate::cli::session::Session;
+use crate::cli::setup::Setup;
+use crate::cli::{plan_approval, suspend};
+use crate::config::ApprovalFile;
+use crate::engine::{PlanAnswer, PlanView, Question, Reply, StepView};
+use crate::model::stake::{Moved, Stake};
+use crate::policy::approval::beyond;
+
+/// Runs the command. A plan that was written as JSON needs no configuration and no state.
+pub(in crate::cli) async fn write(
+    setup: Option<&Setup>,
+    args: &ApproveArgs,
+    file: &Path,
+    out: Out,
+) -> Result<Exit, Failure> {
+    let plan = plan(setup, &args.what).await?;
+    let now = SystemClock.now();
+    let expires = args.signed.expires.as_deref().map(|text| suspend::until(text, now));
+    let expires = expires
+        .transpose()
+        .map_err(|failure| Failure { code: "reckon::approval::expires", ..failure })?;
+    let sums = sums(&plan);
+    let all = sums.iter().map(|(currency, sum)| Money::new(*sum, *currency));
+    let ceilings = if args.ceiling.is_empty() { all.collect() } else { args.ceiling.clone() };
+    if let Some((moves, ceiling)) = beyond(&ceilings, &sums) {
+        return Err(plan_approval::refused(&PlanAnswer::Beyond {
+            moves,
+            ceiling: ceiling.copied(),
+        }));
+    }
+    if !plan_approval::agreed(&plan, args.yes, out)? {
+        out.note("nothing was written");
+        return Ok(Exit::Done);
+    }
+    let approval = ApprovalFile { plan: plan.checksum, ceilings, expires };
+    make(file, &approval.text()).map_err(|error| {
+        let what = format!("write the approval to {}: {error}", file.display());
+        Failure::environment("reckon::approval::write", what)
+            .help("each approval is a new file in the folder of approvals")
+    })?;
+    let name = file.display();
+    out.text(&format!("written to {name}"))?;
+    out.note(&format!("it counts once it is committed, alone and signed: git add {name} && git commit -S -- {name}"));
+    Ok(Exit::Done)
+}
+
+/// The plan that is meant: in the file, else the present one.
+async fn plan(setup: Option<&Setup>, what: &str) -> Result<PlanView, Failure> {
+    let checksum = plan_approval::checksum(what)?;
+    let checksum = checksum.ok_or_else(|| {
+        Failure::input("reckon::approval::what", format!("{what:?} names no plan"))
+            .help("give the checksum of a plan, or what `reckon plan -o json` printed")
+    })?;
+    let Some(setup) = setup.filter(|_| !is_file(what)) else { return read(what) };
+    let session = Session::open(setup).await?;
+    let reply = session.ask(Question::Plan).await;
+    let Reply::Plan(plan) = session.end(setup, reply).await? else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    if !plan.checksum.starts_with(&checksum) {
+        return Err(plan_approval::refused(&PlanAnswer::Changed { checksum: plan.checksum }));
+    }
+    Ok(*plan)
+}
+
+/// The file to write, where nothing but a plan's file is needed for it.
+pub(in crate::cli) fn alone(args: &ApproveArgs) -> Option<&Path> {
+    args.signed.write.as_deref().filter(|_| is_file(&args.what))
+}
+
+/// Whether a plan is named by its file.
+fn is_file(what: &str) -> bool {
+    Path::new(what).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+fn read(file: &str) -> Result<PlanView, Failure> {
+    let broken = |why: String| {
+        let failure = Failure::input("reckon::approve::plan_file", format!("{file}: {why}"));
+        failure.help("write it with `reckon plan -o json`")
+    };
+    let text = fs::read(file).map_err(|error| broken(error.to_string()))?;
+    serde_json::from_slice(&text).map_err(|error| broken(error.to_string()))
+}
+
+/// What the plan moves, as approvals count it.
+fn sums(plan: &PlanView) -> std::collections::BTreeMap<Currency, i64> {
+    let keys = keys(plan);
+    let mut sums = std::collections::BTreeMap::new();
+    for step in plan.steps.iter().filter(|step| keys.iter().any(|key| is(step, key))) {
+        let moved = step.money.iter().filter_map(|money| {
+            let currency: Currency = money.currency.parse().ok()?;
+            let amount = Money::new(money.amount, currency);
+            Some(Moved { amount, meaning: money.meaning.clone() })
+        });
+        let stake = Stake { moves: moved.collect(), ..Stake::default() };
+        for (currency, amount) in stake.sums() {
+            let sum: &mut i64 = sums.entry(currency).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+    }
+    sums
+}
+
+fn is(step: &StepView, key: &crate::base::id::Key) -> bool {
+    format!("{}/{}/{}", step.kind, step.namespace, step.name) == key.to_string()
+}
+
+/// Writes a new file; one that is there is left alone.
+fn make(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        fs::create_dir_all(parent)?;
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
