@@ -272,7 +272,7 @@ mod tests {
         let one = "kind: Invoice\nmetadata: {name: a}\nspec: {x: 1}\n";
         let two = "kind: Invoice\nmetadata:\n  name: b\n  namespace: books\n";
         let found = told(&format!("{one}---\n{two}---\nkind: Contact\nmetadata: {{name: a}}\n"));
-        let expect = [("Invoice/a".to_owned(), 1), ("Invoice/books/b".to_owned(), 1)];
+        let expect = [("Invoice/books/b".to_owned(), 1), ("Invoice/a".to_owned(), 1)];
         assert_eq!(found, Some(expect.to_vec()));
         let escaped = "kind: Invoice\nmetadata: {name: \"\\x61\"}\n";
         assert_eq!(told(escaped), Some(vec![("Invoice/a".to_owned(), 1)]));
