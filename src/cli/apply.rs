@@ -7,11 +7,11 @@ use tokio::sync::{mpsc, watch};
 use super::args::ApplyArgs;
 use super::exit::{Exit, Failure};
 use super::out::Out;
+use super::server::{self, Daemon};
 use super::session::{Loaded, Own, Session};
 use super::setup::Setup;
 use super::specs::{scope, unknown};
 use super::{apply_saved, limits, plan, plan_file, prune, signals, signed, validate};
-use crate::control::socket::SocketClient;
 use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, Until};
 use crate::model::desired::Coverage;
 use crate::model::scope::Scope;
@@ -23,6 +23,9 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exit, Failure> {
+    if let Some(server) = &setup.server {
+        return server::apply::run(setup, server, args, out).await;
+    }
     if let Some(path) = args.paths.iter().find(|path| plan_file::is_plan(path)) {
         return apply_saved::run(setup, args, path, out).await;
     }
@@ -52,7 +55,7 @@ pub(super) fn good(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Loaded, 
 /// The daemon does the work; this only waits for it and shows what is left.
 async fn beside(
     setup: &Setup,
-    client: &SocketClient,
+    client: &Daemon,
     args: &ApplyArgs,
     out: Out,
 ) -> Result<Exit, Failure> {
@@ -80,7 +83,7 @@ async fn beside(
 }
 
 /// The daemon's plan.
-async fn planned(client: &SocketClient, scope: Scope) -> Result<PlanView, Failure> {
+async fn planned(client: &Daemon, scope: Scope) -> Result<PlanView, Failure> {
     let reply = client.ask(&Question::Scoped(scope)).await?;
     if let Reply::Unknown(names) = &reply {
         return Err(unknown(names));

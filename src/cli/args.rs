@@ -1,6 +1,7 @@
 //! The command line: what there is to say and how it is said.
 
 mod plans;
+mod server;
 mod signed;
 mod store;
 mod suspend;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use plans::{Choice, PlanCommand, ShowArgs};
+pub use server::ServerArgs;
 pub use signed::SignedArgs;
 pub use suspend::{ResumeArgs, SuspendArgs};
 
@@ -34,6 +36,8 @@ pub struct Cli {
     /// The state directory, in place of the configuration's.
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: ServerArgs,
     /// How to print.
     #[arg(short = 'o', long, global = true, value_name = "FORM", default_value = "text")]
     pub output: Output,

@@ -1,34 +1,62 @@
 //! `events urls`: where the service has to send its notifications, and the links of applicants.
 
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use crate::base::id::Key;
 use crate::config::ProcessEnv;
+use crate::control::look::Look;
+
+/// What `events urls -o json` prints.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Addresses {
+    partner: Partner,
+    applicants: Vec<Applicant>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Partner {
+    event_url: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Applicant {
+    application: String,
+    url: String,
+}
 
 /// Prints the Event URL of the partner application, to which the service appends the reference, and the
 /// stable link of every application that its applicant has to finish. All of them are secrets.
-pub(super) fn urls(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn urls(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+    let addresses = match &setup.server {
+        Some(server) => {
+            serde_json::from_value(server.look(Look::Urls).await?).map_err(Failure::bug)?
+        }
+        None => addresses(setup)?,
+    };
+    out.result(&addresses, || text(&addresses))?;
+    Ok(Exit::Done)
+}
+
+/// What there is to print.
+pub(super) fn addresses(setup: &Setup) -> Result<Addresses, Failure> {
     let base = match &setup.config.public_url {
         Some(url) => url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned(),
         None => format!("http://{}", setup.config.listen.get(&ProcessEnv)?),
     };
     let outside = setup.outside()?;
-    let event_url = outside.event_url(&base);
-    let links: Vec<(String, String)> =
-        applicants(setup).iter().map(|key| (key.short(), outside.link(&base, key))).collect();
-    let items: Vec<_> =
-        links.iter().map(|(name, url)| json!({ "application": name, "url": url })).collect();
-    let value = json!({ "partner": { "event_url": event_url }, "applicants": items });
-    out.result(&value, || text(&event_url, &links))?;
-    Ok(Exit::Done)
+    let partner = Partner { event_url: outside.event_url(&base) };
+    let link = |key: &Key| Applicant { application: key.short(), url: outside.link(&base, key) };
+    Ok(Addresses { partner, applicants: applicants(setup).iter().map(link).collect() })
 }
 
-fn text(event_url: &str, links: &[(String, String)]) -> String {
-    let links = links.iter().map(|(name, url)| format!("{name}  {url}"));
-    let all: Vec<String> = [format!("Event URL  {event_url}")].into_iter().chain(links).collect();
+fn text(addresses: &Addresses) -> String {
+    let links = addresses.applicants.iter();
+    let links = links.map(|one| format!("{}  {}", one.application, one.url));
+    let first = format!("Event URL  {}", addresses.partner.event_url);
+    let all: Vec<String> = [first].into_iter().chain(links).collect();
     all.join("\n")
 }
 

@@ -156,7 +156,7 @@ impl From<LoadError> for Failure {
 
 impl From<ControlError> for Failure {
     fn from(error: ControlError) -> Self {
-        Self::environment("reckon::control", &error)
+        super::server::failure(error)
     }
 }
 

@@ -188,7 +188,8 @@ fn content(answers: &mut impl BufRead) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file, and the folders that it stands in.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), make_dir)?;
     fs::write(path, bytes)
 }
@@ -207,7 +208,8 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    fn make() -> Result<Self, Failure> {
+    /// An empty one.
+    pub(super) fn make() -> Result<Self, Failure> {
         let name = format!("reckon-{:016x}", host::seed()?);
         let root = std::env::temp_dir().join(name);
         fs::DirBuilder::new().mode(0o700).create(&root).map_err(unwritten)?;

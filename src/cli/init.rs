@@ -8,6 +8,7 @@ use super::args::{Cli, Init};
 use super::exit::{Exit, Failure};
 use super::host;
 use super::out::Out;
+use super::server::local;
 use super::setup::Setup;
 use crate::base::clock::{Clock, SystemClock};
 use crate::kinds::register::KINDS;
@@ -89,6 +90,9 @@ fn text(made: &Made, dir: &Path) -> String {
 /// Writes down that marks which this state does not know are not ours.
 async fn declare(cli: &Cli, out: Out) -> Result<Exit, Failure> {
     let setup = Setup::load(cli)?;
+    if setup.server.is_some() {
+        return Err(local("`init --empty-remote`", "it is a word about the state itself"));
+    }
     let open = setup.open_bound(None).await?;
     let actor = host::actor();
     let record = Record::EmptyRemote { at: SystemClock.now(), actor };

@@ -1,6 +1,7 @@
 //! The command line door: it reads arguments and environment, puts the parts together, and prints.
 
 mod against;
+mod api_token;
 mod apply;
 mod apply_saved;
 mod approve;
@@ -8,6 +9,7 @@ pub mod args;
 mod cache;
 mod chaos;
 mod commands;
+mod desk;
 mod events;
 pub mod exit;
 mod explain;
@@ -30,6 +32,7 @@ mod sandbox;
 mod sandbox_env;
 mod seal;
 mod secrets;
+mod server;
 mod session;
 mod setup;
 mod signals;

@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::{Session, daemon};
 use super::setup::Setup;
-use super::{against, plan_file, specs, validate};
+use super::{against, plan_file, server, specs, validate};
 use crate::control::Request;
 use crate::engine::{PlanView, Question, Reply};
 use crate::model::scope::Scope;
@@ -71,6 +71,9 @@ pub(super) async fn asked(
     fresh: Fresh,
     question: Question,
 ) -> Result<Reply, Failure> {
+    if let Some(server) = &setup.server {
+        return server::tree::asked(setup, server, fresh, question).await;
+    }
     let mut session = Session::open(setup).await?;
     let verified = match &mut session {
         Session::Daemon(client) if fresh.refresh => {

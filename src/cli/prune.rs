@@ -4,9 +4,9 @@ use super::args::ApplyArgs;
 use super::exit::Failure;
 use super::host;
 use super::out::Out;
+use super::server::Daemon;
 use crate::base::id::Key;
 use crate::control::Request;
-use crate::control::socket::SocketClient;
 use crate::engine::{Allowing, Engine, Reply};
 
 /// The word for everything that a guard stops.
@@ -60,11 +60,7 @@ pub(super) async fn allow(
 }
 
 /// Has it written down by the process that holds the state.
-pub(super) async fn beside(
-    client: &SocketClient,
-    args: &ApplyArgs,
-    out: Out,
-) -> Result<(), Failure> {
+pub(super) async fn beside(client: &Daemon, args: &ApplyArgs, out: Out) -> Result<(), Failure> {
     let allowing = read(args)?;
     if allowing.is_empty() {
         return Ok(());

@@ -3,15 +3,19 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
+use super::api_token;
 use super::args::RunArgs;
+use super::desk::Desk;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::sandbox::{self, EmbeddedSandbox};
+use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
 use super::{signals, signed};
@@ -30,6 +34,10 @@ const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 /// Runs the command.
 pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, Failure> {
+    if setup.server.is_some() {
+        return Err(local("`run`", "it is the daemon"));
+    }
+    let setup = Arc::new(setup);
     if daemon(&setup).await?.is_some() {
         let what = format!("another process holds the state {}", setup.state.display());
         return Err(Failure::environment("reckon::state::locked", what));
@@ -47,7 +55,7 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
 
 /// The engine and every door, until a signal. The doors are there before the tree is read.
 async fn serve(
-    setup: &Setup,
+    setup: &Arc<Setup>,
     open: &Open,
     embedded: Option<&EmbeddedSandbox>,
     out: Out,
@@ -64,8 +72,8 @@ async fn serve(
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
     // Whoever knocks while the tree is read waits for the answer.
-    let door = tokio::spawn(door.serve(control, over(&ended)));
-    let mut engine = engine(setup, open, embedded)?;
+    let door = tokio::spawn(door.serve(control.clone(), over(&ended)));
+    let mut engine = engine(setup, open, embedded, &control)?;
     let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over(&ended)));
     let mut overviews = engine.overviews();
     overviews.mark_changed();
@@ -105,7 +113,7 @@ async fn listen(
 ) -> Result<Listening, Failure> {
     let listen = setup.config.listen.get(&ProcessEnv)?;
     let outside = open.outside();
-    let router = http::router(control.clone(), is_ready);
+    let router = http::router(control.clone(), is_ready, api_token::tokens(&setup.state)?);
     let Some(public_listen) = &setup.config.public_listen else {
         let router = router.merge(http::hooks(control.clone(), &outside));
         let private = listening(router, listen, over(ended), "listen").await?;
@@ -133,11 +141,12 @@ async fn stopped(signal: watch::Sender<Exit>, events: mpsc::Sender<Event>) {
     drop(events.send(Event::Stop).await);
 }
 
-/// The engine over the tree and the state.
+/// The engine over the tree and the state, and a desk beside it.
 fn engine(
-    setup: &Setup,
+    setup: &Arc<Setup>,
     open: &Open,
     embedded: Option<&EmbeddedSandbox>,
+    control: &Control,
 ) -> Result<Engine, Failure> {
     let mut loader = setup.loader();
     loader.load_all();
@@ -147,6 +156,7 @@ fn engine(
         keep_trying: true,
     };
     let shared = setup.shared(open, how)?;
+    control.seat(Arc::new(Desk::new(setup.clone(), shared.clone())));
     Ok(Engine::new(shared, Box::new(loader))?)
 }
 

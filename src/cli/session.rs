@@ -5,6 +5,7 @@ use tokio::sync::mpsc;
 use super::cache;
 use super::exit::Failure;
 use super::host;
+use super::server::Daemon;
 use super::setup::{How, Open, Setup};
 use crate::base::id::Key;
 use crate::control::socket::SocketClient;
@@ -18,7 +19,7 @@ use crate::spec::loader::Loader;
 #[derive(Debug)]
 pub(super) enum Session {
     /// The process that holds the state.
-    Daemon(SocketClient),
+    Daemon(Daemon),
     /// This process.
     Own(Box<Own>),
 }
@@ -170,7 +171,11 @@ impl Session {
     }
 }
 
-/// The process that holds the state, if one answers.
-pub(super) async fn daemon(setup: &Setup) -> Result<Option<SocketClient>, Failure> {
-    Ok(SocketClient::connect(&setup.state.join("control.sock")).await?)
+/// The process that holds the state, if one answers: the one that was named, or else the one on this machine.
+pub(super) async fn daemon(setup: &Setup) -> Result<Option<Daemon>, Failure> {
+    if let Some(server) = &setup.server {
+        return Ok(Some(Daemon::Server(server.clone())));
+    }
+    let client = SocketClient::connect(&setup.state.join("control.sock")).await?;
+    Ok(client.map(Daemon::Socket))
 }

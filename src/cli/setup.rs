@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::args::Cli;
 use super::exit::Failure;
 use super::secrets::OpenedSecrets;
+use super::server::{self, ServerClient};
 use super::{git, host};
 use crate::base::clock::SystemClock;
 use crate::base::hash::keyed;
@@ -41,7 +42,10 @@ pub(super) struct Setup {
     pub specs: PathBuf,
     /// The state directory.
     pub state: PathBuf,
-    check: CheckCx,
+    /// The daemon elsewhere that is asked, if one is: then nothing of the state is here.
+    pub server: Option<ServerClient>,
+    /// What the checks of documents need.
+    pub check: CheckCx,
     /// Whether the operator named the configuration.
     chosen: bool,
 }
@@ -61,15 +65,16 @@ impl Setup {
     /// Reads the configuration.
     pub(super) fn load(cli: &Cli) -> Result<Self, Failure> {
         let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
-        let config = Config::load(&file)?;
+        let server = server::named(cli)?;
+        let config = server::config(server.as_ref(), cli, &file)?;
         let specs = config.specs.get(&ProcessEnv)?;
         let state = match &cli.state {
             Some(dir) => dir.clone(),
             None => config.state.get(&ProcessEnv)?,
         };
-        let check = config.check_cx(&ProcessEnv)?;
+        let check = server::check(server.as_ref(), &config)?;
         let chosen = cli.config.is_some();
-        Ok(Self { root: config.dir.to_path_buf(), specs, state, check, chosen, config })
+        Ok(Self { root: config.dir.to_path_buf(), specs, state, server, check, chosen, config })
     }
 
     /// A loader of the spec tree.
@@ -140,8 +145,11 @@ impl Setup {
         Ok(open)
     }
 
-    /// Opens the state.
+    /// Opens the state. Errors: it is not here, but at the daemon that was named.
     fn open(&self, rebuild: bool) -> Result<Open, Failure> {
+        if self.server.is_some() {
+            return Err(server::local("this command", "it works on the state itself"));
+        }
         make_dir(&self.state)?;
         let key = self.key()?;
         let state = State::open(&self.opening(rebuild), &key)?;

@@ -11,11 +11,8 @@ use super::session::Session;
 use super::setup::Setup;
 use crate::base::clock::{Clock, SystemClock};
 use crate::engine::Reply;
-use crate::model::suspension::{Pause, Paused, Still};
+use crate::model::suspension::{Pause, Paused, REASON_LENGTH_MAX, Still};
 use crate::render;
-
-/// The longest reason, in characters: it stands in every list.
-const REASON_LENGTH_MAX: usize = 500;
 
 /// Runs `suspend`.
 pub(super) async fn run(setup: &Setup, args: &SuspendArgs, out: Out) -> Result<Exit, Failure> {

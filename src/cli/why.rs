@@ -10,11 +10,12 @@ use clap::Args;
 use super::exit::{Exit, Failure};
 use super::get;
 use super::out::Out;
+use super::server::Daemon;
 use super::session::daemon;
 use super::setup::{Open, Setup};
 use crate::base::id::{IntentId, Key};
-use crate::control::socket::SocketClient;
-use crate::engine::{Question, Reply, Sought, StateReply, Wanted, seek};
+use crate::control::look::Look;
+use crate::engine::{Question, Reply, Shared, Sought, StateReply, Wanted, seek};
 use crate::kinds::step::MERCHANT;
 use crate::render::why::{self, ApprovalView, AuthorView, EffectView, ResourceView, View};
 use crate::store::journal::Reader;
@@ -34,24 +35,51 @@ pub struct WhyArgs {
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &WhyArgs, out: Out) -> Result<Exit, Failure> {
-    let wanted = wanted(&args.what)?;
-    let way = Way::open(setup).await?;
-    let told = tell(setup, args, &way, wanted).await;
-    way.close().await?;
-    let view = told?;
+    wanted(&args.what)?;
+    let view = match &setup.server {
+        Some(server) => {
+            let look = Look::Why { what: args.what.clone(), verify: args.verify };
+            serde_json::from_value(server.look(look).await?).map_err(Failure::bug)?
+        }
+        None => here(setup, args).await?,
+    };
+    let view: View = view.ok_or_else(|| {
+        let what = format!("the journal does not know {:?}", args.what);
+        Failure::input("reckon::why::unknown", what).help(
+            "give an id of the service, a mark, an intent such as i-000012, or KIND/NAME; \
+             `reckon get` lists every resource",
+        )
+    })?;
     out.result(&view, || why::text(&view, out.color))?;
     Ok(Exit::Done)
 }
 
+/// What the state on this machine tells.
+async fn here(setup: &Setup, args: &WhyArgs) -> Result<Option<View>, Failure> {
+    let way = Way::open(setup).await?;
+    let told = tell(setup, args, &way).await;
+    way.close().await?;
+    told
+}
+
+/// What a daemon tells of its own state; `None`: its journal does not know it.
+pub(super) fn of_daemon(
+    setup: &Setup,
+    shared: &Arc<Shared>,
+    what: &str,
+    verify: bool,
+) -> Result<Option<View>, Failure> {
+    let args = WhyArgs { what: what.to_owned(), verify };
+    let way = Way::Held(shared.clone());
+    tokio::runtime::Handle::current().block_on(tell(setup, &args, &way))
+}
+
 /// What there is to tell.
-async fn tell(setup: &Setup, args: &WhyArgs, way: &Way, wanted: Wanted) -> Result<View, Failure> {
+async fn tell(setup: &Setup, args: &WhyArgs, way: &Way) -> Result<Option<View>, Failure> {
+    let wanted = wanted(&args.what)?;
     let sought = way.ask(wanted.clone()).await?;
     if sought.resources.is_empty() {
-        let what = format!("the journal does not know {:?}", args.what);
-        return Err(Failure::input("reckon::why::unknown", what).help(
-            "give an id of the service, a mark, an intent such as i-000012, or KIND/NAME; \
-             `reckon get` lists every resource",
-        ));
+        return Ok(None);
     }
     let books = books(setup)?;
     let mut resources = Vec::new();
@@ -62,7 +90,7 @@ async fn tell(setup: &Setup, args: &WhyArgs, way: &Way, wanted: Wanted) -> Resul
     }
     let whole = if args.verify { Some(books.verify(sought.head).map_err(damaged)?) } else { None };
     let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
-    Ok(View { version: 1, resources, whole, position: sought.head.sequence, head })
+    Ok(Some(View { version: 1, resources, whole, position: sought.head.sequence, head }))
 }
 
 /// Reads what is asked for.
@@ -78,8 +106,10 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
 
 /// Who knows where things stand: the daemon, or the state's own index.
 enum Way {
-    Daemon(SocketClient),
+    Daemon(Daemon),
     Own(Box<Open>),
+    /// This process is the daemon.
+    Held(Arc<Shared>),
 }
 
 impl Way {
@@ -101,6 +131,7 @@ impl Way {
                 Ok(sought)
             }
             Self::Own(open) => Ok(seek(&open.state.facts, &wanted, open.state.writer.head())?),
+            Self::Held(shared) => Ok(seek(&shared.facts, &wanted, shared.writer.head())?),
         }
     }
 

@@ -4,7 +4,12 @@
 //! that an answer does not depend on the way it came. A transport adds who asks and how the bytes
 //! travel, and decides nothing.
 
+pub mod look;
+mod rights;
 pub mod socket;
+pub mod wire;
+
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -17,6 +22,7 @@ use crate::engine::{
 use crate::model::action::Action;
 use crate::model::bound::LiveBinding;
 use crate::model::suspension::Pause;
+use look::{Desk, Look};
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +50,8 @@ pub enum Request {
     Pause(Box<Pause>),
     /// A person's word that nothing was sent for these since the backup; none: for any.
     Release(Vec<Key>),
+    /// A look at what the process has beside the engine.
+    Look(Box<Look>),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -96,12 +104,13 @@ impl ControlError {
 #[derive(Debug, Clone)]
 pub struct Control {
     engine: mpsc::Sender<Event>,
+    desk: Arc<OnceLock<Arc<dyn Desk>>>,
 }
 
 impl Control {
     /// A way to the engine that reads these events.
     pub fn new(engine: mpsc::Sender<Event>) -> Self {
-        Self { engine }
+        Self { engine, desk: Arc::default() }
     }
 
     /// Asks and waits for the answer, for as long as it takes. Errors: the engine ended.
@@ -212,6 +221,7 @@ impl Control {
             Request::Refresh => self.refresh().await,
             Request::Pause(pause) => self.pause(*pause, actor).await,
             Request::Release(keys) => self.release(keys, actor).await,
+            Request::Look(look) => self.look(*look).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

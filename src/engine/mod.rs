@@ -68,7 +68,7 @@ pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Against, Compared, Confidence, Evidence, IntentView, IntentsView, LookView, Metrics, MoneyView,
-    Overview, PlanView, Question, RemadeView, Reply, ResourceView, SilentView, StepView,
+    Overview, PlanView, Question, RemadeView, Reply, ResourceView, SilentView, StepView, Told,
     TrafficView, Unknown, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};

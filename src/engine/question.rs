@@ -9,6 +9,7 @@ mod checksum;
 mod intents;
 mod metrics;
 mod scoped;
+mod told;
 mod traffic;
 mod views;
 
@@ -33,6 +34,7 @@ pub use against::Compared;
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use metrics::Metrics;
 pub use scoped::{Unknown, sums};
+pub use told::Told;
 pub use traffic::{SilentView, TrafficView};
 pub use views::{
     Against, Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView,
@@ -106,6 +108,8 @@ pub enum Reply {
     State(StateReply),
     /// The portal link that was asked for, if there is one.
     Link(Option<Link>),
+    /// What is told beside the engine.
+    Told(Told),
 }
 
 impl Engine {

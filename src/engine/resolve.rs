@@ -1,5 +1,6 @@
 //! A person says how an intent is to be settled that nothing else can settle.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,23 @@ pub enum Resolved {
     Settled(Key),
     /// It was settled once more, and is still not settled.
     Unsettled(Key, String),
+}
+
+impl FromStr for Said {
+    type Err = String;
+
+    /// Reads `done:REMOTE_ID`, `not-done` or `retry`. Errors: what to write instead.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("done", id)) => {
+                RemoteId::new(id).map(Self::Done).map_err(|error| error.to_string())
+            }
+            None if text == "not-done" => Ok(Self::NotDone),
+            None if text == "retry" => Ok(Self::Retry),
+            None if text == "done" => Err("say which object it made: done:REMOTE_ID".to_owned()),
+            Some(_) | None => Err("write done:REMOTE_ID, not-done or retry".to_owned()),
+        }
+    }
 }
 
 impl Said {

@@ -21,6 +21,11 @@ pub(super) fn text(body: String) -> Response {
     (form, body).into_response()
 }
 
+/// What was asked for was not done: what stands in the way.
+pub(super) fn instead(status: StatusCode, body: &impl Serialize) -> Response {
+    json(status, body)
+}
+
 /// An error and what to do about it.
 pub(super) fn error(status: StatusCode, error: &ControlError) -> Response {
     json(status, &serde_json::json!({ "error": error }))
@@ -45,16 +50,52 @@ pub(super) fn no_such_resource(key: &Key) -> Response {
     error(StatusCode::NOT_FOUND, &ControlError::new("no_such_resource", message, help))
 }
 
+/// The body of a request cannot be read.
+pub(super) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
+    let message = format!("the body cannot be read: {why}");
+    error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, message, help))
+}
+
 pub(super) fn bad_key(why: &str) -> Response {
     let help = "ask /api/v1/resources/KIND/NAMESPACE/NAME; the namespace is `default` as a rule";
     error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, why, help))
 }
 
-pub(super) fn only_get() -> Response {
-    let message = "this listener reads and never writes";
-    let refusal = ControlError::new("method_not_allowed", message, "send a GET request");
+pub(super) fn wrong_method() -> Response {
+    let message = "this path does not take that method";
+    let help = "paths that look take GET, paths that write take POST";
+    let refusal = ControlError::new("method_not_allowed", message, help);
     let mut response = error(StatusCode::METHOD_NOT_ALLOWED, &refusal);
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET"));
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, POST"));
+    response
+}
+
+/// A token is needed, and there was none.
+pub(super) fn no_token() -> Response {
+    let message = "this needs a token, and there was none";
+    let help = "send it: `authorization: Bearer …`, or `--token-file F` of a command; the daemon keeps its tokens in \
+                `api.token` of its state directory";
+    unauthorised(&ControlError::new(ControlError::TOKEN_NEEDED, message, help))
+}
+
+/// There was one, and it is not known.
+pub(super) fn wrong_token() -> Response {
+    let message = "the daemon does not know this token";
+    let help = "compare it with `api.token` in the daemon's state directory, which is read when the daemon starts";
+    unauthorised(&ControlError::new(ControlError::WRONG_TOKEN, message, help))
+}
+
+/// A token that only looks was used to write.
+pub(super) fn read_only() -> Response {
+    let message = "this token only looks, and this changes something, or tells a secret";
+    let help = "use a token without `read` in the daemon's `api.token`";
+    error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::READ_ONLY, message, help))
+}
+
+fn unauthorised(why: &ControlError) -> Response {
+    let mut response = error(StatusCode::UNAUTHORIZED, why);
+    let scheme = HeaderValue::from_static("Bearer");
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     response
 }
 

@@ -1,41 +1,47 @@
 //! The daemon's HTTP door.
 //!
-//! The private listener: how things stand, for programs and people on this machine. It reads and
-//! never writes. Every answer is JSON, an error too: `{"error": {code, message, help}}`.
+//! The private listener: how things stand, for programs and people on this machine; and for whoever has a token,
+//! from anywhere, everything that commands do ([`crate::control::wire`]) and a few writes for programs. Every answer
+//! is JSON, an error too: `{"error": {code, message, help}}`.
 
 mod answer;
 mod apply;
+mod carry;
 mod guard;
 mod outside;
 mod serve;
+mod tokens;
 mod webhooks;
+mod writes;
 
 use std::time::Duration;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Router, middleware};
 use serde::Serialize;
 use tokio::sync::watch;
 use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::base::id::Key;
+use crate::control::wire::{CONTROL_PATH, REQUEST_BYTES_MAX};
 use crate::control::{Control, ControlError};
 use crate::engine::{Overview, Question, Reply};
 use crate::render;
 
 pub use outside::Outside;
 pub use serve::{HttpError, Serving, serve, start};
+pub use tokens::{Token, TokenError, Tokens};
 pub use webhooks::{hooks, public};
 
 use answer::{error, ok};
 
 /// How long the engine may take to answer; it is busy with files as a rule, never with calls.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
-/// The greatest body of a request, in bytes. None is read: no request has a meaning for one.
+/// The greatest body of a request, in bytes, but for those that commands send.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// What every request can reach.
@@ -47,7 +53,11 @@ struct Door {
 
 /// The private listener's paths. A request must carry its peer's address as
 /// [`axum::extract::ConnectInfo`], or it is refused.
-pub fn router(control: Control, ready: watch::Receiver<bool>) -> Router {
+pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) -> Router {
+    let commands = Router::new()
+        .route(CONTROL_PATH, post(carry::carry))
+        .layer(DefaultBodyLimit::disable())
+        .layer(RequestBodyLimitLayer::new(REQUEST_BYTES_MAX));
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
@@ -57,9 +67,12 @@ pub fn router(control: Control, ready: watch::Receiver<bool>) -> Router {
         .route("/api/v1/resources/{kind}/{namespace}/{name}", get(resource))
         .route("/api/v1/plan", get(plan))
         .route("/api/v1/intents", get(intents))
-        .fallback(answer::no_such_path)
+        .merge(writes::paths())
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
-        .layer(middleware::from_fn(guard::guard))
+        .merge(commands)
+        .fallback(answer::no_such_path)
+        .method_not_allowed_fallback(async || answer::wrong_method())
+        .layer(middleware::from_fn_with_state(tokens, guard::guard))
         .with_state(Door { control, ready })
 }
 

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 
+/// The longest reason, in characters: it stands in every list.
+pub const REASON_LENGTH_MAX: usize = 500;
+
 /// Nothing new is sent for a resource; of a merchant: for none of its resources. What is under way is settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspension {

@@ -1,7 +1,7 @@
 //! Why something is as it is: from the answer back to the line that asked for it.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::words::{self, Paint, clean, line, place, short, value};
@@ -14,7 +14,7 @@ use crate::store::story::{EffectStory, Happened, Stands};
 const LABEL_WIDTH: usize = 10;
 
 /// What `why` tells.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct View {
     /// The version of this form.
     pub version: u32,
@@ -30,7 +30,7 @@ pub struct View {
 }
 
 /// What is told of a resource.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ResourceView {
     /// The resource.
     pub key: Key,
@@ -41,12 +41,12 @@ pub struct ResourceView {
     /// Runs of records that were verified.
     pub verified: Vec<(u64, u64)>,
     /// Records that a compaction dropped for good.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<u64>,
 }
 
 /// One effect, from what became of it back to its cause.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct EffectView {
     /// The intent.
     pub intent: String,
@@ -73,7 +73,7 @@ pub struct EffectView {
     /// The approval that it rests on, where its merchant needed one.
     pub approval: Option<ApprovalView>,
     /// The plan approvals that let it past a limit.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan_approvals: Vec<String>,
     /// The person who asked for it by a command.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ pub struct EffectView {
 }
 
 /// An approval.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ApprovalView {
     /// Where it stands.
     pub stands: Stands,
@@ -100,7 +100,7 @@ pub struct ApprovalView {
 }
 
 /// Who changed a line last.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct AuthorView {
     /// The name.
     pub name: String,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 
-use crate::base::id::{IntentId, RemoteId};
+use crate::base::id::IntentId;
 use crate::engine::Said;
 
 /// `intents`.
@@ -42,15 +42,6 @@ impl FromStr for Word {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            Some(("done", id)) => {
-                let id = RemoteId::new(id).map_err(|error| error.to_string())?;
-                Ok(Self(Said::Done(id)))
-            }
-            None if text == "not-done" => Ok(Self(Said::NotDone)),
-            None if text == "retry" => Ok(Self(Said::Retry)),
-            None if text == "done" => Err("say which object it made: done:REMOTE_ID".to_owned()),
-            Some(_) | None => Err("write done:REMOTE_ID, not-done or retry".to_owned()),
-        }
+        text.parse().map(Self)
     }
 }

@@ -10,9 +10,9 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::cli::args::BackupArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::out::Out;
+use crate::cli::server::{Daemon, local};
 use crate::cli::session::daemon;
 use crate::cli::setup::Setup;
-use crate::control::socket::SocketClient;
 use crate::engine::{Question, Reply};
 use crate::store::backup::{self, BackupError, Manifest, Proof, Source};
 use crate::store::disk::Disk;
@@ -32,6 +32,12 @@ struct Report {
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Exit, Failure> {
+    if setup.server.is_some() {
+        return Err(local(
+            "`store backup`",
+            "it copies the files of the state, which are on the daemon's machine",
+        ));
+    }
     let (manifest, proof) = if let Some(client) = daemon(setup).await? {
         copy(setup, head(&client).await?, &args.to)?
     } else {
@@ -52,7 +58,7 @@ pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Ex
 }
 
 /// The daemon's last durable record.
-async fn head(client: &SocketClient) -> Result<Head, Failure> {
+async fn head(client: &Daemon) -> Result<Head, Failure> {
     let Reply::Overview(overview) = client.ask(&Question::Overview).await? else {
         return Err(Failure::bug("an overview was not answered by one"));
     };

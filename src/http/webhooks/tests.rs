@@ -9,7 +9,7 @@ use tower::ServiceExt;
 use super::*;
 use crate::base::secret::Secret;
 use crate::engine::Event;
-use crate::http::router;
+use crate::http::{Tokens, router};
 
 const PAGE: &str = "https://service.example/merchant_applications/sign_up/once";
 
@@ -168,20 +168,21 @@ async fn on_the_private_listener_the_hooks_answer_whom_the_guard_refuses() {
     let (sender, mut events) = mpsc::channel(8);
     let (_switch, ready) = watch::channel(true);
     let control = Control::new(sender);
-    let router = router(control.clone(), ready).merge(hooks(control, &outside()));
+    let router =
+        router(control.clone(), ready, Tokens::default()).merge(hooks(control, &outside()));
     let from = |mut request: Request<Body>| {
         let peer: SocketAddr = "192.0.2.7:4000".parse().unwrap();
         request.extensions_mut().insert(ConnectInfo(peer));
         request
     };
     for path in ["/api/v1/plan", "/healthz", "/nowhere"] {
-        assert_eq!(status(&router, from(post(path, ""))).await, 403, "{path}");
+        assert_eq!(status(&router, from(post(path, ""))).await, 401, "{path}");
     }
     let mut near = post("/api/v1/plan", "");
     near.headers_mut().insert("host", "localhost".parse().unwrap());
     let peer: SocketAddr = "127.0.0.1:4000".parse().unwrap();
     near.extensions_mut().insert(ConnectInfo(peer));
-    assert_eq!(status(&router, near).await, 405);
+    assert_eq!(status(&router, near).await, 401);
     assert_eq!(status(&router, from(hook("x", ""))).await, 404);
     assert!(events.try_recv().is_err());
     let asked = tokio::spawn(router.oneshot(from(hook(&token(), "{}"))));

@@ -1,0 +1,92 @@
+//! The address of a daemon: a token goes there, so that not every address will do.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::cli::exit::Failure;
+use crate::control::wire::CONTROL_PATH;
+
+/// Where requests go.
+#[derive(Debug, Clone)]
+pub(super) struct Address {
+    /// As it was written, for messages.
+    pub shown: String,
+    /// Where requests are posted.
+    pub control: Url,
+    /// Whether nothing seals what is sent: then it stays on this machine.
+    pub plain: bool,
+}
+
+/// Reads an address. Errors: it is none, carries what it should not, or would show the token to the network.
+pub(super) fn read(text: &str) -> Result<Address, Failure> {
+    let wrong = |what: &str| {
+        Failure::input("reckon::server::url", format!("--server: {what}"))
+            .help("write https://HOST[:PORT][/PATH], or http://127.0.0.1:PORT for a daemon on this machine")
+    };
+    let mut url =
+        Url::parse(text).map_err(|error| wrong(&format!("this is no address: {error}")))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong(
+            "an address holds no name and no password; the token has a file of its own",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("an address has no query and no fragment"));
+    }
+    let host = url.host_str().ok_or_else(|| wrong("the address names no host"))?;
+    let plain = match url.scheme() {
+        "https" => false,
+        "http" if is_here(host) => true,
+        "http" => return Err(wrong(&format!("http to {host} would show the token to the network"))
+            .help("put a proxy with a certificate before the daemon and write https://…, or reach it through a \
+                   tunnel: `ssh -L 8780:127.0.0.1:8780 HOST`, then http://127.0.0.1:8780")),
+        other => return Err(wrong(&format!("{other} is not spoken here"))),
+    };
+    let path = format!("{}{CONTROL_PATH}", url.path().trim_end_matches('/'));
+    let shown = text.trim_end_matches('/').to_owned();
+    url.set_path(&path);
+    Ok(Address { shown, control: url, plain })
+}
+
+/// Whether a host is this machine.
+fn is_here(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
+    host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(loopback)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_goes_over_tls_or_stays_on_this_machine() {
+        for (text, posted, plain) in [
+            ("https://billing.example", "https://billing.example/api/v1/control", false),
+            ("https://h:8443/reckon/", "https://h:8443/reckon/api/v1/control", false),
+            ("http://127.0.0.1:8780", "http://127.0.0.1:8780/api/v1/control", true),
+            ("http://[::1]:1/", "http://[::1]:1/api/v1/control", true),
+            ("http://LOCALHOST:2", "http://localhost:2/api/v1/control", true),
+        ] {
+            let address = read(text).unwrap();
+            assert_eq!((address.control.as_str(), address.plain), (posted, plain));
+        }
+        for text in [
+            "http://billing.example",
+            "http://10.0.0.1:8780",
+            "http://localhost.example",
+            "https://user:pass@billing.example",
+            "https://token@billing.example",
+            "https://billing.example?token=1",
+            "https://billing.example#a",
+            "unix:/run/control.sock",
+            "billing.example",
+            "",
+        ] {
+            let failure = read(text).unwrap_err();
+            assert_eq!(failure.code, "reckon::server::url", "{text}");
+            assert!(!failure.message.contains("pass@"), "{}", failure.message);
+        }
+    }
+}

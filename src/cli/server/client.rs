@@ -1,0 +1,190 @@
+//! The asking side of `crate::control::wire`.
+//!
+//! It speaks to daemons of ours and to nobody else: no redirect, no proxy, no second try. The token is in one header
+//! of the request, which is marked so that nothing shows it.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{StatusCode, redirect, retry, tls};
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use super::address::Address;
+use super::error;
+use super::failure::{ANSWER, TLS, UNREACHABLE};
+use crate::base::secret::Secret;
+use crate::cli::exit::Failure;
+use crate::control::wire::{
+    REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, SILENCE_MAX, VERSION, VERSION_HEADER,
+};
+use crate::control::{ControlError, Request, Response};
+use crate::http::Tokens;
+
+/// How long a connection may take to come about.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// A token file is shorter.
+const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// How deep the causes of an error are told.
+const CAUSES_MAX: usize = 8;
+
+/// The way to a daemon elsewhere. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct ServerClient {
+    http: reqwest::Client,
+    address: Address,
+    token: Secret,
+}
+
+/// The token in a file: the first one, where there are several.
+pub(super) fn token(file: &Path) -> Result<Secret, Failure> {
+    let failed = |why: &dyn std::fmt::Display| {
+        let what = format!("read the token file {}: {why}", file.display());
+        Failure::environment("reckon::server::token_file", what)
+            .help("it holds one line: a token of `api.token` in the daemon's state directory")
+    };
+    let mut text = Zeroizing::new(String::new());
+    let opened = File::open(file).map_err(|error| failed(&error))?;
+    let read = opened.take(TOKEN_FILE_BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|error| failed(&error))?;
+    let tokens = Tokens::parse(&text).map_err(|error| failed(&error))?;
+    let first = tokens.first().ok_or_else(|| failed(&"it holds no token"))?;
+    Ok(first.secret.clone())
+}
+
+/// The word of a daemon for a path that it does not have.
+const NO_SUCH_PATH: &str = "no_such_path";
+
+/// What a refusal looks like.
+#[derive(Deserialize)]
+struct Refused {
+    error: ControlError,
+}
+
+impl ServerClient {
+    /// A way to this address. Errors: this machine has no certificates to trust.
+    pub(super) fn new(address: Address, token: Secret) -> Result<Self, Failure> {
+        let builder = reqwest::Client::builder()
+            .tls_version_min(tls::Version::TLS_1_2)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(CONNECT_MAX)
+            .read_timeout(SILENCE_MAX)
+            .pool_max_idle_per_host(0);
+        let builder = if address.plain { builder.tls_certs_only([]) } else { builder };
+        let http = builder.build().map_err(|error| {
+            Failure::environment("reckon::server::tls", causes(&error))
+                .help("SSL_CERT_FILE names a file of certificates to trust")
+        })?;
+        Ok(Self { http, address, token })
+    }
+
+    /// The address, for messages.
+    pub(in crate::cli) fn address(&self) -> &str {
+        &self.address.shown
+    }
+
+    /// Requests and waits for the answer, for as long as it takes and there are signs of life.
+    pub(in crate::cli) async fn request(&self, request: &Request) -> Response {
+        let body = serde_json::to_vec(request).map_err(|why| self.odd(&why.to_string()))?;
+        if body.len() > REQUEST_BYTES_MAX {
+            let message = format!("the request has more than {} MiB", REQUEST_BYTES_MAX >> 20);
+            return Err(error(ControlError::TOO_LONG, message, "split the tree"));
+        }
+        let sent = self
+            .http
+            .post(self.address.control.clone())
+            .header(AUTHORIZATION, self.bearer()?)
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .header(VERSION_HEADER, HeaderValue::from_static(VERSION))
+            .body(body);
+        let answer = sent.send().await.map_err(|why| self.unsent(why))?;
+        let status = answer.status();
+        let ours = answer.headers().contains_key(VERSION_HEADER);
+        let body = self.body(answer).await?;
+        if status == StatusCode::OK && ours {
+            return serde_json::from_slice(&body).map_err(|why| self.cut(&why.to_string()))?;
+        }
+        Err(match serde_json::from_slice::<Refused>(&body) {
+            Ok(Refused { error }) if error.code == NO_SUCH_PATH => {
+                self.odd("it takes no commands, as one of an older version, or the listener for the public, does not")
+            }
+            Ok(refused) => refused.error,
+            Err(_) => self.odd(&format!("it answers {status}")),
+        })
+    }
+
+    fn bearer(&self) -> Result<HeaderValue, ControlError> {
+        let text = Zeroizing::new(format!("Bearer {}", self.token.expose()));
+        let value = HeaderValue::from_str(&text);
+        let mut value = value.map_err(|_| self.odd("the token cannot be sent"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    /// The whole body, as far as it is bearable.
+    async fn body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, ControlError> {
+        let mut body = Vec::new();
+        let lost = |why: reqwest::Error| self.cut(&causes(&why.without_url()));
+        while let Some(piece) = answer.chunk().await.map_err(lost)? {
+            if body.len().saturating_add(piece.len()) > RESPONSE_BYTES_MAX {
+                return Err(self.cut("it is too long"));
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(body)
+    }
+
+    /// Why nothing came back.
+    fn unsent(&self, why: reqwest::Error) -> ControlError {
+        let (connecting, slow) = (why.is_connect(), why.is_timeout());
+        let causes = causes(&why.without_url());
+        let at = &self.address.shown;
+        if connecting && causes.contains("certificate") {
+            let help =
+                "is it the right host? An authority of your own is trusted by SSL_CERT_FILE=FILE";
+            return error(TLS, format!("the certificate of {at} is not trusted: {causes}"), help);
+        }
+        if connecting {
+            let help = "is the daemon running, and does it listen there (`listen` in its reckon.yaml), or a proxy for it?";
+            return error(UNREACHABLE, format!("{at} cannot be reached: {causes}"), help);
+        }
+        let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
+        self.cut(if slow { &silent } else { &causes })
+    }
+
+    /// The answer did not come, or not whole: what was asked for may have been done.
+    fn cut(&self, why: &str) -> ControlError {
+        let message = format!("the answer of {} was lost: {why}", self.address.shown);
+        let help = "what was asked for may have been done: look with `reckon get` and `reckon intents`, then ask again; a \
+                    proxy between must not hold answers back";
+        error(ControlError::LOST, message, help)
+    }
+
+    /// Whatever answers is no daemon of ours.
+    fn odd(&self, why: &str) -> ControlError {
+        let message =
+            format!("{} does not answer as a reckon daemon does: {why}", self.address.shown);
+        let help = "name the daemon's private listener, or the proxy before it, with the path that leads there";
+        error(ANSWER, message, help)
+    }
+}
+
+/// An error with its causes, in one line.
+fn causes(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    for _ in 0..CAUSES_MAX {
+        let Some(next) = cause else { break };
+        line.push_str(": ");
+        line.push_str(&next.to_string());
+        cause = next.source();
+    }
+    line
+}

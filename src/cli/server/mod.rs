@@ -1,0 +1,119 @@
+//! Commands that ask a daemon elsewhere: `--server URL --token-file FILE`. They keep no state, and need no key and
+//! no secret; what they ask for is the same as over the socket.
+
+mod address;
+pub(super) mod apply;
+mod client;
+mod failure;
+pub(super) mod tree;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::args::{Cli, ServerArgs};
+use super::exit::Failure;
+use crate::config::{Config, FILE_NAME, ProcessEnv};
+use crate::control::look::Look;
+use crate::control::socket::SocketClient;
+use crate::control::{ControlError, Request, Response};
+use crate::engine::{Question, Reply, Told};
+use crate::kinds::CheckCx;
+use crate::spec::document::API_VERSION;
+
+pub(super) use client::ServerClient;
+pub(super) use failure::{failure, local};
+
+/// The daemon that the arguments name, if they name one. Errors: they say only half of it, or something else, too.
+pub(super) fn named(cli: &Cli) -> Result<Option<ServerClient>, Failure> {
+    let usage =
+        |what: &str, help: &str| Err(Failure::input("reckon::server::usage", what).help(help));
+    let ServerArgs { server, token_file } = &cli.server;
+    match (server, token_file) {
+        (None, None) => Ok(None),
+        (Some(_), None) => {
+            let help = "--token-file names a file with a token of `api.token` in the daemon's state directory";
+            usage("--server needs a token", help)
+        }
+        (None, Some(_)) => usage("a token is for a daemon elsewhere", "name it: --server URL"),
+        (Some(_), Some(_)) if cli.state.is_some() => {
+            usage("the state is with the daemon that --server names", "leave --state out")
+        }
+        (Some(url), Some(file)) => {
+            Ok(Some(ServerClient::new(address::read(url)?, client::token(file)?)?))
+        }
+    }
+}
+
+/// The configuration. Commands that ask a daemon elsewhere need none, unless one is named or there.
+pub(super) fn config(
+    server: Option<&ServerClient>,
+    cli: &Cli,
+    file: &Path,
+) -> Result<Config, Failure> {
+    if server.is_some() && cli.config.is_none() && !file.exists() {
+        nothing()
+    } else {
+        Ok(Config::load(file)?)
+    }
+}
+
+/// What the checks of documents need. A daemon elsewhere checks by its own configuration: variables that this one
+/// names need not be here.
+pub(super) fn check(server: Option<&ServerClient>, config: &Config) -> Result<CheckCx, Failure> {
+    match config.check_cx(&ProcessEnv) {
+        Err(_) if server.is_some() => Ok(nothing()?.check_cx(&ProcessEnv)?),
+        check => Ok(check?),
+    }
+}
+
+/// What no file says.
+fn nothing() -> Result<Config, Failure> {
+    let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
+    let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());
+    config.map_err(|broken| Failure::bug(format!("{} problems in no file", broken.problems.len())))
+}
+
+/// The process that holds the state, and the way to it.
+#[derive(Debug)]
+pub(super) enum Daemon {
+    /// On this machine, over its socket.
+    Socket(SocketClient),
+    /// Anywhere, over HTTP.
+    Server(ServerClient),
+}
+
+impl Daemon {
+    /// Asks and waits for the answer, for as long as it takes.
+    pub(super) async fn ask(&self, question: &Question) -> Response {
+        self.request(&Request::Ask(question.clone())).await
+    }
+
+    /// The plan, once every file's content was read again.
+    pub(super) async fn verify(&self) -> Response {
+        self.request(&Request::Verify).await
+    }
+
+    /// Requests and waits for the answer, for as long as it takes.
+    pub(super) async fn request(&self, request: &Request) -> Response {
+        match self {
+            Self::Socket(client) => client.request(request).await,
+            Self::Server(client) => client.request(request).await,
+        }
+    }
+}
+
+impl ServerClient {
+    /// What the daemon tells beside its engine.
+    pub(super) async fn look(&self, look: Look) -> Result<Value, Failure> {
+        let Reply::Told(Told(value)) = self.request(&Request::Look(Box::new(look))).await? else {
+            return Err(Failure::bug("a look was not answered by one"));
+        };
+        Ok(value)
+    }
+}
+
+/// An error of the way, with one of our own words.
+fn error(code: &str, message: impl Into<String>, help: impl Into<String>) -> ControlError {
+    ControlError::new(code, message, help)
+}

@@ -1,0 +1,117 @@
+//! The tree of this machine on its way to a daemon elsewhere: what its plan would be there.
+//!
+//! Documents go as they are; secrets are sources in them, and are not resolved. Of files that documents attach go size
+//! and digest alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::ServerClient;
+use crate::base::hash::sha256;
+use crate::cli::exit::Failure;
+use crate::cli::plan::Fresh;
+use crate::cli::setup::Setup;
+use crate::cli::{git, specs};
+use crate::control::Request;
+use crate::control::look::{Contents, Look, SentFile, SentTree};
+use crate::control::wire::REQUEST_BYTES_MAX;
+use crate::engine::{Question, Reply};
+use crate::kinds::files::Files;
+use crate::spec::source::folder::AttachmentFolder;
+use crate::spec::source::tree::{Listing, read};
+
+/// What the daemon would answer about its plan if its tree were this one.
+pub(in crate::cli) async fn asked(
+    setup: &Setup,
+    server: &ServerClient,
+    fresh: Fresh,
+    question: Question,
+) -> Result<Reply, Failure> {
+    let sent = sent(setup)?;
+    if fresh.refresh {
+        server.request(&Request::Refresh).await?;
+    }
+    let reply = planned(server, sent, question).await?;
+    if let Reply::Unknown(names) = &reply {
+        return Err(specs::unknown(names));
+    }
+    Ok(reply)
+}
+
+/// The same, of a tree that was read.
+pub(super) async fn planned(
+    server: &ServerClient,
+    sent: SentTree,
+    question: Question,
+) -> Result<Reply, Failure> {
+    Ok(server.request(&Request::Look(Box::new(Look::Of(sent, question)))).await?)
+}
+
+/// Reads the tree. Errors: it cannot be read as a whole, which would look like a removal, or is too large.
+pub(super) fn sent(setup: &Setup) -> Result<SentTree, Failure> {
+    let mut files = BTreeMap::new();
+    let mut bytes = 0_usize;
+    for (path, content) in contents(&setup.specs)? {
+        bytes = bytes.saturating_add(content.len());
+        let text = String::from_utf8(content).map_err(|_| {
+            let what = format!("{path} is no UTF-8 text");
+            Failure::input("reckon::server::encoding", what).help("`reckon validate` shows where")
+        })?;
+        files.insert(path, text);
+    }
+    if bytes > REQUEST_BYTES_MAX {
+        let what = format!("the tree has more than {} MiB", REQUEST_BYTES_MAX >> 20);
+        return Err(Failure::input("reckon::server::too_large", what)
+            .help("plan it on the daemon's machine, or split it"));
+    }
+    let prefix = specs::below(&setup.root, &setup.specs).to_string_lossy().into_owned();
+    Ok(SentTree { prefix, commit: git::commit(&setup.specs), files, attached: attached(setup)? })
+}
+
+/// Every file of a tree.
+fn contents(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let Listing { files, troubles } = Listing::of(root, "");
+    if let Some(trouble) = troubles.into_values().next() {
+        let place = root.join(&trouble.path);
+        let what = format!("{}: {}", place.display(), trouble.message);
+        return Err(Failure::input(trouble.code, what).help(trouble.help));
+    }
+    let content = |path: String| {
+        let content = read(root, &path).map_err(|error| {
+            let what = format!("read {}: {error}", root.join(&path).display());
+            Failure::input("reckon::server::unreadable", what)
+        })?;
+        Ok((path, content))
+    };
+    files.into_keys().map(content).collect()
+}
+
+/// What is known of the files that documents name; `None` where the configuration opens no folder of them.
+fn attached(setup: &Setup) -> Result<Option<BTreeMap<String, SentFile>>, Failure> {
+    let Some(folder) = setup.attachments_path()? else { return Ok(None) };
+    let folder = AttachmentFolder::new(folder);
+    let mut loader = setup.loader();
+    loader.load_all();
+    let known = loader.looked().into_iter().filter_map(|(path, _)| {
+        let found = folder.look(&path).ok()?;
+        Some((path, SentFile { size: found.size, sha256: found.sha256 }))
+    });
+    Ok(Some(known.collect()))
+}
+
+/// What a sent tree holds.
+pub(super) fn digests(sent: &SentTree) -> Contents {
+    let files = sent.files.iter();
+    let attached = sent.attached.iter().flatten();
+    Contents {
+        files: files.map(|(path, text)| (path.clone(), sha256(text.as_bytes()))).collect(),
+        attached: attached.map(|(path, file)| (path.clone(), file.sha256)).collect(),
+    }
+}
+
+/// What a tree of this machine holds, and what stands in the way of seeing all of it.
+pub(in crate::cli) fn held(root: &Path) -> Result<Contents, Failure> {
+    let files = contents(root)?.into_iter();
+    let files = files.map(|(path, content)| (path, sha256(&content))).collect();
+    Ok(Contents { files, attached: BTreeMap::new() })
+}

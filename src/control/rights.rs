@@ -1,0 +1,57 @@
+//! Which requests only look.
+
+use super::look::Look;
+use super::{Control, ControlError, Request};
+use crate::engine::{Event, Question};
+
+impl Request {
+    /// Whether it only looks: it changes neither the state nor the service, and tells no secret. What is not known to
+    /// be so is not so.
+    pub fn only_looks(&self) -> bool {
+        if let Self::Ask(question) = self {
+            return *question != Question::Settle;
+        }
+        if let Self::Look(look) = self {
+            return **look != Look::Urls;
+        }
+        *self == Self::Verify
+    }
+}
+
+impl Control {
+    /// Has the whole tree looked at again, and does not wait for what follows. Errors: the engine ended.
+    pub async fn reconcile(&self) -> Result<(), ControlError> {
+        let event = Event::Files(Vec::new());
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::suspension::Pause;
+
+    #[test]
+    fn what_is_not_known_to_look_is_taken_for_a_change() {
+        let key: crate::base::id::Key = "Invoice/jane".parse().unwrap();
+        let why = Look::Why { what: "i-000001".to_owned(), verify: true };
+        for request in [
+            Request::Ask(Question::Plan),
+            Request::Ask(Question::Resource(key.clone())),
+            Request::Verify,
+            Request::Look(Box::new(why)),
+        ] {
+            assert!(request.only_looks(), "{request:?}");
+        }
+        for request in [
+            Request::Ask(Question::Settle),
+            Request::Refresh,
+            Request::Link(key.clone()),
+            Request::Pause(Box::new(Pause::Resume { key })),
+            Request::Release(Vec::new()),
+            Request::Look(Box::new(Look::Urls)),
+        ] {
+            assert!(!request.only_looks(), "{request:?}");
+        }
+    }
+}

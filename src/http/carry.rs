@@ -1,0 +1,85 @@
+//! The same requests as over the socket, carried by HTTP: what commands with `--server` send.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream::unfold;
+use serde::Serialize;
+
+use super::tokens::Caller;
+use super::{Door, answer};
+use crate::control::wire::{BEAT, VERSION, VERSION_HEADER};
+use crate::control::{ControlError, Request};
+
+/// Keeps a proxy of the usual sort from holding signs of life back.
+const UNBUFFERED: &str = "x-accel-buffering";
+
+/// Answers one request, in the name of its token.
+pub(super) async fn carry(
+    State(door): State<Door>,
+    caller: Option<Extension<Caller>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let Some(Extension(Caller { actor, may_write })) = caller else { return answer::no_token() };
+    if let Some(refusal) = other_version(&headers) {
+        return refusal;
+    }
+    let request = match serde_json::from_slice::<Request>(&body) {
+        Ok(request) => request,
+        Err(error) => return answer::bad_body(&error, "send one control request as JSON"),
+    };
+    if !may_write && !request.only_looks() {
+        return answer::read_only();
+    }
+    tracing::debug!(actor, ?request, "control");
+    waited(async move { door.control.handle(request, actor).await })
+}
+
+/// The refusal of a client of another version.
+fn other_version(headers: &HeaderMap) -> Option<Response> {
+    let theirs = headers.get(VERSION_HEADER).and_then(|version| version.to_str().ok());
+    let theirs = theirs.unwrap_or("unknown");
+    if theirs == VERSION {
+        return None;
+    }
+    let message = format!("the daemon is reckon {VERSION}, and the client is reckon {theirs}");
+    let help = "run the same version on both sides";
+    let error = ControlError::new(ControlError::OTHER_VERSION, message, help);
+    Some(answer::error(StatusCode::CONFLICT, &error))
+}
+
+/// What is being made, or nothing once it was sent.
+type Making<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
+
+/// An answer that is sent once it is made, and a blank every [`BEAT`] before that. Who goes away is not waited for;
+/// what he asked for is done all the same.
+pub(super) fn waited<T>(made: impl Future<Output = T> + Send + 'static) -> Response
+where
+    T: Serialize + 'static,
+{
+    let start: Making<T> = Some(Box::pin(made));
+    let pieces = unfold(start, |making: Making<T>| async move {
+        let mut making = making?;
+        let piece = tokio::select! {
+            biased;
+            made = &mut making => (Bytes::from(serde_json::to_vec(&made).unwrap_or_default()), None),
+            () = tokio::time::sleep(BEAT) => (Bytes::from_static(b" "), Some(making)),
+        };
+        Some((Ok::<_, Infallible>(piece.0), piece.1))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    let mut response = (headers, Body::from_stream(pieces)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(VERSION_HEADER, HeaderValue::from_static(VERSION));
+    headers.insert(UNBUFFERED, HeaderValue::from_static("no"));
+    response
+}

@@ -1,0 +1,154 @@
+//! Who may ask from elsewhere, and write: whoever has one of the tokens that stand in the daemon's token file.
+//!
+//! One line for each: a token alone; `NAME TOKEN`, whose name stands in the journal; or `NAME read TOKEN`, which only
+//! looks. Lines that begin with `#` and empty ones count for nothing. A token is compared in constant time, and shown
+//! nowhere.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::base::secret::Secret;
+
+/// The fewest characters of a token: 32 hexadecimal digits are 128 bits.
+const LENGTH_MIN: usize = 32;
+/// The most.
+const LENGTH_MAX: usize = 512;
+/// The right to look, as it is written.
+const READ: &str = "read";
+/// Both rights.
+const WRITE: &str = "write";
+
+/// Every token that is known. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Tokens(Arc<[Token]>);
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub struct Token {
+    /// The token itself.
+    pub secret: Secret,
+    caller: Caller,
+}
+
+/// Who asks with a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Who that is, for the journal. It says nothing but the token's name: one token is one person, from wherever.
+    pub actor: String,
+    /// Whether the token may change anything.
+    pub may_write: bool,
+}
+
+/// A line that is no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct TokenError {
+    /// The line, from 1.
+    pub line: usize,
+    why: &'static str,
+}
+
+impl Tokens {
+    /// Reads a token file. Errors: a line that is no token; its text is not told.
+    pub fn parse(text: &str) -> Result<Self, TokenError> {
+        let lines = text.lines().enumerate();
+        let meant = lines.filter(|(_, line)| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with('#')
+        });
+        let read = |(index, line): (usize, &str)| {
+            let line_number = index.saturating_add(1);
+            Token::parse(line).map_err(|why| TokenError { line: line_number, why })
+        };
+        Ok(Self(meant.map(read).collect::<Result<_, _>>()?))
+    }
+
+    /// The first one, if there is one.
+    pub fn first(&self) -> Option<&Token> {
+        self.0.first()
+    }
+
+    /// Who has this token. Each is compared, whichever it is.
+    pub fn caller(&self, secret: &Secret) -> Option<&Caller> {
+        let mut found = None;
+        for token in self.0.iter() {
+            if token.secret == *secret {
+                found = Some(&token.caller);
+            }
+        }
+        found
+    }
+}
+
+impl Token {
+    fn parse(line: &str) -> Result<Self, &'static str> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (name, right, secret) = match words.as_slice() {
+            [secret] => (None, WRITE, *secret),
+            [name, secret] => (Some(name), WRITE, *secret),
+            [name, right, secret] => (Some(name), *right, *secret),
+            _ => return Err("write TOKEN, NAME TOKEN or NAME read TOKEN"),
+        };
+        let may_write = match right {
+            READ => false,
+            WRITE => true,
+            _ => return Err("the right of a token is `read` or `write`"),
+        };
+        if secret.len() < LENGTH_MIN || secret.len() > LENGTH_MAX {
+            return Err("a token has 32 to 512 characters; `openssl rand -hex 32` makes one");
+        }
+        if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("a token holds visible ASCII characters alone");
+        }
+        let actor = name.map_or_else(|| "api token".to_owned(), |name| format!("api token {name}"));
+        Ok(Self { secret: Secret::from(secret), caller: Caller { actor, may_write } })
+    }
+}
+
+impl fmt::Display for Tokens {
+    /// How many there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} tokens", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "0123456789abcdef0123456789abcdef";
+    const TWO: &str = "fedcba9876543210fedcba9876543210";
+
+    #[test]
+    fn a_token_is_one_person_with_a_name_and_rights() {
+        let text = format!("# runners\n\n{ONE}\n  ci  read  {TWO}\nanna {ONE}{TWO}\n");
+        let tokens = Tokens::parse(&text).unwrap();
+        let caller = |secret: &str| {
+            let caller = tokens.caller(&Secret::from(secret))?;
+            Some((caller.actor.as_str(), caller.may_write))
+        };
+        assert_eq!(caller(ONE), Some(("api token", true)));
+        assert_eq!(caller(TWO), Some(("api token ci", false)));
+        assert_eq!(caller(&format!("{ONE}{TWO}")), Some(("api token anna", true)));
+        for wrong in ["", "ci", &ONE[1..], &format!("{ONE} "), &ONE.to_uppercase()] {
+            assert_eq!(caller(wrong), None, "{wrong}");
+        }
+        assert_eq!(tokens.first().map(|token| token.secret.expose()), Some(ONE));
+        assert_eq!(format!("{tokens:?}").matches("Secret(***)").count(), 3);
+    }
+
+    #[test]
+    fn a_line_that_is_no_token_is_told_without_its_text() {
+        for (line, why) in [
+            ("short-but-very-secret", "32 to 512"),
+            (&format!("ci admin {ONE}"), "`read` or `write`"),
+            (&format!("a b c {ONE}"), "NAME read TOKEN"),
+            (&format!("{ONE}é"), "visible ASCII"),
+        ] {
+            let error = Tokens::parse(&format!("{ONE}\n{line}\n")).unwrap_err();
+            assert_eq!(error.line, 2);
+            assert!(error.to_string().contains(why), "{error}");
+            assert!(!error.to_string().contains("secret") && !error.to_string().contains(ONE));
+        }
+    }
+}
