@@ -21,6 +21,7 @@ use crate::base::money::Money;
 use gateway::GatewayCommand;
 use intents::IntentsArgs;
 
+pub mod adopt;
 pub mod gateway;
 pub mod intents;
 
@@ -83,6 +84,10 @@ pub enum Command {
     Suspend(SuspendArgs),
     /// Go on with what was suspended.
     Resume(ResumeArgs),
+    /// Take over an object that is on the service already, for a document that says what it is.
+    Import(adopt::ImportArgs),
+    /// Manage something no more: nothing is done at the service.
+    Forget(adopt::ForgetArgs),
     /// Watch, reconcile and serve status, until told to stop.
     Run(RunArgs),
     /// The emulator of the service, alone.

@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use super::{
-    apply, approve, events, explain, gateway, get, init, intents, link, plan, run, sandbox, seal,
-    signed, store, suspend, validate, why,
+    apply, approve, events, explain, forget, gateway, get, import, init, intents, link, plan, run,
+    sandbox, seal, signed, store, suspend, validate, why,
 };
 
 /// Runs the command that was asked for.
@@ -24,6 +24,8 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Approve(args) => approve::run(&Setup::load(cli)?, args, out).await,
         Command::Suspend(args) => suspend::run(&Setup::load(cli)?, args, out).await,
         Command::Resume(args) => suspend::resume(&Setup::load(cli)?, args, out).await,
+        Command::Import(args) => import::run(&Setup::load(cli)?, args, out).await,
+        Command::Forget(args) => forget::run(&Setup::load(cli)?, args, out).await,
         Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,
         Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,

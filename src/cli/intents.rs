@@ -24,7 +24,7 @@ async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
         return Err(Failure::bug("intents were not answered by intents"));
     };
     out.result(&view, || render::intents::text(&view, out.color))?;
-    Ok(if view.items.is_empty() { Exit::Done } else { Exit::Stuck })
+    Ok(if view.items.is_empty() && view.strays.is_empty() { Exit::Done } else { Exit::Stuck })
 }
 
 /// Writes a person's word down.

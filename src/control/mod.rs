@@ -4,6 +4,7 @@
 //! that an answer does not depend on the way it came. A transport adds who asks and how the bytes
 //! travel, and decides nothing.
 
+mod adopting;
 pub mod look;
 mod rights;
 pub mod socket;
@@ -20,6 +21,7 @@ use crate::engine::{
     Resolving, Said,
 };
 use crate::model::action::Action;
+use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::bound::LiveBinding;
 use crate::model::suspension::Pause;
 use look::{Desk, Look};
@@ -52,6 +54,14 @@ pub enum Request {
     Release(Vec<Key>),
     /// A look at what the process has beside the engine.
     Look(Box<Look>),
+    /// An object of the service is taken over for a document.
+    Import(Box<Adopting>),
+    /// What a merchant has, object by object.
+    Inventory(Inventory),
+    /// The tree is looked at again, and these are taken over, one after the other.
+    ImportAll(Vec<Adopting>),
+    /// A resource, or an object with a mark of ours, is let go.
+    Forget(Forgetting),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -208,6 +218,12 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
+    /// Hands an event over and waits for its answer. Errors: the engine ended.
+    async fn hears(&self, event: Event, answer: oneshot::Receiver<Reply>) -> Response {
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
     /// Does what a request of this actor says.
     pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
@@ -222,6 +238,19 @@ impl Control {
             Request::Pause(pause) => self.pause(*pause, actor).await,
             Request::Release(keys) => self.release(keys, actor).await,
             Request::Look(look) => self.look(*look).await,
+            Request::Import(asked) => {
+                let (reply, answer) = oneshot::channel();
+                self.hears(Event::Import(*asked, actor, reply), answer).await
+            }
+            Request::Inventory(asked) => {
+                let (reply, answer) = oneshot::channel();
+                self.hears(Event::Inventory(asked, reply), answer).await
+            }
+            Request::ImportAll(all) => self.import_all(all, &actor).await,
+            Request::Forget(what) => {
+                let (reply, answer) = oneshot::channel();
+                self.hears(Event::Forget(what, actor, reply), answer).await
+            }
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

@@ -11,11 +11,15 @@ use crate::api::bank::ListBanks;
 use crate::api::card::ListCards;
 use crate::api::recurring::ListRecurring;
 use crate::base::hash::Mark;
+use crate::model::adoption::Stray;
 
 /// The reading that looks for marks of ours.
 pub const SURVEY: &str = "merchant.survey";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: SURVEY, queries, learn };
+
+/// What the lists are called, in the order in which they are read.
+const LISTS: [&str; 3] = ["cards", "banks", "recurring charges"];
 
 fn queries(_: &Value) -> Vec<Query> {
     let lists =
@@ -24,20 +28,24 @@ fn queries(_: &Value) -> Vec<Query> {
 }
 
 fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
-    let marks = answers.iter().flat_map(Answer::items).filter_map(mark_of);
-    let unknown: Vec<Mark> = marks.filter(|mark| !(cx.knows_mark)(mark.as_str())).collect();
-    if let Some(first) = unknown.first() {
-        return Err(Trouble::Hold(format!(
-            "the service holds {} objects with marks of ours that this state does not know \
-             (the first is {first}): the state may have been lost",
-            unknown.len()
-        )));
+    let lists = LISTS.iter().zip(answers);
+    let items = lists.flat_map(|(list, answer)| answer.items().iter().map(move |one| (*list, one)));
+    let marked = items.filter_map(|(list, item)| stray(list, item));
+    let unknown: Vec<Stray> = marked.filter(|one| !(cx.knows_mark)(one.mark.as_str())).collect();
+    if !unknown.is_empty() {
+        return Err(Trouble::Strays(unknown));
     }
     Ok(Learned { exists: true, facts: json!({"surveyed": true}), ..Learned::default() })
 }
 
+/// An object that carries a mark.
+fn stray(list: &str, item: &Value) -> Option<Stray> {
+    let id = item.get("id").and_then(Value::as_str)?.parse().ok()?;
+    Some(Stray { id, mark: mark_of(item)?, list: list.to_owned(), second: false })
+}
+
 /// The mark that an object carries, in its reference or its description.
-pub(super) fn mark_of(item: &Value) -> Option<Mark> {
+pub fn mark_of(item: &Value) -> Option<Mark> {
     let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
     Mark::parse(text("reference")).or_else(|| Mark::find_in(text("description")))
 }

@@ -151,9 +151,8 @@ pub(super) fn read_target<S: Sort>(target: Option<&RemoteId>) -> Query {
     Query::one(Call::to::<S::Get>(&[target.map_or("", RemoteId::as_str)]))
 }
 
-/// The last digits, brand or bank, and expiry are all that is kept. Whatever token there was is
-/// of no use any more.
-pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+/// What is kept of a saved method that the service shows: nothing private.
+pub fn method_facts(reply: &Value) -> Value {
     let text = |field: &str| reply.get(field).and_then(Value::as_str);
     let number = text("number").or(text("account_number")).unwrap_or_default();
     let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
@@ -163,5 +162,12 @@ pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     {
         put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
     }
+    facts
+}
+
+/// The last digits, brand or bank, and expiry are all that is kept. Whatever token there was is
+/// of no use any more.
+pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let facts = method_facts(reply);
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }

@@ -38,12 +38,18 @@ pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> 
     effect.expecting("schedule", asked.get("schedule").cloned().unwrap_or_default())
 }
 
-/// What is kept of a recurring charge.
-pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+/// What is kept of a recurring charge that the service shows.
+pub fn recurring_facts(shown: &Value) -> Value {
     let mut facts = json!({});
     for field in ["status", "next_payment", "currency", "account_id", "amount"] {
-        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
+        put(&mut facts, field, shown.get(field).cloned().unwrap_or_default());
     }
+    facts
+}
+
+/// What is kept of a recurring charge.
+pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let facts = recurring_facts(reply);
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::api::{Call, Problem};
 use crate::base::id::{Key, RemoteId};
 use crate::base::secret::Secret;
+use crate::model::adoption::Stray;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::observed::Observed;
@@ -220,6 +221,8 @@ pub struct ReadingRow {
 pub enum Trouble {
     /// A person has to look: the resource goes on hold.
     Hold(String),
+    /// Objects with marks of ours that this state does not know: they stand in the way of the merchant.
+    Strays(Vec<Stray>),
     /// It may be better later.
     Later(String),
     /// The credentials are those of something else: the environment (exit code 4).

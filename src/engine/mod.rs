@@ -10,14 +10,17 @@
 
 mod access;
 mod act;
+mod adopt;
 mod again;
 mod approve;
 mod body;
 mod booking;
 mod bounds;
 mod epoch;
+mod forget;
 mod gate;
 mod guilty;
+mod inventory;
 mod limits;
 mod lone;
 mod meter;
@@ -51,6 +54,7 @@ use tokio::task::JoinSet;
 
 use crate::base::id::{IntentId, Key};
 use crate::base::planted;
+use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::desired::Desired;
 use crate::model::plan::{Reason, Step};
 use crate::model::suspension::Pause;
@@ -68,8 +72,8 @@ pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Against, Compared, Confidence, Evidence, IntentView, IntentsView, LookView, Metrics, MoneyView,
-    Overview, PlanView, Question, RemadeView, Reply, ResourceView, SilentView, StepView, Told,
-    TrafficView, Unknown, sums,
+    Overview, PlanView, Question, RemadeView, Reply, ResourceView, SilentView, StepView, StrayView,
+    Told, TrafficView, Unknown, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
@@ -113,6 +117,12 @@ pub enum Event {
     Allow(Allowing, String, oneshot::Sender<Reply>),
     /// A person says that nothing was sent for these since the backup (none: for any); the sender hears once it is durable.
     Release(Vec<Key>, String, oneshot::Sender<Reply>),
+    /// A person takes an object over, by this name; the sender hears once it is durable.
+    Import(Adopting, String, oneshot::Sender<Reply>),
+    /// What a merchant has, object by object; the sender hears once it was read.
+    Inventory(Inventory, oneshot::Sender<Reply>),
+    /// A person lets something go, by this name; the sender hears once it is durable.
+    Forget(Forgetting, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }
@@ -301,6 +311,9 @@ impl Engine {
             Event::Pause(pause, actor, reply) => self.pause(&pause, actor, reply),
             Event::Allow(allowing, actor, reply) => self.allow(&allowing, &actor, reply),
             Event::Release(keys, actor, reply) => self.release(keys, actor, reply),
+            Event::Import(asked, actor, reply) => self.import(asked, actor, reply),
+            Event::Inventory(asked, reply) => self.inventory(&asked, reply),
+            Event::Forget(what, actor, reply) => self.forget(&what, actor, reply)?,
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();

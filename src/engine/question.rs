@@ -9,6 +9,7 @@ mod checksum;
 mod intents;
 mod metrics;
 mod scoped;
+mod strays;
 mod told;
 mod traffic;
 mod views;
@@ -24,6 +25,7 @@ use super::visit::Link;
 use super::{Engine, Unable};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
+use crate::model::adoption::{Adopted, Forgot, Found};
 use crate::model::bound::{Approval, LiveBinding};
 use crate::model::plan::{Step, Verdict};
 use crate::model::scope::Scope;
@@ -34,6 +36,7 @@ pub use against::Compared;
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use metrics::Metrics;
 pub use scoped::{Unknown, sums};
+pub use strays::StrayView;
 pub use told::Told;
 pub use traffic::{SilentView, TrafficView};
 pub use views::{
@@ -104,6 +107,14 @@ pub enum Reply {
     Acted(Box<Acted>),
     /// What became of a person's word on an intent.
     Resolved(Resolved),
+    /// What became of an object that was to be taken over.
+    Adopted(Box<Adopted>),
+    /// What became of several.
+    AllAdopted(Vec<Adopted>),
+    /// What a merchant has, object by object; or why that is not known.
+    Inventory(Result<Vec<Found>, String>),
+    /// What became of a person's word that something is not ours.
+    Forgot(Box<Forgot>),
     /// About the state on disk.
     State(StateReply),
     /// The portal link that was asked for, if there is one.

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use super::access::{NoAccess, Wallet, access};
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Unable};
-use super::{pace, unauthorised};
+use super::{pace, sweep, unauthorised};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::ReadError;
 use crate::effects::{
     APPLICATION, Answer, Learned, Query, ReadCx, ReadingRow, Trouble, put, reading_row,
 };
+use crate::model::adoption::StraysFound;
 use crate::model::effect::Reading;
 use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
@@ -78,6 +79,12 @@ async fn tried(
         Err(Trouble::Hold(reason)) => {
             let hold = Record::Hold { key: reading.key.clone(), reason, at: shared.now() };
             shared.write(Vec::new(), vec![hold]).await?;
+            Ok(Finished::Moved(reading.key.clone()))
+        }
+        Err(Trouble::Strays(found)) => {
+            let (key, merchant) = (reading.key.clone(), reading.merchant.clone());
+            let strays = StraysFound { key, merchant, found, at: shared.now() };
+            shared.write(Vec::new(), vec![Record::Strays(Box::new(strays))]).await?;
             Ok(Finished::Moved(reading.key.clone()))
         }
         Err(Trouble::Later(reason)) => {
@@ -179,18 +186,21 @@ pub(super) fn sealed_facts(
     Ok((facts, blobs))
 }
 
-/// The answers to these questions, in order; a 404 is an answer.
+/// The answers to these questions, in order; a 404 is an answer. What a person said is nobody's of ours is in no
+/// list: it is evidence of nothing.
 pub(super) async fn answers(
     shared: &Shared,
     queries: &[Query],
     wallet: &Wallet,
 ) -> Result<Vec<Answer>, Unread> {
     let mut answers = Vec::with_capacity(queries.len());
+    let disowned = shared.facts.disowned().map_err(EngineError::from)?;
     for query in queries {
         let access = access(shared, wallet, query.call.auth)?;
         let client = pace::calls(shared, wallet, query.call.auth);
         let answer = if query.pages {
-            client.pages(&query.call, &access).await.map(Answer::Items)
+            let items = client.pages(&query.call, &access).await;
+            items.map(|items| Answer::Items(sweep::ours(items, &disowned)))
         } else {
             client.read(&query.call, &access).await.map(Answer::Body)
         };

@@ -5,6 +5,7 @@
 //! after a restart it is only known what was last known.
 
 mod compare;
+mod strays;
 mod task;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::register::{self, READ_BACKS};
 use crate::kinds::step::MERCHANT;
 use crate::model::observed::Observed;
+
+pub(super) use strays::ours;
 
 /// A look that failed is made again after this.
 const AGAIN: Duration = Duration::from_mins(1);

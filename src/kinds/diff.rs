@@ -36,7 +36,7 @@ pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<F
 }
 
 /// Collects the leaves of a value by path. An amount and a digest are leaves.
-fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<String, &'a Value>) {
+pub(super) fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<String, &'a Value>) {
     match value {
         Value::Object(fields) if !is_leaf(value) => {
             for (name, value) in fields {

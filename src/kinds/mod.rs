@@ -4,6 +4,7 @@
 //! matches it (`step.rs`). Outside its folder a spec is canonical JSON; inside it is a typed
 //! struct. There is no second `match` on kinds anywhere in the crate.
 
+pub mod adopting;
 pub mod amount;
 pub mod as_said;
 pub mod contact;
@@ -222,6 +223,12 @@ pub trait Kind: Shape {
     /// What would be known of a resource that is on the service just as its document says.
     fn as_said(cx: &step::StepCx<'_>, manifest: &Manifest) -> Observed {
         as_said::plain(Self::FIELDS, cx, manifest)
+    }
+
+    /// What an object has to show besides the fields of its list, to be taken over for this document. Errors: why no
+    /// object is taken over for a document of this kind, and what to do instead.
+    fn adopts(_: &step::StepCx<'_>, _: &Manifest) -> Result<Vec<adopting::Expect>, &'static str> {
+        Ok(Vec::new())
     }
 
     /// What the service may say otherwise by now: the readings that would tell, in their order.

@@ -11,6 +11,7 @@ use crate::api::Call;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::kinds::Field;
+use crate::kinds::adopting::{Sketch, SketchCx};
 use crate::kinds::redact::redact;
 use crate::model::observed::{Applied, Observed};
 
@@ -29,6 +30,10 @@ pub struct ReadBack {
     pub fields: &'static [Shown],
     /// What else is kept of it: fields of the object that are facts by the same name.
     pub facts: &'static [&'static str],
+    /// What is known of an object that is taken over: the same facts as after making it.
+    pub adopted: fn(&Value) -> Value,
+    /// A document made of an object. Errors: why none can be.
+    pub sketch: fn(&SketchCx<'_>, &Value) -> Result<Sketch, String>,
     /// Whether the object has ended, by what it shows: then it is as good as gone.
     pub ended: fn(&Value) -> Option<String>,
 }
@@ -109,7 +114,7 @@ pub fn drifted(
 }
 
 /// What the object shows of a field, in the form of a canonical spec.
-fn remote(shown: &Shown, item: &Value) -> Option<Value> {
+pub(super) fn remote(shown: &Shown, item: &Value) -> Option<Value> {
     let value = shown.at.split('.').try_fold(item, |value, name| value.get(name))?;
     Some(match shown.form {
         Form::Same | Form::Year => value.clone(),
@@ -120,7 +125,7 @@ fn remote(shown: &Shown, item: &Value) -> Option<Value> {
 }
 
 /// A personal value as its digest, as it is kept.
-fn private(fields: &[Field], key: &[u8; 32], path: &str, value: Value) -> Value {
+pub(super) fn private(fields: &[Field], key: &[u8; 32], path: &str, value: Value) -> Value {
     let names: Vec<&str> = path.split('.').collect();
     let nested = names.iter().rev().fold(value, |value, name| json!({ *name: value }));
     let redacted = redact(fields, &nested, key);
@@ -128,7 +133,7 @@ fn private(fields: &[Field], key: &[u8; 32], path: &str, value: Value) -> Value 
 }
 
 /// Whether two values say the same.
-fn alike(form: Form, before: &Value, now: &Value) -> bool {
+pub(super) fn alike(form: Form, before: &Value, now: &Value) -> bool {
     match form {
         Form::Minor => before.get("minor") == now.get("minor"),
         Form::Year => {
@@ -145,7 +150,7 @@ fn text(value: &Value) -> String {
 }
 
 /// An amount keeps the currency that it had.
-fn merged(before: &Value, now: Value) -> Value {
+pub(super) fn merged(before: &Value, now: Value) -> Value {
     match (before.get("currency"), now.get("minor")) {
         (Some(currency), Some(minor)) => json!({"minor": minor, "currency": currency}),
         _ => now,

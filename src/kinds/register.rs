@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Name};
 use crate::base::secret::mask_digits;
+use crate::kinds::adopting::Expect;
 use crate::kinds::contact::Contact;
 use crate::kinds::invoice::Invoice;
 use crate::kinds::merchant::Merchant;
@@ -53,6 +54,8 @@ pub struct KindRow {
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
     /// What would be known of a resource that is on the service just as its document says.
     pub as_said: fn(&StepCx<'_>, &Manifest) -> Observed,
+    /// What an object has to show besides the fields of its list, to be taken over.
+    pub adopts: fn(&StepCx<'_>, &Manifest) -> Result<Vec<Expect>, &'static str>,
     /// What the service may say otherwise by now: the readings that would tell, in their order.
     pub again: fn(&StepCx<'_>, &Manifest, &Observed) -> Vec<Reading>,
 }
@@ -93,6 +96,7 @@ const fn row<K: Kind>() -> KindRow {
         offer: K::offer,
         read_back: K::read_back,
         as_said: K::as_said,
+        adopts: K::adopts,
         again: K::again,
     }
 }

@@ -146,7 +146,9 @@ pub fn object(
             } else {
                 Reason::NotCreated
             };
-            let (reason, work) = attempt(obligation().and_then(|new| (kind.create)(new)), reason);
+            let there = not_taken_over(manifest, have);
+            let effect = obligation().and_then(|new| there.map_or_else(|| (kind.create)(new), Err));
+            let (reason, work) = attempt(effect, reason);
             let verdict = verdict_of(&reason, Verdict::Create);
             let draft = Draft::idle(verdict, reason);
             Draft { changes, money: kind.money.clone(), work, ..draft }
@@ -161,6 +163,19 @@ pub fn object(
             minding_drift(have, manifest, draft)
         }
     }
+}
+
+/// Why nothing is made: the object is there already, and only has to be taken over.
+fn not_taken_over(manifest: &Manifest, have: Option<&Observed>) -> Option<Reason> {
+    let id = manifest.annotations.adopts.as_ref()?;
+    let unknown = !have.is_some_and(|have| have.exists);
+    let name = manifest.key.short();
+    unknown.then(|| {
+        Reason::Unfit(format!(
+            "its object is on the service already, as {id} (reckon.dev/adopts), and is not made: `reckon import {name} \
+             {id}` takes it over"
+        ))
+    })
 }
 
 /// A difference that somebody else made since says so; one that comes back again and again is left alone.

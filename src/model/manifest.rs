@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::hash::Digest;
-use crate::base::id::Key;
+use crate::base::id::{Key, RemoteId};
 use crate::base::packed::Packed;
 
 /// Where a document stands.
@@ -64,6 +64,9 @@ pub struct Annotations {
     /// `reckon.dev/moved-from`: the name that it had, of the same kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<Key>,
+    /// `reckon.dev/adopts`: the object that the document stands for is there already, by this id; it is never made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopts: Option<RemoteId>,
 }
 
 /// One good document. `Debug` shows its name and place only: the spec may hold personal values.

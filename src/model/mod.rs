@@ -5,6 +5,7 @@
 
 pub mod absence;
 pub mod action;
+pub mod adoption;
 pub mod bound;
 pub mod class;
 pub mod compacted;

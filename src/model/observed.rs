@@ -8,6 +8,7 @@ use crate::api::Problem;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::model::absence::Absence;
+use crate::model::adoption::Stray;
 use crate::model::bound::Approval;
 use crate::model::manifest::Deletion;
 use crate::model::unauthorised::{Unauthorised, opens};
@@ -124,6 +125,9 @@ pub struct Observed {
     /// What is known of its document's absence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absence: Option<Box<Absence>>,
+    /// Objects with marks of ours that stand in its way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<Stray>,
     /// The time of the newest fact.
     pub at: DateTime<Utc>,
     /// The source of the newest fact.
@@ -148,6 +152,7 @@ impl Observed {
             former: Vec::new(),
             moved_to: None,
             absence: None,
+            strays: Vec::new(),
             at,
             source: Source::Operator,
         }

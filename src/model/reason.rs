@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::base::id::Key;
+use crate::model::adoption::{self, Stray};
 use crate::model::bound::LiveBinding;
 use crate::model::going::{Going, Removal};
 use crate::model::limit::Over;
@@ -65,6 +66,8 @@ pub enum Reason {
     InDoubt(String),
     /// It is on hold.
     Held(String),
+    /// Objects with marks of ours stand in its way.
+    Strays(Box<[Stray]>),
     /// Its document has problems.
     BrokenDocument,
     /// `reckon.dev/suspend` says so.
@@ -120,6 +123,7 @@ impl Reason {
             Self::InFlight => "InFlight",
             Self::InDoubt(_) => "InDoubt",
             Self::Held(_) => "Held",
+            Self::Strays(_) => "UnknownMarks",
             Self::BrokenDocument => "BrokenDocument",
             Self::Suspended | Self::SuspendedBy(_) => "Suspended",
             Self::Going(going) => going.word(),
@@ -147,6 +151,7 @@ impl Reason {
             | Self::Refused(_)
             | Self::InDoubt(_)
             | Self::Held(_)
+            | Self::Strays(_)
             | Self::InUse(_)
             | Self::DueToday(_)
             | Self::OtherMode(_)
@@ -269,6 +274,7 @@ impl fmt::Display for Reason {
             Self::InFlight => write!(f, "a call for it is on its way"),
             Self::InDoubt(why) => write!(f, "an answer was lost ({why}); it is being settled"),
             Self::Held(why) => write!(f, "on hold: {why}"),
+            Self::Strays(strays) => write!(f, "on hold: {}", adoption::sentence(strays)),
             Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
             Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
             Self::SuspendedBy(suspension) => write!(f, "{suspension}"),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key};
 use crate::model::absence::{AbsenceRecord, MovedRecord};
+use crate::model::adoption::{Adoption, Disowned, Forgotten, StraysFound};
 use crate::model::bound::Approval;
 use crate::model::compacted::Compacted;
 use crate::model::epoch::{Release, Restored};
@@ -93,6 +94,14 @@ pub enum Record {
     Compacted(Box<Compacted>),
     /// A person's word that nothing was sent since the backup: `store release`.
     Released(Box<Release>),
+    /// A person took an object over: `import`.
+    Adopted(Box<Adoption>),
+    /// A resource is managed no more: `forget`.
+    Forgotten(Box<Forgotten>),
+    /// An object with a mark of ours is nobody's: `forget ID`.
+    Disowned(Box<Disowned>),
+    /// Objects with marks of ours were found that are not known.
+    Strays(Box<StraysFound>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

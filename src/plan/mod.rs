@@ -8,6 +8,7 @@
 //! from nothing gives the same steps.
 
 mod absences;
+mod adopting;
 mod against;
 mod booking;
 mod epoch;
@@ -45,6 +46,7 @@ use crate::policy::prune::Prune;
 use absences::Absences;
 use stalled::Stalled;
 
+pub use adopting::Wanted;
 pub use against::Assumed;
 pub use totals::{Totals, summary};
 

@@ -92,7 +92,7 @@ pub(super) fn again(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Vec<Readin
 
 /// Whether anything of a resource without a document is worth a step.
 fn known(observed: &Observed) -> bool {
-    observed.exists || observed.held.is_some()
+    observed.exists || observed.held.is_some() || !observed.strays.is_empty()
 }
 
 /// A resource with an open intent: nothing newer is sent while an older one is on its way.
@@ -119,6 +119,10 @@ fn decide(
     let row = register::find(key.kind.as_str())?;
     if let Some(held) = observed.and_then(|observed| observed.held.as_ref()) {
         return Some(Draft::idle(Verdict::Blocked, Reason::Held(held.reason.clone())));
+    }
+    if let Some(known) = observed.filter(|known| !known.strays.is_empty()) {
+        let strays = known.strays.clone().into_boxed_slice();
+        return Some(Draft::idle(Verdict::Blocked, Reason::Strays(strays)));
     }
     let exists = observed.is_some_and(|observed| observed.exists);
     if manifest.is_some() || exists {

@@ -24,10 +24,13 @@ pub fn resolved(resolved: &Resolved) -> String {
 /// Open intents, then what was made again.
 pub fn text(view: &IntentsView, color: bool) -> String {
     let paint = Paint { color };
-    if view.items.is_empty() && view.remade.is_empty() {
+    if view.items.is_empty() && view.remade.is_empty() && view.strays.is_empty() {
         return "Every intent is settled.\n".to_owned();
     }
     let mut out = String::new();
+    if !view.strays.is_empty() {
+        super::adoption::strays(&mut out, view);
+    }
     if !view.items.is_empty() {
         let header = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"];
         let rows: Vec<_> = view.items.iter().map(row).collect();
@@ -153,6 +156,7 @@ mod tests {
         let view = IntentsView {
             items: vec![item("held", Some("the answer names another amount"))],
             remade: vec![RemadeView { intent: "3".to_owned(), key: "Contact/jo".parse().unwrap() }],
+            strays: Vec::new(),
         };
         insta::assert_snapshot!(text(&view, false), @r#"
         INTENT  RESOURCE      EFFECT          STATE  SENT    SINCE
@@ -178,7 +182,7 @@ mod tests {
           in a document asks to be held instead.
         "#);
         for state in ["open", "in_doubt", "held"] {
-            let one = IntentsView { items: vec![item(state, None)], remade: Vec::new() };
+            let one = IntentsView { items: vec![item(state, None)], ..IntentsView::default() };
             let shown = text(&one, false);
             assert_eq!(shown.contains("`reckon apply`"), state != "held", "{state}");
             assert!(shown.contains(state.replace('_', " ").as_str()));

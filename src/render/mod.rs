@@ -1,6 +1,7 @@
 //! The only place that renders.
 
 mod acted;
+pub mod adoption;
 mod approval;
 pub mod diagnostic;
 mod explain;

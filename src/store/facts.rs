@@ -1,5 +1,6 @@
 //! Typed reads of what the fold made: the one place that knows the index's keys.
 
+mod adoption;
 mod epoch;
 mod trail;
 
@@ -17,12 +18,13 @@ use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
 use crate::store::index::{Batch, Entry, Index, IndexError};
 
+pub(super) use adoption::{disowned_key, stray_key};
 pub(super) use epoch::{looked_key, released_key};
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 4;
+pub const FOLD_VERSION: u32 = 5;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
@@ -36,6 +38,8 @@ pub(super) const USUAL: &[u8] = b"u/";
 pub(super) const PLAN_APPROVALS: &[u8] = b"a/";
 pub(super) const PLANS: &[u8] = b"y/";
 pub(super) const SUSPENDED: &[u8] = b"z/";
+pub(super) const DISOWNED: &[u8] = b"d/";
+pub(super) const STRAYS: &[u8] = b"h/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
 pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
@@ -275,6 +279,8 @@ pub(super) fn entries(index: &dyn Index) -> Result<Vec<Entry>, FactError> {
         PLAN_APPROVALS,
         PLANS,
         SUSPENDED,
+        DISOWNED,
+        STRAYS,
     ] {
         all.extend(index.scan(prefix)?);
     }

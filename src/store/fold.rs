@@ -5,6 +5,7 @@
 //! and the process stops rather than go on from a state that cannot be.
 
 mod absences;
+mod adoption;
 pub mod counted;
 mod epoch;
 mod moves;
@@ -78,6 +79,10 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         // The audit trail alone: what follows from a word has a record of its own.
         Record::Resolved { .. } | Record::Compacted(_) => Ok(()),
         Record::Released(release) => epoch::released(index, fold.batch, release),
+        Record::Adopted(adoption) => adoption::adopted(index, fold.batch, adoption),
+        Record::Forgotten(forgotten) => adoption::forgotten(index, fold.batch, forgotten),
+        Record::Disowned(disowned) => adoption::disowned(index, fold.batch, disowned),
+        Record::Strays(strays) => adoption::strays(index, fold.batch, strays),
     }
 }
 
@@ -256,6 +261,7 @@ impl Folding<'_> {
     fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
         write(self.batch, EMPTY_REMOTE, &at)?;
         epoch::vouched(self.index, self.batch)?;
+        adoption::vouched(self.index, self.batch)?;
         let entries = self.batch.scan(self.index, OBSERVED).map_err(FactError::from)?;
         for (key, _) in entries {
             let known: Option<Observed> = self.read(&key)?;

@@ -3,6 +3,7 @@
 //! Read from the journal's files alone: no service, no index. What is told was verified: checksums,
 //! hashes, and the links from the beginning of each segment that was read.
 
+mod adoption;
 mod words;
 
 use chrono::{DateTime, Utc};
@@ -157,6 +158,9 @@ fn ends_at(reader: &Reader, first: u64, head: Head) -> Result<(), StoreError> {
 
 /// Takes one record in.
 fn take(story: &mut Story, stands: Stands, record: Record) {
+    if let Some(line) = adoption::told(stands, &record) {
+        return story.others.push(line);
+    }
     if let Some((at, what, detail)) = words::told(&record) {
         return story.others.push(happened(stands, at, what, detail));
     }
@@ -191,7 +195,11 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Suspended(_)
         | Record::Resumed { .. }
         | Record::Absence(_)
-        | Record::Moved(_) => {}
+        | Record::Moved(_)
+        | Record::Adopted(_)
+        | Record::Forgotten(_)
+        | Record::Disowned(_)
+        | Record::Strays(_) => {}
     }
 }
 

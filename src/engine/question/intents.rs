@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::strays::StrayView;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::effects::{Doubt, effect_row};
@@ -80,6 +81,9 @@ pub struct IntentsView {
     pub items: Vec<IntentView>,
     /// Resources that were made again although nothing proved that the first try failed.
     pub remade: Vec<RemadeView>,
+    /// Objects with marks of ours that stand in the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<StrayView>,
 }
 
 /// A resource that was made again.
@@ -102,6 +106,7 @@ impl Engine {
         Ok(IntentsView {
             items: open.into_iter().map(intent_view).collect(),
             remade: remade.collect(),
+            strays: self.strays()?,
         })
     }
 }

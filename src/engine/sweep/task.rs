@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::{Found, Look};
-use super::{List, Seen, Swept};
+use super::{List, Seen, Swept, strays};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::{Answer, Query};
 use crate::engine::access::{NoAccess, Wallet};
@@ -48,9 +48,6 @@ async fn looked(
 ) -> Result<(Seen, BTreeSet<Key>), Unread> {
     let at = shared.now();
     let mut ours = ours(shared, &list.0, back)?;
-    if ours.is_empty() {
-        return Ok((Seen::At(at), BTreeSet::new()));
-    }
     let answers = read::answers(shared, &[Query::list((back.list)())], wallet).await?;
     let Some(Answer::Items(items)) = answers.into_iter().next() else {
         return Ok((Seen::Never, BTreeSet::new()));
@@ -67,6 +64,11 @@ async fn looked(
     for (id, key) in ours {
         let paths = ignored.get(&key).map_or(&[][..], |paths| paths);
         missing(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
+    }
+    news.write().await?;
+    for strays in strays::found(shared, &list.0, (back, at), &items)? {
+        let key = strays.key.clone();
+        news.add(&key, Some(Record::Strays(Box::new(strays)))).await?;
     }
     news.write().await?;
     Ok((Seen::At(at), news.touched))

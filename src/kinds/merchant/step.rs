@@ -10,6 +10,7 @@ use super::shape::APPLICATION_KIND;
 use super::{Merchant, leaving, zone};
 use crate::base::id::{Key, Mode};
 use crate::effects::{ACCOUNTS, CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code, has_several};
+use crate::kinds::adopting::Expect;
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
 use crate::kinds::step::{Draft, StepCx, mode_of, needed, obligation, reference};
@@ -177,6 +178,12 @@ impl Kind for Merchant {
 
     fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         super::as_said::as_said(cx, manifest)
+    }
+
+    fn adopts(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<Expect>, &'static str> {
+        Err(
+            "a merchant is no object to take over: its credentials open it, and `reckon apply` reads what it has",
+        )
     }
 
     fn again(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Vec<Reading> {

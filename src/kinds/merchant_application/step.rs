@@ -9,6 +9,7 @@ use super::MerchantApplication;
 use super::shape::is_sign_up_test;
 use crate::base::id::{Key, Mode};
 use crate::effects::{Obligation, start_sign_up, submit_application};
+use crate::kinds::adopting::Expect;
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
 use crate::kinds::step::{Draft, MERCHANT, StepCx, orphaned, source_id, text};
@@ -152,6 +153,13 @@ impl Kind for MerchantApplication {
 
     fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
         orphaned()
+    }
+
+    fn adopts(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<Expect>, &'static str> {
+        Err(
+            "what becomes of an application that was submitted elsewhere is told by no notification of ours: give the \
+             merchant its credentials once it is approved, and remove this document",
+        )
     }
 
     fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {

@@ -3,6 +3,7 @@
 mod account;
 #[cfg(test)]
 mod account_tests;
+mod adopting;
 mod checks;
 mod ending;
 mod fields;
@@ -13,6 +14,7 @@ mod readback;
 mod request;
 pub mod schedule;
 pub mod shape;
+mod sketch;
 mod step;
 #[cfg(test)]
 mod step_tests;

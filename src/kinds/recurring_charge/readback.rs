@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::sketch::sketch;
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, ListRecurring};
+use crate::effects::{put, recurring_facts};
 use crate::kinds::readback::{Form, ReadBack, Shown};
 
 /// They collect money: whoever changes them elsewhere is noticed within the quarter of an hour.
@@ -25,6 +27,15 @@ fn ended(item: &Value) -> Option<String> {
     }
 }
 
+/// What is known of one that is taken over.
+fn adopted(item: &Value) -> Value {
+    let mut facts = recurring_facts(item);
+    for name in ["status_reason", "total_amount", "total_occurrences"] {
+        put(&mut facts, name, item.get(name).cloned().unwrap_or_default());
+    }
+    facts
+}
+
 /// Recurring charges. `schedule.start` is left out: once the first occurrence is there it means nothing any more.
 pub static CHARGES: ReadBack = ReadBack {
     list_name: "recurring charges",
@@ -42,6 +53,8 @@ pub static CHARGES: ReadBack = ReadBack {
         same("schedule.days"),
     ],
     facts: &["status", "status_reason", "next_payment", "total_amount", "total_occurrences"],
+    adopted,
+    sketch,
     ended,
 };
 

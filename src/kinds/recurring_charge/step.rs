@@ -10,6 +10,7 @@ use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{Obligation, SURCHARGE};
 use crate::effects::{change_recurring, charge_now, create_recurring, schedule_charge};
+use crate::kinds::adopting::Expect;
 use crate::kinds::diff::amount;
 use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
@@ -186,6 +187,10 @@ impl Kind for RecurringCharge {
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
         super::readback::read_back(spec)
+    }
+
+    fn adopts(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Vec<Expect>, &'static str> {
+        Ok(super::adopting::expects(cx, manifest))
     }
 
     fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {

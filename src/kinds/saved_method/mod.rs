@@ -8,6 +8,7 @@ pub mod card;
 mod fields;
 mod readback;
 pub mod shape;
+mod sketch;
 mod step;
 #[cfg(test)]
 mod step_tests;

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::sketch;
 use crate::api::Call;
 use crate::api::bank::{GetBank, ListBanks};
 use crate::api::card::{GetCard, ListCards};
+use crate::effects::method_facts;
 use crate::kinds::readback::{Form, ReadBack, Shown};
 
 /// Nobody but their merchant changes them: they are looked at a few times a day.
@@ -42,6 +44,8 @@ pub static CARDS: ReadBack = ReadBack {
         same("description", "description"),
     ],
     facts: &[],
+    adopted: method_facts,
+    sketch: sketch::card,
     ended: lasts,
 };
 
@@ -59,6 +63,8 @@ pub static BANKS: ReadBack = ReadBack {
         same("description", "description"),
     ],
     facts: &[],
+    adopted: method_facts,
+    sketch: sketch::bank,
     ended: lasts,
 };
 

@@ -72,6 +72,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// Whether nothing is said: what is saved already stays as it is.
+    fn is_empty(&self) -> bool {
+        self.card.is_none() && self.bank.is_none()
+    }
+
     /// A number that stands in the open, and where.
     fn literal(&self) -> Option<(&'static str, &Secret)> {
         let card = || Some((card::NUMBER, self.card.as_ref()?.number.literal()?));
@@ -89,7 +94,7 @@ impl Shape for SavedMethod {
         let Spec { merchant, method_type, source, description, reference } = spec;
         let mut issues = Vec::new();
         issues.extend(reference::issue("spec.merchant", Merchant::NAME, merchant));
-        issues.extend(source_issues(*method_type, source));
+        issues.extend(source_issues(*method_type, source).filter(|_| !source.is_empty()));
         issues.extend(source.card.as_ref().map(card::issues).unwrap_or_default());
         issues.extend(source.bank.as_ref().map(bank::issues).unwrap_or_default());
         let description = description.as_deref();
@@ -111,6 +116,9 @@ impl Shape for SavedMethod {
     }
 
     fn check_links(spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+        let empty = spec.source.is_empty() && manifest.annotations.adopts.is_none();
+        let empty = Some(&spec.source).filter(|_| empty);
+        let empty = empty.and_then(|source| source_issues(spec.method_type, source));
         let merchant = reference::target(manifest, "spec.merchant", find);
         let live = merchant.filter(|merchant| !reference::is_test(merchant));
         let issue = live.zip(spec.source.literal()).map(|(merchant, (path, _))| {
@@ -122,7 +130,7 @@ impl Shape for SavedMethod {
                 "the merchant is live",
             )
         });
-        issue.into_iter().collect()
+        issue.into_iter().chain(empty).collect()
     }
 }
 

@@ -28,10 +28,12 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         create: &|new| {
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
             needed(cx, &merchant)?;
+            at_hand(source)?;
             Ok(save_method(new, source))
         },
         change: &|new, target, changes| {
             if by_token(SavedMethod::FIELDS, changes) {
+                at_hand(source)?;
                 return renewal(new, source, target, have);
             }
             Ok(change_method(new, source, target))
@@ -40,6 +42,16 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         unready: &|_| None,
     };
     object(cx, SavedMethod::FIELDS, manifest, have, &kind)
+}
+
+/// The details have to stand in the document to be sent.
+fn at_hand(source: MethodSource<'_>) -> Result<(), Reason> {
+    if source.details.is_object() {
+        return Ok(());
+    }
+    let why = "its details are not in its document: write them there, or say `reckon import` once more to leave what is \
+               saved as it is";
+    Err(Reason::Unfit(why.to_owned()))
 }
 
 /// What a spec's method is made of.

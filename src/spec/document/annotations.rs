@@ -2,19 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::id::{Key, Kind, Name};
+use crate::base::id::{Key, Kind, Name, RemoteId};
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 use crate::spec::nearest;
 
 const PREFIX: &str = "reckon.dev/";
 /// Their names, without the prefix.
-pub const KNOWN: [&str; 7] =
-    ["suspend", "deletion", "generation", "depends-on", "on-doubt", "ignore-drift", "moved-from"];
+pub const KNOWN: [&str; 8] = [
+    "suspend",
+    "deletion",
+    "generation",
+    "depends-on",
+    "on-doubt",
+    "ignore-drift",
+    "moved-from",
+    "adopts",
+];
 
 /// The kinds whose removal means something on the service: a saved method is deleted, a recurring charge
 /// neutralised, a merchant deauthorised.
 const DELETABLE: [&str; 3] = ["SavedMethod", "RecurringCharge", "Merchant"];
+/// The kinds whose objects are made by their documents: one that is there already can be taken over.
+const ADOPTABLE: [&str; 4] = ["Contact", "Invoice", "SavedMethod", "RecurringCharge"];
 /// The only kind whose creation nothing can prove (design.md part 3).
 const DOUBTFUL: &str = "Contact";
 
@@ -76,6 +86,7 @@ fn set(
         "ignore-drift" => annotations.ignore_drift = ignore_drift(value)?,
         "on-doubt" => annotations.on_doubt = Some(on_doubt(value, kind)?),
         "moved-from" => annotations.moved_from = moved_from(value, kind, namespace)?,
+        "adopts" => annotations.adopts = Some(adopts(value, kind)?),
         _ => {
             return Err(Wrong::key(
                 "reckon::header::unknown_annotation",
@@ -162,6 +173,20 @@ fn moved_from(value: &str, kind: Option<&str>, namespace: &Name) -> Result<Optio
     };
     let name: Name = name.parse().map_err(|_| wrong())?;
     Ok(kind.map(|kind| Key::new(Kind::new(kind), &namespace, &name)))
+}
+
+/// The id of the object that is there already.
+fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, Wrong> {
+    if kind.is_some_and(|kind| !ADOPTABLE.contains(&kind)) {
+        return Err(Wrong::key(
+            "reckon::header::annotation_kind",
+            format!("no object is taken over for a {}", kind.unwrap_or_default()),
+            format!("remove it; objects are taken over for these alone: {}", ADOPTABLE.join(", ")),
+        ));
+    }
+    let wrong =
+        |_| Wrong::value(format!("`{value}` is no id of the service"), "write the object's id");
+    RemoteId::new(value).map_err(wrong)
 }
 
 fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, Wrong> {

@@ -72,6 +72,13 @@ pub(super) fn note(
             append(index, batch, &moved.from, sequence)?;
             append(index, batch, &moved.to, sequence)
         }
+        Record::Adopted(adoption) => {
+            ids(index, batch, &adoption.fact, sequence)?;
+            append(index, batch, &adoption.fact.key, sequence)
+        }
+        Record::Forgotten(forgotten) => append(index, batch, &forgotten.key, sequence),
+        Record::Disowned(disowned) => append(index, batch, &disowned.key, sequence),
+        Record::Strays(strays) => append(index, batch, &strays.key, sequence),
         Record::Bound(_)
         | Record::Inbox(_)
         | Record::EmptyRemote { .. }

@@ -1,0 +1,150 @@
+//! A person says that a resource is managed no more, or that an object with a mark of ours is nobody's. Nothing is
+//! done at the service.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::oneshot;
+
+use super::question::Reply;
+use super::tasks::Finished;
+use super::{Engine, EngineError};
+use crate::base::id::{Key, RemoteId};
+use crate::model::adoption::{Disowned, Forgetting, Forgot, Forgotten};
+use crate::model::desired::Coverage;
+use crate::model::record::Record;
+use crate::plan::World;
+use crate::spec::nearest::nearest;
+
+/// What is written, the resources that it is about, and what is answered then.
+type Word = (Record, BTreeSet<Key>, Forgot);
+
+/// So many names stand in a sentence.
+const NAMED_MAX: usize = 3;
+
+impl Engine {
+    /// Has a person's word written down, and answers once it is durable.
+    pub(super) fn forget(
+        &mut self,
+        what: &Forgetting,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) -> Result<(), EngineError> {
+        let said = match what {
+            Forgetting::Resource(key) => self.forgotten(key, actor),
+            Forgetting::Object(id) => self.disowned(id, actor)?,
+        };
+        let (record, keys, forgot) = match said {
+            Ok(word) => word,
+            Err(refused) => {
+                reply.send(Reply::Forgot(Box::new(refused))).unwrap_or_default();
+                return Ok(());
+            }
+        };
+        self.busy.extend(keys.iter().cloned());
+        self.queue.retain(|key| !keys.contains(key));
+        let subject = match &forgot {
+            Forgot::Resource(key, _) => Some(key.to_string()),
+            Forgot::Object(..) | Forgot::Unknown(_) | Forgot::Refused(..) => None,
+        };
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            if let Err(error) = shared.write(Vec::new(), vec![record]).await {
+                return Finished::Broken(error);
+            }
+            // What was sealed for it is of no use to anybody any more.
+            if let Some(Err(error)) = subject.map(|subject| shared.vault.erase(&subject)) {
+                return Finished::Broken(error.into());
+            }
+            drop(reply.send(Reply::Forgot(Box::new(forgot))));
+            Finished::Booked(keys)
+        });
+        Ok(())
+    }
+
+    /// That a resource is managed no more. Errors: why that cannot be now.
+    fn forgotten(&self, key: &Key, actor: String) -> Result<Word, Forgot> {
+        self.may_forget(key)?;
+        let remote_id = self.world.observed(key).and_then(|known| known.remote_id.clone());
+        let at = self.shared.now();
+        let (id, name) = (remote_id.clone(), key.clone());
+        let record = Record::Forgotten(Box::new(Forgotten { key: name, remote_id, actor, at }));
+        Ok((record, BTreeSet::from([key.clone()]), Forgot::Resource(key.clone(), id)))
+    }
+
+    fn may_forget(&self, key: &Key) -> Result<(), Forgot> {
+        let name = key.short();
+        let refuse = |why: String, help: String| Err(Forgot::Refused(why, help));
+        if let Some(manifest) = self.world.desired().manifest(key) {
+            let place = format!("{}:{}", manifest.place.file, manifest.place.line);
+            let why = format!("the document of {name} stands at {place}: it would be made again");
+            let help = format!(
+                "take the document out first; then `reckon forget {name}` lets the object go. A running daemon removes \
+                 nothing meanwhile, unless the document says reckon.dev/deletion: delete"
+            );
+            return refuse(why, help);
+        }
+        let coverage = self.world.desired().coverage;
+        if self.world.desired().broken.contains(key) || coverage != Coverage::Whole {
+            let why = format!(
+                "some file is broken, so whether the document of {name} is gone is not known"
+            );
+            return refuse(why, "`reckon validate` tells what is wrong with the files".to_owned());
+        }
+        let Some(known) = self.world.observed(key) else {
+            let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
+            let meant = nearest(&name, names.iter().map(String::as_str));
+            return Err(Forgot::Unknown(meant.map(str::to_owned)));
+        };
+        if let Some(open) = self.world.open(key) {
+            let why = format!("an effect of {name} is not settled (intent {})", open.intent.id);
+            return refuse(why, "`reckon intents` shows it, and how it is settled".to_owned());
+        }
+        if self.busy.contains(key) {
+            let why = format!("something is under way for {name}");
+            return refuse(why, "ask again in a moment".to_owned());
+        }
+        if let Some(next) = &known.moved_to {
+            let why = format!("what was known as {name} is {} by now", next.short());
+            return refuse(why, format!("`reckon forget {}`", next.short()));
+        }
+        self.unused(key)
+    }
+
+    /// Nothing that is managed depends on it: as its merchant, by its document, or by what was put on the service.
+    fn unused(&self, key: &Key) -> Result<(), Forgot> {
+        let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
+        users.extend(self.planner.without_document(key));
+        let steps = self.planner.steps().map(|step| &step.key).filter(|one| *one != key);
+        let of_it = |one: &&Key| {
+            self.world.observed(one).is_some_and(|known| known.exists && known.merchant == *key)
+        };
+        users.extend(steps.filter(of_it).cloned());
+        if users.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<String> = users.iter().take(NAMED_MAX).map(Key::short).collect();
+        let more = match users.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let why = format!("{} is used by {}{more}", key.short(), named.join(", "));
+        Err(Forgot::Refused(why, "forget those first, or give them another one".to_owned()))
+    }
+
+    /// That an object is nobody's. Errors: it stands in nobody's way.
+    fn disowned(&self, id: &RemoteId, actor: String) -> Result<Result<Word, Forgot>, EngineError> {
+        let strays = self.shared.facts.strays()?;
+        let Some(key) = strays.get(id.as_str()).cloned() else {
+            let meant = nearest(id.as_str(), strays.keys().map(String::as_str));
+            return Ok(Err(Forgot::Unknown(meant.map(str::to_owned))));
+        };
+        if self.busy.contains(&key) {
+            let why = format!("something is under way for {}", key.short());
+            return Ok(Err(Forgot::Refused(why, "ask again in a moment".to_owned())));
+        }
+        let at = self.shared.now();
+        let disowned = Disowned { key: key.clone(), remote_id: id.clone(), actor, at };
+        let keys = BTreeSet::from([key.clone()]);
+        Ok(Ok((Record::Disowned(Box::new(disowned)), keys, Forgot::Object(id.clone(), key))))
+    }
+}

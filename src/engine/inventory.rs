@@ -1,0 +1,213 @@
+//! What a merchant has on the service, object by object, and what may be done about each: for `import --all`. Reads
+//! only.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::access::{NoAccess, Wallet};
+use super::question::Reply;
+use super::read::{self, Unread};
+use super::shared::{EngineError, Shared};
+use super::tasks::Finished;
+use super::{Engine, World};
+use crate::base::id::{Key, Kind, Name, RemoteId};
+use crate::client::Urgency;
+use crate::effects::{Answer, Query, mark_of};
+use crate::kinds::adopting::SketchCx;
+use crate::kinds::readback::ReadBack;
+use crate::kinds::register::READ_BACKS;
+use crate::kinds::step::MERCHANT;
+use crate::model::adoption::{Found, Inventory, What};
+
+/// The kind of the methods that pay.
+const METHOD: &str = "SavedMethod";
+/// So many names are tried beside one that is taken.
+const NAMES_MAX: u32 = 10_000;
+
+/// What this state knows that a list is compared with.
+struct Known {
+    merchant: Key,
+    back: &'static ReadBack,
+    wallet: Wallet,
+    /// Every name that is taken.
+    names: BTreeSet<Key>,
+    /// Documents that say which object they stand for, and those whose mark it may carry.
+    adopts: BTreeMap<RemoteId, Key>,
+    marks: BTreeMap<String, Key>,
+    ours: BTreeMap<RemoteId, Key>,
+    methods: Vec<(String, Value)>,
+    several_accounts: bool,
+}
+
+impl Engine {
+    /// Reads a list of a merchant, and answers what may be done about each of its objects.
+    pub(super) fn inventory(&mut self, asked: &Inventory, reply: oneshot::Sender<Reply>) {
+        let known = match self.known_for(asked) {
+            Ok(known) => known,
+            Err(why) => return reply.send(Reply::Inventory(Err(why))).unwrap_or_default(),
+        };
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match told(&shared, known).await {
+                Ok(told) => {
+                    // Whoever asked may have gone away: nothing was written.
+                    drop(reply.send(Reply::Inventory(told)));
+                    Finished::Heard(None)
+                }
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    fn known_for(&self, asked: &Inventory) -> Result<Known, String> {
+        let Inventory { merchant, list } = asked;
+        let back = READ_BACKS.iter().copied().find(|back| back.list_name == *list);
+        let back = back.ok_or_else(|| format!("the service has no list called {list}"))?;
+        let owner = self.world.observed(merchant).filter(|owner| owner.exists);
+        let named = self.world.desired().manifests.contains_key(merchant);
+        if merchant.kind.as_str() != MERCHANT || !(named || owner.is_some()) {
+            return Err(format!("there is no {}", merchant.short()));
+        }
+        let owner = owner.ok_or_else(|| {
+            let name = merchant.short();
+            format!("{name} is not connected yet: `reckon apply --target {name}` first")
+        })?;
+        let known = self.world.known();
+        let (mut ours, mut methods) = (BTreeMap::new(), Vec::new());
+        for key in &known {
+            let Some(one) = self.world.observed(key).filter(|one| one.exists) else { continue };
+            if one.merchant != *merchant {
+                continue;
+            }
+            if key.kind.as_str() == METHOD && key.namespace == merchant.namespace {
+                methods.push((key.name.to_string(), one.facts.clone()));
+            }
+            ours.extend(one.remote_id.clone().map(|id| (id, key.clone())));
+        }
+        let documents = self.world.desired().manifests.values();
+        let adopts =
+            documents.filter_map(|one| Some((one.annotations.adopts.clone()?, one.key.clone())));
+        Ok(Known {
+            merchant: merchant.clone(),
+            back,
+            wallet: Wallet { urgency: Urgency::Poll, ..self.wallet(merchant) },
+            adopts: adopts.collect(),
+            names: self.world.desired().manifests.keys().cloned().chain(known).collect(),
+            marks: self.marks(),
+            ours,
+            methods,
+            several_accounts: owner.fact("accounts").as_array().is_some_and(|all| all.len() > 1),
+        })
+    }
+}
+
+async fn told(shared: &Shared, known: Known) -> Result<Result<Vec<Found>, String>, EngineError> {
+    let query = Query::list((known.back.list)());
+    let answers = match read::answers(shared, &[query], &known.wallet).await {
+        Ok(answers) => answers,
+        Err(Unread::Access(NoAccess::Engine(error))) => return Err(error),
+        Err(Unread::Access(NoAccess::Secret(error))) => return Ok(Err(error.message)),
+        Err(Unread::Read(error)) => return Ok(Err(error.to_string())),
+    };
+    Ok(match answers.into_iter().next() {
+        Some(Answer::Items(items)) => Ok(known.compared(&items)),
+        Some(Answer::Missing(_) | Answer::Body(_)) | None => {
+            Err(format!("the service shows no list of {}", known.back.list_name))
+        }
+    })
+}
+
+impl Known {
+    /// Every object, and what may be done about it.
+    fn compared(mut self, items: &[Value]) -> Vec<Found> {
+        let mut found = Vec::new();
+        for item in items {
+            let id = item.get("id").and_then(Value::as_str);
+            let Some(id) = id.and_then(|id| RemoteId::new(id).ok()) else { continue };
+            let what = self.what(&id, item);
+            if let What::New(key, _) = &what {
+                self.names.insert(key.clone());
+            }
+            found.push(Found { id, what });
+        }
+        found
+    }
+
+    fn what(&self, id: &RemoteId, item: &Value) -> What {
+        if let Some(key) = self.ours.get(id) {
+            return What::Known(key.clone());
+        }
+        if let Some(why) = (self.back.ended)(item) {
+            return What::Skipped(why);
+        }
+        let marked = mark_of(item).and_then(|mark| self.marks.get(mark.as_str()));
+        let unknown = |key: &&Key| !self.ours.values().any(|ours| ours == *key);
+        if let Some(key) = self.adopts.get(id).or(marked).filter(unknown) {
+            return What::Document(key.clone());
+        }
+        let cx = SketchCx {
+            merchant: self.merchant.name.as_str(),
+            several_accounts: self.several_accounts,
+            methods: &self.methods,
+        };
+        let sketch = match (self.back.sketch)(&cx, item) {
+            Ok(sketch) => sketch,
+            Err(why) => return What::Impossible(why),
+        };
+        match self.free_name(sketch.kind, &sketch.name) {
+            Some(key) => What::New(key, sketch.spec),
+            None => What::Impossible("no name for it is free".to_owned()),
+        }
+    }
+
+    /// A name that nothing has: the wished one, or that and a number.
+    fn free_name(&self, kind: &str, wish: &str) -> Option<Key> {
+        let base = slug(wish);
+        let key = |name: String| {
+            let name: Name = name.parse().ok()?;
+            Some(Key::new(Kind::new(kind), &self.merchant.namespace, &name))
+        };
+        let names = (2..NAMES_MAX).map(|number| format!("{base}-{number}"));
+        let mut names = [base.clone()].into_iter().chain(names).filter_map(key);
+        names.find(|key| !self.names.contains(key))
+    }
+}
+
+/// The longest beginning of a name: a number fits behind it.
+const SLUG_MAX: usize = 48;
+
+/// A text as a name: lower case, letters and digits, one hyphen for all else.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.to_lowercase().chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let short: String = slug.chars().take(SLUG_MAX).collect();
+    let name = short.trim_matches('-');
+    if name.is_empty() { "imported".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn any_text_makes_a_name() {
+        for (text, name) in [
+            ("VISA 4242", "visa-4242"),
+            ("20.00 USD", "20-00-usd"),
+            ("  Rent (Jané)!", "rent-jan"),
+            ("…", "imported"),
+        ] {
+            assert_eq!(slug(text), name);
+            assert!(name.parse::<crate::base::id::Name>().is_ok());
+        }
+        assert!(slug(&"a ".repeat(100)).len() <= super::SLUG_MAX);
+    }
+}

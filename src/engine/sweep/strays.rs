@@ -1,0 +1,150 @@
+//! Objects of a list that carry a mark of ours and are not what this state knows by it. Decides only.
+//!
+//! A mark that is not known stops its merchant: a journal was lost, or somebody works from another one. A second
+//! object with the mark of a resource stops that one, until one of the two has gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::base::hash::{Mark, SourceId};
+use crate::base::id::{Key, RemoteId};
+use crate::effects::mark_of;
+use crate::engine::shared::{EngineError, Shared};
+use crate::kinds::readback::ReadBack;
+use crate::model::adoption::{Stray, StraysFound};
+use crate::model::observed::Observed;
+
+/// These objects without those that are nobody's of ours.
+pub(in crate::engine) fn ours(mut items: Vec<Value>, disowned: &BTreeSet<String>) -> Vec<Value> {
+    let ours = |item: &Value| {
+        let id = item.get("id").and_then(Value::as_str);
+        id.is_none_or(|id| !disowned.contains(id))
+    };
+    if !disowned.is_empty() {
+        items.retain(ours);
+    }
+    items
+}
+
+/// One look at a list: how it is read, and when the look began.
+type Look = (&'static ReadBack, DateTime<Utc>);
+
+/// Of what stands in somebody's way, everything that is new since the last look at this list.
+pub(super) fn found(
+    shared: &Shared,
+    merchant: &Key,
+    look: Look,
+    items: &[Value],
+) -> Result<Vec<StraysFound>, EngineError> {
+    let mut found: BTreeMap<Key, Vec<Stray>> = BTreeMap::new();
+    for key in shared.facts.strays()?.into_values() {
+        found.entry(key).or_default();
+    }
+    let declared = shared.facts.empty_remote_declared()?;
+    for item in items {
+        if let Some((key, stray)) = stray(shared, merchant, look, item, declared)? {
+            found.entry(key).or_default().push(stray);
+        }
+    }
+    let mut news = Vec::new();
+    for (key, now) in found {
+        let known = shared.facts.observed(&key)?;
+        let owner = known.as_ref().map_or(merchant, |known| &known.merchant);
+        let before = known.as_ref().map_or(&[][..], |known| &known.strays);
+        let all = joined(before, now, look.0.list_name);
+        if *owner == *merchant && all != before {
+            let merchant = merchant.clone();
+            news.push(StraysFound { key, merchant, found: all, at: look.1 });
+        }
+    }
+    Ok(news)
+}
+
+/// What was found before and stays, and what is found now. An unknown mark stays until a person spoke of it; a
+/// second object that is there no more is no trouble any more.
+fn joined(before: &[Stray], now: Vec<Stray>, list: &str) -> Vec<Stray> {
+    let stays = |stray: &&Stray| stray.list != list || !stray.second;
+    let mut all: BTreeMap<RemoteId, Stray> = BTreeMap::new();
+    for stray in now.into_iter().chain(before.iter().filter(stays).cloned()) {
+        all.entry(stray.id.clone()).or_insert(stray);
+    }
+    all.into_values().collect()
+}
+
+/// What an object stands in the way of, if it does.
+fn stray(
+    shared: &Shared,
+    merchant: &Key,
+    (back, at): Look,
+    item: &Value,
+    declared: bool,
+) -> Result<Option<(Key, Stray)>, EngineError> {
+    let id = item.get("id").and_then(Value::as_str).and_then(|id| RemoteId::new(id).ok());
+    let Some((mark, id)) = mark_of(item).zip(id) else { return Ok(None) };
+    if is_known(shared, &id)? {
+        return Ok(None);
+    }
+    let stray = |second| Stray {
+        id: id.clone(),
+        mark: mark.clone(),
+        list: back.list_name.to_owned(),
+        second,
+    };
+    let Some(key) = shared.facts.marked(mark.as_str())? else {
+        return Ok((!declared).then(|| (merchant.clone(), stray(false))));
+    };
+    let under_way = shared.facts.open(&key)?.is_some();
+    let partner = &shared.settings.planning.partner;
+    let other = shared
+        .facts
+        .observed(&key)?
+        .is_none_or(|known| known.at <= at && is_present(partner, &key, &known, &mark));
+    let there = (back.ended)(item).is_none();
+    Ok((other && there && !under_way).then(|| (key, stray(true))))
+}
+
+/// Whether this is the object of a resource, whatever mark it carries.
+fn is_known(shared: &Shared, id: &RemoteId) -> Result<bool, EngineError> {
+    for (key, _) in shared.facts.remote(id.as_str())? {
+        let known = shared.facts.observed(&key)?;
+        if known.is_some_and(|known| known.remote_id.as_ref() == Some(id)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a mark is that of the object that a resource has now: one that was replaced keeps its own.
+fn is_present(partner: &str, key: &Key, known: &Observed, mark: &Mark) -> bool {
+    let generation = known.applied.as_ref().map_or(0, |applied| applied.generation);
+    SourceId::new(partner, known.origin().unwrap_or(key), generation).mark() == *mark
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stray(id: &str, list: &str, second: bool) -> Stray {
+        let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();
+        Stray { id: id.parse().unwrap(), mark, list: list.to_owned(), second }
+    }
+
+    #[test]
+    fn a_second_object_that_went_is_forgotten_and_an_unknown_mark_is_not() {
+        let before =
+            [stray("a", "cards", true), stray("b", "cards", false), stray("c", "banks", true)];
+        let ids = |all: Vec<Stray>| all.iter().map(|one| one.id.to_string()).collect::<Vec<_>>();
+        assert_eq!(ids(joined(&before, Vec::new(), "cards")), ["b", "c"]);
+        assert_eq!(ids(joined(&before, vec![stray("d", "cards", true)], "cards")), ["b", "c", "d"]);
+        assert_eq!(joined(&before, vec![stray("a", "cards", true)], "cards"), before);
+    }
+
+    #[test]
+    fn what_is_nobody_s_is_in_no_list() {
+        let items = || vec![serde_json::json!({"id": "a"}), serde_json::json!({"id": "b"})];
+        assert_eq!(ours(items(), &BTreeSet::new()).len(), 2);
+        assert_eq!(ours(items(), &BTreeSet::from(["a".to_owned()])), [items().remove(1)]);
+    }
+}

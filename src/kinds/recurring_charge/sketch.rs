@@ -1,0 +1,92 @@
+//! A document for a recurring charge that is on the service already.
+
+use serde_json::{Map, Value, json};
+
+use crate::base::hash::Mark;
+use crate::base::money::{Currency, Money};
+use crate::effects::put;
+use crate::kinds::Shape;
+use crate::kinds::adopting::{Sketch, SketchCx};
+use crate::kinds::recurring_charge::RecurringCharge;
+
+/// Its name is its description, else its amount.
+pub(super) fn sketch(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
+    let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|one| !one.is_empty());
+    let currency = text("currency").unwrap_or("USD");
+    let currency: Currency =
+        currency.parse().map_err(|_| format!("its currency {currency} is not known"))?;
+    let money = |name: &str| {
+        let minor = item.get(name).and_then(Value::as_i64)?;
+        Some(json!(Money::new(minor, currency).to_string()))
+    };
+    let amount = money("amount").ok_or_else(|| "it shows no amount".to_owned())?;
+    let mut spec = json!({
+        "merchant": cx.merchant,
+        "method": method(cx, item)?,
+        "amount": amount,
+        "schedule": schedule(item)?,
+    });
+    let description = text("description").map(Mark::strip).filter(|one| !one.is_empty());
+    if let Some(description) = &description {
+        put(&mut spec, "description", description.as_str());
+    }
+    if let Some(most) = money("max_amount") {
+        put(&mut spec, "max_amount", most);
+    }
+    if let Some(account) = text("account_id").filter(|_| cx.several_accounts) {
+        put(&mut spec, "account", account);
+    }
+    if let Some(most) = item.get("max_occurrences").filter(|most| most.is_u64()) {
+        put(&mut spec, "max_occurrences", most.clone());
+    }
+    let name = description.or_else(|| amount.as_str().map(str::to_owned)).unwrap_or_default();
+    Ok(Sketch { kind: RecurringCharge::NAME, name, spec })
+}
+
+/// The saved method whose number it charges.
+fn method(cx: &SketchCx<'_>, item: &Value) -> Result<String, String> {
+    let shown = item.get("method").unwrap_or(&Value::Null);
+    let number = shown.get("number").or_else(|| shown.get("account_number"));
+    let number = number.and_then(Value::as_str).unwrap_or_default();
+    let same = |facts: &Value| {
+        let print = facts.get("fingerprint").filter(|print| print.is_string());
+        let last4 = facts.get("last4").and_then(Value::as_str).filter(|last4| !last4.is_empty());
+        match (print, shown.get("fingerprint").filter(|print| print.is_string())) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => last4.is_some_and(|last4| number.ends_with(last4)) && fits(facts, shown),
+        }
+    };
+    let mut fitting = cx.methods.iter().filter(|(_, facts)| same(facts));
+    let found = fitting.next().map(|(name, _)| name.clone());
+    found.ok_or_else(|| {
+        "no saved method that is known here has its number: take the merchant's cards and banks over first (`reckon \
+         import --all cards`, `--all banks`)"
+            .to_owned()
+    })
+}
+
+/// Where no fingerprint tells, the expiry may.
+fn fits(facts: &Value, shown: &Value) -> bool {
+    ["exp_month", "exp_year", "card_type", "account_type"].into_iter().all(|name| {
+        let both = facts.get(name).zip(shown.get(name));
+        both.is_none_or(|(ours, theirs)| ours.is_null() || theirs.is_null() || ours == theirs)
+    })
+}
+
+/// The schedule as a document writes it. A service that shows no start shows the next date.
+fn schedule(item: &Value) -> Result<Value, String> {
+    let shown = item.get("schedule").and_then(Value::as_object);
+    let shown = shown.ok_or_else(|| "it shows no schedule".to_owned())?;
+    let mut schedule = Map::new();
+    for name in ["start", "interval_unit", "interval_delay", "end", "days"] {
+        if let Some(value) = shown.get(name).filter(|value| !value.is_null()) {
+            schedule.insert(name.to_owned(), value.clone());
+        }
+    }
+    if !schedule.contains_key("start") {
+        let next = item.get("next_payment").filter(|next| next.is_string());
+        let next = next.ok_or_else(|| "it shows neither a start nor a next payment".to_owned())?;
+        schedule.insert("start".to_owned(), next.clone());
+    }
+    Ok(Value::Object(schedule))
+}

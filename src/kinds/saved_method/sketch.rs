@@ -1,0 +1,32 @@
+//! A document for a card or bank that is saved already: its details stay where they are, since nothing shows them.
+
+use serde_json::{Value, json};
+
+use crate::effects::{method_facts, put};
+use crate::kinds::Shape;
+use crate::kinds::adopting::{Sketch, SketchCx};
+use crate::kinds::saved_method::SavedMethod;
+
+#[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
+pub(super) fn card(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
+    Ok(sketch(cx, item, "card", "card_type"))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
+pub(super) fn bank(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
+    Ok(sketch(cx, item, "bank", "account_type"))
+}
+
+/// Its name is its brand, or sort of account, and the last digits.
+fn sketch(cx: &SketchCx<'_>, item: &Value, word: &str, named_by: &str) -> Sketch {
+    let mut spec = json!({"merchant": cx.merchant, "type": word, "source": {}});
+    if let Some(text) =
+        item.get("description").and_then(Value::as_str).filter(|one| !one.is_empty())
+    {
+        put(&mut spec, "description", text);
+    }
+    let facts = method_facts(item);
+    let text = |name: &str| facts.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let sort = item.get(named_by).and_then(Value::as_str).unwrap_or(word).to_owned();
+    Sketch { kind: SavedMethod::NAME, name: format!("{sort} {}", text("last4")), spec }
+}

@@ -1,0 +1,100 @@
+//! What is taken over and let go, for people.
+
+use super::words::{clean, line, value};
+use crate::engine::{IntentsView, StrayView};
+use crate::model::adoption::{Adopted, Forgetting, Forgot, Found, What};
+
+/// What became of an object that was to be taken over: the fields that differ, and those that nothing shows.
+pub fn text(adopted: &Adopted) -> String {
+    let mut out = String::new();
+    line(&mut out, &format!("{}: {}", clean(&adopted.key.short()), clean(&adopted.message)));
+    if !adopted.changes.is_empty() {
+        line(&mut out, "  the next plan changes, from what is there to what the document says:");
+    }
+    for change in &adopted.changes {
+        let side = |side: &serde_json::Value| {
+            if side.is_null() { "(none)".to_owned() } else { clean(&value(side)) }
+        };
+        let (before, after) = (side(&change.before), side(&change.after));
+        line(&mut out, &format!("    {}: {before} → {after}", clean(&change.path)));
+    }
+    if !adopted.believed.is_empty() {
+        let fields = adopted.believed.join(", ");
+        line(
+            &mut out,
+            &format!(
+                "  not shown by the service, believed as the document says: {}",
+                clean(&fields)
+            ),
+        );
+    }
+    out
+}
+
+/// What a merchant has, and what would be done about each of it.
+pub fn found(found: &[Found], folder: &str) -> String {
+    let mut out = String::new();
+    for Found { id, what } in found {
+        let told = match what {
+            What::Known(key) => format!("is known as {}", key.short()),
+            What::Document(key) => format!("is taken over for {}", key.short()),
+            What::New(key, _) => {
+                format!("is taken over for {}, a new document in {folder}", key.short())
+            }
+            What::Skipped(why) | What::Impossible(why) => format!("is left as it is: {why}"),
+        };
+        line(&mut out, &format!("{} {}", clean(id.as_str()), clean(&told)));
+    }
+    out
+}
+
+/// What would be forgotten.
+pub fn forgetting(what: &Forgetting) -> String {
+    match what {
+        Forgetting::Resource(key) => format!(
+            "{} is managed no more; its object stays as it is at the service",
+            clean(&key.short())
+        ),
+        Forgetting::Object(id) => {
+            format!(
+                "the object {} is nobody's of ours, whatever mark it carries",
+                clean(id.as_str())
+            )
+        }
+    }
+}
+
+/// What became of it.
+pub fn forgot(forgot: &Forgot) -> String {
+    match forgot {
+        Forgot::Resource(key, Some(id)) => format!(
+            "{} is forgotten; {} stays as it is at the service\n",
+            clean(&key.short()),
+            clean(id.as_str())
+        ),
+        Forgot::Resource(key, None) => format!("{} is forgotten\n", clean(&key.short())),
+        Forgot::Object(id, key) => format!(
+            "{} is passed over from now on; it stands in the way of {} no more\n",
+            clean(id.as_str()),
+            clean(&key.short())
+        ),
+        Forgot::Unknown(_) => "nothing is called so\n".to_owned(),
+        Forgot::Refused(why, help) => format!("{}; {}\n", clean(why), clean(help)),
+    }
+}
+
+/// Objects with marks of ours that stand in the way, and what to say of each.
+pub(super) fn strays(out: &mut String, view: &IntentsView) {
+    line(out, "Objects on the service with marks of ours that are not known:");
+    for stray in &view.strays {
+        let StrayView { id, list, mark, key, second, way_out } = stray;
+        let what = if *second { "a second one with the mark of" } else { "stands in the way of" };
+        line(out, "");
+        line(out, &format!("{} ({}) {what} {}", clean(id), clean(list), clean(&key.short())));
+        line(out, &format!("  mark       {}", clean(mark)));
+        for (number, way) in way_out.iter().enumerate() {
+            let label = if number == 0 { "way out" } else { "or" };
+            line(out, &format!("  {label:10} {}", clean(way)));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What people take over and let go, and objects with marks of ours that are not known.
+//!
+//! What an object stood in the way of goes on as soon as a person said whose it is.
+
+use super::FoldError;
+use crate::base::id::{IntentId, Key, RemoteId};
+use crate::model::adoption::{Adoption, Disowned, Forgotten, StraysFound};
+use crate::model::observed::Observed;
+use crate::store::facts::{
+    FactError, STRAYS, disowned_key, mark_key, observed_key, open_key, public_key_key, read,
+    stray_key, suspended_key, write,
+};
+use crate::store::index::{Batch, Index};
+
+/// An object is a resource's from now on. What was known of an older one is forgotten.
+pub(super) fn adopted(
+    index: &dyn Index,
+    batch: &mut Batch,
+    adoption: &Adoption,
+) -> Result<(), FoldError> {
+    let fact = &adoption.fact;
+    closed(index, batch, &fact.key, "taken over")?;
+    let before: Option<Observed> = read(index, batch, &observed_key(&fact.key))?;
+    let mut known = Observed::unknown(fact.merchant.clone(), fact.at);
+    if let Some(before) = before {
+        drop_strays(batch, &before);
+        (known.former, known.remade) = (before.former, before.remade);
+    }
+    known.learn(fact);
+    write(batch, &observed_key(&fact.key), &known)?;
+    if let Some(mark) = &adoption.mark {
+        write(batch, &mark_key(mark.as_str()), &fact.key)?;
+    }
+    match &fact.remote_id {
+        Some(id) => {
+            batch.remove(disowned_key(id.as_str()));
+            no_stray(index, batch, id)
+        }
+        None => Ok(()),
+    }
+}
+
+/// A resource is managed no more. Its object is passed over from now on, whatever mark it carries.
+pub(super) fn forgotten(
+    index: &dyn Index,
+    batch: &mut Batch,
+    forgotten: &Forgotten,
+) -> Result<(), FoldError> {
+    let key = &forgotten.key;
+    closed(index, batch, key, "forgotten")?;
+    if let Some(known) = read::<Observed>(index, batch, &observed_key(key))? {
+        drop_strays(batch, &known);
+        for public in known.bound().into_iter().flat_map(|bound| bound.public_keys) {
+            let owner: Option<Key> = read(index, batch, &public_key_key(&public))?;
+            if owner.as_ref() == Some(key) {
+                batch.remove(public_key_key(&public));
+            }
+        }
+    }
+    batch.remove(observed_key(key));
+    batch.remove(suspended_key(key));
+    match &forgotten.remote_id {
+        Some(id) => Ok(write(batch, &disowned_key(id.as_str()), &forgotten.at)?),
+        None => Ok(()),
+    }
+}
+
+/// An object is nobody's of ours.
+pub(super) fn disowned(
+    index: &dyn Index,
+    batch: &mut Batch,
+    disowned: &Disowned,
+) -> Result<(), FoldError> {
+    write(batch, &disowned_key(disowned.remote_id.as_str()), &disowned.at)?;
+    no_stray(index, batch, &disowned.remote_id)
+}
+
+/// Objects stand in the way of something, or do so no more.
+pub(super) fn strays(
+    index: &dyn Index,
+    batch: &mut Batch,
+    found: &StraysFound,
+) -> Result<(), FoldError> {
+    let entry = observed_key(&found.key);
+    let known: Option<Observed> = read(index, batch, &entry)?;
+    let mut known = known.unwrap_or_else(|| Observed::unknown(found.merchant.clone(), found.at));
+    drop_strays(batch, &known);
+    for stray in &found.found {
+        write(batch, &stray_key(stray.id.as_str()), &found.key)?;
+    }
+    known.strays.clone_from(&found.found);
+    Ok(write(batch, &entry, &known)?)
+}
+
+/// An operator vouches for the remote side: no mark that is not known stands in the way.
+pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+    for (entry, _) in batch.scan(index, STRAYS).map_err(FactError::from)? {
+        let holder: Option<Key> = read(index, batch, &entry)?;
+        let Some(holder) = holder else { continue };
+        let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
+        let Some(mut known) = known else { continue };
+        drop_strays(batch, &known);
+        known.strays.retain(|stray| stray.second);
+        for stray in &known.strays {
+            write(batch, &stray_key(stray.id.as_str()), &holder)?;
+        }
+        write(batch, &observed_key(&holder), &known)?;
+    }
+    Ok(())
+}
+
+/// This object stands in nobody's way any more.
+fn no_stray(index: &dyn Index, batch: &mut Batch, id: &RemoteId) -> Result<(), FoldError> {
+    let holder: Option<Key> = read(index, batch, &stray_key(id.as_str()))?;
+    let Some(holder) = holder else { return Ok(()) };
+    batch.remove(stray_key(id.as_str()));
+    let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
+    let Some(mut known) = known else { return Ok(()) };
+    known.strays.retain(|stray| stray.id != *id);
+    Ok(write(batch, &observed_key(&holder), &known)?)
+}
+
+/// The entries of what stands in the way of something are gone.
+fn drop_strays(batch: &mut Batch, known: &Observed) {
+    for stray in &known.strays {
+        batch.remove(stray_key(stray.id.as_str()));
+    }
+}
+
+/// Law 5: what has an effect under way is neither taken over nor let go.
+fn closed(index: &dyn Index, batch: &Batch, key: &Key, what: &str) -> Result<(), FoldError> {
+    let open: Option<IntentId> = read(index, batch, &open_key(key))?;
+    match open {
+        None => Ok(()),
+        Some(open) => {
+            let detail = format!("{key} is {what} while {open} is open");
+            Err(FoldError::Law { law: 5, detail })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chrono::DateTime;
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::hash::Mark;
+    use crate::model::adoption::Stray;
+    use crate::model::observed::{Observation, Source};
+    use crate::model::record::Record;
+    use crate::store::facts::Facts;
+    use crate::store::fold::fold;
+    use crate::store::index::MemoryIndex;
+
+    const MARK: &str = "rkabcdefghijklmnopqrstuvwxya";
+
+    fn key(text: &str) -> Key {
+        text.parse().unwrap()
+    }
+
+    fn facts(records: &[Record]) -> Facts {
+        let index = Arc::new(MemoryIndex::new());
+        let mut batch = Batch::new();
+        for record in records {
+            fold(&*index, &mut batch, record).unwrap();
+        }
+        index.apply(batch).unwrap();
+        Facts::new(index)
+    }
+
+    fn strays(ids: &[(&str, bool)]) -> Record {
+        let stray = |(id, second): &(&str, bool)| Stray {
+            id: id.parse().unwrap(),
+            mark: Mark::parse(MARK).unwrap(),
+            list: "cards".to_owned(),
+            second: *second,
+        };
+        Record::Strays(Box::new(StraysFound {
+            key: key("Merchant/acme"),
+            merchant: key("Merchant/acme"),
+            found: ids.iter().map(stray).collect(),
+            at: DateTime::UNIX_EPOCH,
+        }))
+    }
+
+    fn adopted(name: &str, id: &str) -> Record {
+        Record::Adopted(Box::new(Adoption {
+            fact: Observation {
+                key: key(name),
+                merchant: key("Merchant/acme"),
+                at: DateTime::UNIX_EPOCH,
+                source: Source::Operator,
+                remote_id: Some(id.parse().unwrap()),
+                exists: Some(true),
+                applied: None,
+                facts: json!({"last4": "4242"}),
+            },
+            mark: Mark::parse(MARK),
+            verified: true,
+            actor: "uid 7".to_owned(),
+            place: None,
+            commit: None,
+        }))
+    }
+
+    fn forgotten(name: &str, id: &str) -> Record {
+        Record::Forgotten(Box::new(Forgotten {
+            key: key(name),
+            remote_id: Some(id.parse().unwrap()),
+            actor: "uid 7".to_owned(),
+            at: DateTime::UNIX_EPOCH,
+        }))
+    }
+
+    fn in_the_way(facts: &Facts) -> Vec<String> {
+        facts.strays().unwrap().into_keys().collect()
+    }
+
+    #[test]
+    fn what_is_taken_over_or_disowned_stands_in_nobody_s_way() {
+        let found = strays(&[("card_1", false), ("card_2", false), ("card_3", true)]);
+        let disowned = Record::Disowned(Box::new(Disowned {
+            key: key("Merchant/acme"),
+            remote_id: "card_2".parse().unwrap(),
+            actor: "uid 7".to_owned(),
+            at: DateTime::UNIX_EPOCH,
+        }));
+        let all = facts(std::slice::from_ref(&found));
+        assert_eq!(in_the_way(&all), ["card_1", "card_2", "card_3"]);
+        let one = facts(&[found.clone(), adopted("SavedMethod/jane", "card_1")]);
+        assert_eq!(in_the_way(&one), ["card_2", "card_3"]);
+        assert_eq!(one.marked(MARK).unwrap(), Some(key("SavedMethod/jane")));
+        let two = facts(&[found.clone(), adopted("SavedMethod/jane", "card_1"), disowned]);
+        assert_eq!(in_the_way(&two), ["card_3"]);
+        assert_eq!(two.disowned().unwrap().into_iter().collect::<Vec<_>>(), ["card_2"]);
+        let known = two.observed(&key("Merchant/acme")).unwrap().unwrap();
+        assert_eq!(known.strays.len(), 1);
+        let word = Record::EmptyRemote { at: DateTime::UNIX_EPOCH, actor: "uid 7".to_owned() };
+        assert_eq!(
+            in_the_way(&facts(&[found, word])),
+            ["card_3"],
+            "a second one is no unknown mark"
+        );
+    }
+
+    #[test]
+    fn what_is_forgotten_is_not_known_and_passed_over_until_it_is_taken_over_again() {
+        let gone = [adopted("SavedMethod/jane", "card_1"), forgotten("SavedMethod/jane", "card_1")];
+        let one = facts(&gone);
+        assert_eq!(one.observed(&key("SavedMethod/jane")).unwrap(), None);
+        assert!(one.disowned().unwrap().contains("card_1"));
+        let [adopted, forgotten] = gone;
+        let again = facts(&[adopted.clone(), forgotten, adopted]);
+        assert!(again.disowned().unwrap().is_empty());
+        let known = again.observed(&key("SavedMethod/jane")).unwrap().unwrap();
+        assert_eq!(known.text("last4"), Some("4242"));
+    }
+}

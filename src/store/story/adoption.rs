@@ -1,0 +1,42 @@
+//! What was taken over and let go, and what stood in the way, as lines of a story.
+
+use super::{Happened, Stands, happened};
+use crate::model::adoption::Adoption;
+use crate::model::record::Record;
+
+/// The line of such a record; `None`: it is none.
+pub(super) fn told(stands: Stands, record: &Record) -> Option<Happened> {
+    if let Record::Adopted(adoption) = record {
+        return Some(adopted(stands, adoption));
+    }
+    if let Record::Forgotten(one) = record {
+        let id = one.remote_id.as_ref().map(ToString::to_string);
+        let detail = format!("{} said so; nothing was done at the service", one.actor);
+        let line = happened(stands, one.at, "forgotten", Some(detail));
+        return Some(Happened { remote_id: id, ..line });
+    }
+    if let Record::Disowned(one) = record {
+        let detail = format!("{} said that {} is nobody's of ours", one.actor, one.remote_id);
+        return Some(happened(stands, one.at, "disowned", Some(detail)));
+    }
+    if let Record::Strays(strays) = record {
+        let named: Vec<String> = strays.found.iter().map(ToString::to_string).collect();
+        let (what, detail) = match named.as_slice() {
+            [] => ("goes on", "no unknown object stands in its way any more".to_owned()),
+            _ => ("unknown marks", named.join(", ")),
+        };
+        return Some(happened(stands, strays.at, what, Some(detail)));
+    }
+    None
+}
+
+fn adopted(stands: Stands, adoption: &Adoption) -> Happened {
+    let Adoption { fact, mark: _, verified, actor, place, commit } = adoption;
+    let how = if *verified { "as the service shows it" } else { "unverified" };
+    let place = place.as_ref().map(|(file, line)| format!("{file}:{line}"));
+    let commit = commit.as_ref().map(|commit| format!("commit {commit}"));
+    let parts: Vec<String> =
+        [Some(format!("by {actor}, {how}")), place, commit].into_iter().flatten().collect();
+    let remote_id = fact.remote_id.as_ref().map(ToString::to_string);
+    Happened { remote_id, ..happened(stands, fact.at, "taken over", Some(parts.join(", "))) }
+}
