@@ -25,6 +25,9 @@ use crate::spec::document::API_VERSION;
 /// Where documents go unless `--into` says otherwise, beneath the folder of specs.
 const FOLDER: &str = "imported";
 
+/// So many are asked for in one request: its length is limited.
+const AT_ONCE_MAX: usize = 100;
+
 /// What became of all.
 #[derive(Debug, Serialize)]
 struct All {
@@ -71,13 +74,13 @@ pub(super) async fn run(
         };
         asked.push(Adopting { key, id, unverified: false, write: true });
     }
-    if !asked.is_empty() {
+    for part in asked.chunks(AT_ONCE_MAX) {
         let session = Session::open(setup).await?;
-        let reply = session.done(setup, Request::ImportAll(asked)).await?;
+        let reply = session.done(setup, Request::ImportAll(part.to_vec())).await?;
         let Reply::AllAdopted(items) = reply else {
             return Err(Failure::bug("an import was not answered by one"));
         };
-        all.items = items;
+        all.items.extend(items);
     }
     out.result(&all, || text(&all))?;
     Ok(exit(&all.items))

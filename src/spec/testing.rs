@@ -62,6 +62,7 @@ const fn row(name: &'static str) -> KindRow {
         offer: Contact::offer,
         read_back: Contact::read_back,
         as_said: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
+        adopts: Contact::adopts,
         again: Contact::again,
     }
 }
