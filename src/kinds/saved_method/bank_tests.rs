@@ -141,7 +141,13 @@ fn the_source_is_what_the_type_says() {
         &spec("card", &format!("{{card: {card}, bank: {bank}}}")),
         &expect("spec.source.bank", "a `card` is not made from this", "card"),
     );
-    check(&spec("bank", "{}"), &expect("spec.source", "there is no bank here", "bank"));
+    check(&spec("bank", "{}"), "");
+    let merchant = manifest("Merchant", "a", "mode: test\ncredentials: {access_token: {env: A}}");
+    assert_eq!(
+        link_problems(&[manifest("SavedMethod", "it", &spec("bank", "{}")), merchant]),
+        expect("spec.source", "there is no bank here", "bank"),
+        "an empty source is for what is there already"
+    );
 }
 
 #[test]
