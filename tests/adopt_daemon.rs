@@ -1,10 +1,5 @@
 //! A running daemon leaves alone what is there already, and goes on with it once it is taken over over its socket.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a failure here is a failed test"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
 
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]
@@ -77,11 +72,11 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
         world.remove("card.yaml");
         client.ask(&Question::Settle).await.unwrap();
         let forget = Request::Forget(Forgetting::Resource(key.clone()));
-        let Ok(Reply::Forgot(forgot)) = client.request(&forget).await else { panic!("no answer") };
+        let Ok(Reply::Forgot(gone)) = client.request(&forget).await else { panic!("no answer") };
         sender.send(Event::Stop).await.unwrap();
-        (before, looked, taken, after, forgot)
+        (before, looked, taken, after, gone)
     };
-    let (ran, (before, looked, taken, after, forgot)) =
+    let (ran, (before, looked, taken, after, gone)) =
         tokio::join!(engine.run(events, Until::Stopped), acting);
     serving.abort();
     ran.unwrap();
@@ -92,6 +87,6 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
     let described = after.iter().map(|card| card.get("description").and_then(|one| one.as_str()));
     assert_eq!(described.collect::<Vec<_>>(), [Some("Mine")], "the daemon went on with it");
     let key = "SavedMethod/jane".parse().unwrap();
-    assert_eq!(*forgot, Forgot::Resource(key, Some(id.parse().unwrap())));
+    assert_eq!(*gone, Forgot::Resource(key, Some(id.parse().unwrap())));
     assert_eq!(world.objects("cards").len(), 1);
 }
