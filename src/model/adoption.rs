@@ -113,7 +113,7 @@ pub fn sentence(strays: &[Stray]) -> String {
     }
     let count = strays.len();
     format!(
-        "the service holds {count} objects with marks of ours that this state does not know: {named}. The state may have \
+        "the service holds objects with marks of ours that this state does not know ({count}): {named}. The state may have \
          been lost, or somebody else works from another one: {out}; `reckon init --empty-remote` says that of all"
     )
 }
@@ -242,7 +242,7 @@ mod tests {
         let many: Vec<Stray> = (0..5).map(|n| stray(&format!("card_{n}"), false)).collect();
         let told = sentence(&many);
         for part in
-            ["5 objects", "card_2 (cards, rk", "and 2 more", "reckon import", "--empty-remote"]
+            ["know (5)", "card_2 (cards, rk", "and 2 more", "reckon import", "--empty-remote"]
         {
             assert!(told.contains(part), "{told}");
         }
