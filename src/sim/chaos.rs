@@ -9,6 +9,8 @@ use serde::Serialize;
 use super::coverage::Coverage;
 use super::run::{Report, run};
 use super::script::Script;
+use super::share::{self, Shares};
+use crate::sandbox::Surface;
 
 /// From so many runs on, a fault or crash point that never happened is a failure.
 pub const COMPLETE_FROM: u32 = 500;
@@ -41,8 +43,8 @@ pub struct ChaosReport {
     pub clean: u32,
     /// The others.
     pub failures: Vec<Failure>,
-    /// Intents that wait for a person at the end, by effect.
-    pub held: BTreeMap<String, u32>,
+    /// How many intents there were and how many needed a person, by surface and effect.
+    pub shares: BTreeMap<&'static str, Shares>,
     /// Contacts that were made again without proof that the first try failed.
     pub remade: u32,
     /// How often each fault struck each effect, and the machine died at each point.
@@ -57,13 +59,10 @@ impl ChaosReport {
         self.failures.is_empty() && self.untried.is_empty()
     }
 
-    fn count(&mut self, report: &Report) {
+    fn count(&mut self, surface: Surface, report: &Report) {
+        share::add(self.shares.entry(share::word(surface)).or_default(), &report.shares);
         self.runs = self.runs.saturating_add(1);
         self.remade = self.remade.saturating_add(report.remade);
-        for (effect, count) in &report.held {
-            let held = self.held.entry(effect.clone()).or_default();
-            *held = held.saturating_add(*count);
-        }
         self.coverage.count(report);
     }
 }
@@ -74,7 +73,7 @@ pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosRepor
     for number in 0..runs {
         let script = Script::new(seed0.saturating_add(u64::from(number)));
         let report = run(&script);
-        all.count(&report);
+        all.count(script.surface, &report);
         if report.violations.is_empty() {
             all.clean = all.clean.saturating_add(1);
         } else {
@@ -146,13 +145,13 @@ impl fmt::Display for Failure {
 
 impl fmt::Display for ChaosReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, runs, clean, failures, held, remade, coverage, untried } = self;
+        let Self { seed, runs, clean, failures, shares, remade, coverage, untried } = self;
         for failure in failures {
             writeln!(f, "{failure}")?;
         }
         writeln!(f, "{runs} runs from seed {seed}: {clean} clean, {} failed", failures.len())?;
-        for (effect, count) in held {
-            writeln!(f, "held  {effect}: {count}")?;
+        for (surface, shares) in shares {
+            share::table(surface, shares, f)?;
         }
         writeln!(f, "made again without proof: {remade} contacts")?;
         write!(f, "{coverage}")?;

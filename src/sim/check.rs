@@ -162,16 +162,6 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     found
 }
 
-/// How many intents wait for a person, by effect.
-pub fn held(evidence: &Evidence<'_>) -> BTreeMap<String, u32> {
-    let mut held = BTreeMap::new();
-    for story in evidence.stories.iter().filter(|story| story.held().is_some()) {
-        let count: &mut u32 = held.entry(story.intent.effect.clone()).or_default();
-        *count = count.saturating_add(1);
-    }
-    held
-}
-
 /// How many creations were given up without proof and made again.
 pub fn remade(evidence: &Evidence<'_>) -> u32 {
     let given_up = evidence.stories.iter().filter(|story| story.given_up()).count();

@@ -31,6 +31,7 @@ mod plot;
 pub mod power;
 pub mod run;
 pub mod script;
+pub mod share;
 mod specs;
 pub mod world;
 

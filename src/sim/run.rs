@@ -23,6 +23,7 @@ use super::front::Front;
 use super::machine::{Drawer, Machine, Open, Outside};
 use super::power::{Crash, Death, Point};
 use super::script::Script;
+use super::share::{self, Shares};
 use super::specs::{SharedTree, SimSpecs};
 use super::world::Tree;
 use crate::base::clock::{SharedClock, VirtualClock};
@@ -53,8 +54,8 @@ pub struct Report {
     pub struck: BTreeMap<(&'static str, Fault), u32>,
     /// The crash points at which the machine died.
     pub died: BTreeMap<Point, u32>,
-    /// How many intents wait for a person, by effect.
-    pub held: BTreeMap<String, u32>,
+    /// How many intents there were and how many needed a person, by effect.
+    pub shares: Shares,
     /// Contacts that were made again without proof.
     pub remade: u32,
     /// Live merchants that a person approved.
@@ -317,6 +318,8 @@ impl<'a> Stage<'a> {
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check::all(&evidence, complete));
+        let shares = share::count(&evidence);
+        share::provable(self.script.surface, &shares, &mut self.violations);
         let last = entries.last();
         Report {
             seed: self.script.seed,
@@ -324,7 +327,7 @@ impl<'a> Stage<'a> {
             records: last.map_or(0, |entry| entry.sequence),
             struck: self.front.struck(),
             died: self.died,
-            held: check::held(&evidence),
+            shares,
             remade: check::remade(&evidence),
             approved,
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),

@@ -1,0 +1,219 @@
+//! How much of everything needed a person: by effect, with the reason for which nothing could prove what became
+//! of it.
+//!
+//! What counts is whether an intent was ever held, also if a person settled it later. An answer that named
+//! another amount holds by law 4, whatever the service shows, and is counted apart.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::check::{Evidence, Violation};
+use super::durable::{Story, name_of};
+use super::faults::Fault;
+use crate::model::intent::Progress;
+use crate::sandbox::Surface;
+
+/// How a hold's reason begins when the answer is not what was asked (law 4).
+const DIFFERS: &str = "the answer is not what was asked";
+
+/// Effects that never need a person on a service that shows everything: something there proves what became of
+/// each of them.
+pub const PROVABLE: &[&str] = &[
+    "invoice.create",
+    "card.save",
+    "card.change",
+    "card.delete",
+    "bank.save",
+    "bank.change",
+    "bank.delete",
+    "charge.create",
+    "charge.recur",
+    "charge.capture",
+    "charge.refund",
+    "transaction.void",
+    "occurrence.pay",
+    "occurrence.ignore",
+];
+
+/// What many intents of one effect came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// How many there were.
+    pub intents: u32,
+    /// How many of them were ever held because nothing could prove what became of them.
+    pub needed_a_person: u32,
+    /// The same in percent of all, with two decimals, rounded down.
+    pub percent: Percent,
+    /// How many were held because their answer named another amount.
+    pub other_amount: u32,
+    /// How many were still held at the end, for either reason.
+    pub held: u32,
+    /// Why nothing could prove it, in the words of the holds, and how often.
+    pub why: BTreeMap<String, u32>,
+}
+
+/// Hundredths of a percent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Percent(u64);
+
+/// What all intents came to, by effect.
+pub type Shares = BTreeMap<String, Share>;
+
+/// Counts the intents of one run.
+pub(super) fn count(evidence: &Evidence<'_>) -> Shares {
+    let mut shares = Shares::new();
+    for story in evidence.stories {
+        let share = shares.entry(story.intent.effect.clone()).or_default();
+        share.intents = share.intents.saturating_add(1);
+        share.held = share.held.saturating_add(u32::from(story.held().is_some()));
+        let Some(reason) = needed(story) else { continue };
+        if is_altered(evidence, story) && reason.starts_with(DIFFERS) {
+            share.other_amount = share.other_amount.saturating_add(1);
+            continue;
+        }
+        share.needed_a_person = share.needed_a_person.saturating_add(1);
+        let often = share.why.entry(reason.to_owned()).or_default();
+        *often = often.saturating_add(1);
+    }
+    shares.values_mut().for_each(Share::divide);
+    shares
+}
+
+/// Why an intent was held first, if it ever was.
+fn needed(story: &Story) -> Option<&str> {
+    story.progress.iter().find_map(|(_, progress)| match progress {
+        Progress::Held { reason, observation: _ } => Some(reason.as_str()),
+        Progress::Again
+        | Progress::Doubt { .. }
+        | Progress::Done { .. }
+        | Progress::Refused { .. }
+        | Progress::NotSent { .. }
+        | Progress::GivenUp { .. } => None,
+    })
+}
+
+/// Whether an answer to what an intent asked for named another amount.
+fn is_altered(evidence: &Evidence<'_>, story: &Story) -> bool {
+    let name = name_of(&story.intent);
+    let mut altered = evidence.arrivals.iter().filter(|one| one.fault == Some(Fault::OtherAmount));
+    altered.any(|arrival| arrival.name == name)
+}
+
+/// On a service that shows everything, none of what can be proved ever needed a person.
+pub(super) fn provable(surface: Surface, shares: &Shares, found: &mut Vec<Violation>) {
+    for effect in PROVABLE {
+        let Some(share) = shares.get(*effect) else { continue };
+        if surface == Surface::Public && share.needed_a_person > 0 {
+            let text = format!("{effect} needed a person although everything shows: {share}");
+            found.push(Violation::new("proof", text));
+        }
+    }
+}
+
+/// The surface's word in reports.
+pub(super) fn word(surface: Surface) -> &'static str {
+    match surface {
+        Surface::Public => "public",
+        Surface::Documented => "documented",
+    }
+}
+
+/// Adds one run's counts to those of others.
+pub(super) fn add(all: &mut Shares, run: &Shares) {
+    for (effect, one) in run {
+        all.entry(effect.clone()).or_default().add(one);
+    }
+}
+
+impl Share {
+    fn add(&mut self, other: &Self) {
+        let Self { intents, needed_a_person, percent: _, other_amount, held, why } = other;
+        self.intents = self.intents.saturating_add(*intents);
+        self.needed_a_person = self.needed_a_person.saturating_add(*needed_a_person);
+        self.other_amount = self.other_amount.saturating_add(*other_amount);
+        self.held = self.held.saturating_add(*held);
+        for (reason, count) in why {
+            let often = self.why.entry(reason.clone()).or_default();
+            *often = often.saturating_add(*count);
+        }
+        self.divide();
+    }
+
+    fn divide(&mut self) {
+        let part = u64::from(self.needed_a_person).saturating_mul(10_000);
+        self.percent = Percent(part.checked_div(u64::from(self.intents)).unwrap_or(0));
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.0.checked_div(100).unwrap_or(0);
+        let hundredths = self.0.checked_rem(100).unwrap_or(0);
+        f.pad(&format!("{whole}.{hundredths:02}"))
+    }
+}
+
+impl Serialize for Percent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { intents, needed_a_person, percent, other_amount, held, why } = self;
+        write!(
+            f,
+            "{intents:>9}  {needed_a_person:>7}  {percent:>8}  {other_amount:>12}  {held:>10}"
+        )?;
+        let mut before = "  ";
+        for (reason, count) in why {
+            write!(f, "{before}{reason} ({count})")?;
+            before = "; ";
+        }
+        Ok(())
+    }
+}
+
+/// The table of one surface, a line for each effect.
+pub(super) fn table(surface: &str, shares: &Shares, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let heads = "intents   person   percent  other amount  still held  why a person was needed";
+    writeln!(f, "{surface:<22}    {heads}")?;
+    shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(intents: u32, needed_a_person: u32) -> Share {
+        let mut share = Share { intents, needed_a_person, ..Share::default() };
+        share.divide();
+        share
+    }
+
+    #[test]
+    fn shares_are_exact_and_add_up() {
+        assert_eq!(share(3, 1).percent.to_string(), "33.33");
+        assert_eq!(share(20_000, 1).percent.to_string(), "0.00");
+        assert_eq!(share(0, 0).percent.to_string(), "0.00");
+        let mut both = share(3, 1);
+        both.add(&share(1, 0));
+        assert_eq!((both.intents, both.percent.to_string()), (4, "25.00".to_owned()));
+    }
+
+    #[test]
+    fn what_can_be_proved_needs_nobody_on_the_whole_surface_alone() {
+        let shares = |effect: &str| Shares::from([(effect.to_owned(), share(9, 1))]);
+        let count = |surface, effect| {
+            let mut found = Vec::new();
+            provable(surface, &shares(effect), &mut found);
+            found.len()
+        };
+        assert_eq!(count(Surface::Public, "card.save"), 1);
+        assert_eq!(count(Surface::Public, "contact.create"), 0);
+        assert_eq!(count(Surface::Documented, "card.save"), 0);
+    }
+}
