@@ -112,7 +112,12 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
         }
         broken
     };
-    for less in [Script::without_crashes, Script::without_strikes, Script::without_steps] {
+    for less in [
+        Script::without_crashes,
+        Script::without_strikes,
+        Script::without_steps,
+        Script::without_people,
+    ] {
         let less = less(&script);
         keep_if_broken(&mut script, less);
     }

@@ -5,6 +5,7 @@
 //! arrived there and when, the journal's durable records, and the documents.
 
 mod approved;
+mod bounds;
 mod commands;
 mod damage;
 mod expected;
@@ -27,6 +28,7 @@ use super::world::{Doc, Tree};
 use crate::engine::{Acted, ResourceView};
 
 pub(super) use approved::approved;
+pub(super) use bounds::{bounds, plans_approved};
 pub(super) use damage::damage;
 pub(super) use once::mark_of;
 
@@ -153,6 +155,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     money::collected(evidence, &mut found);
     commands::once(evidence, &mut found);
     if complete {
+        bounds::justified(evidence, &mut found);
         settled::held(evidence, &mut found);
         settled::ready(evidence, &mut found);
         settled::gone(evidence, &mut found);

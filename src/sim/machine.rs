@@ -21,6 +21,7 @@ use crate::client::{Client, Partner, Service, Transport};
 use crate::engine::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 use crate::model::manifest::OnDoubt;
 use crate::model::record::Binding;
+use crate::policy::Rules;
 use crate::store::disk::MemoryDisk;
 use crate::store::facts::{FactError, Facts};
 use crate::store::index::{Index, MemoryIndex};
@@ -88,6 +89,8 @@ pub(crate) struct Outside {
     pub(crate) drawer: Arc<Drawer>,
     /// The partner's own values.
     pub(crate) partner: PartnerAccess,
+    /// What the operator allows.
+    pub(crate) rules: Rules,
 }
 
 impl Machine {
@@ -161,7 +164,7 @@ impl Machine {
             clock: outside.clock.clone(),
             secrets: outside.drawer.clone(),
             partner: Ok(outside.partner.clone()),
-            settings: settings(),
+            settings: settings(outside.rules.clone()),
             rng: Dice::new(seed, 5).into_rng(),
         });
         Ok(Open { shared, index: self.index.clone() })
@@ -216,7 +219,7 @@ fn service(seed: u64, partner: &PartnerAccess) -> Service {
     }
 }
 
-fn settings() -> Settings {
+fn settings(policy: Rules) -> Settings {
     Settings {
         planning: crate::plan::Settings {
             partner: PARTNER.to_owned(),
@@ -230,6 +233,6 @@ fn settings() -> Settings {
         concurrency: 4,
         failures_max: None,
         commit: None,
-        policy: crate::policy::Rules::default(),
+        policy,
     }
 }

@@ -13,6 +13,8 @@
 //! and [`power`] (what goes wrong), [`front`] and [`machine`] (where it does), [`run`], [`check`].
 
 mod applicant;
+mod approver;
+pub mod bounds;
 pub mod chaos;
 pub mod check;
 pub mod command;
@@ -27,6 +29,8 @@ pub mod front;
 mod letters;
 mod machine;
 mod orders;
+pub mod people;
+mod person;
 mod plot;
 pub mod power;
 pub mod run;

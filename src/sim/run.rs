@@ -21,6 +21,7 @@ use super::durable;
 use super::faults::Fault;
 use super::front::Front;
 use super::machine::{Drawer, Machine, Open, Outside};
+use super::person::{self, Memory};
 use super::power::{Crash, Death, Point};
 use super::script::Script;
 use super::share::{self, Shares};
@@ -60,6 +61,8 @@ pub struct Report {
     pub remade: u32,
     /// Live merchants that a person approved.
     pub approved: usize,
+    /// Plans that exceeded a limit and that a person approved.
+    pub plans_approved: usize,
     /// How many payments the service collected when time went on.
     pub collected: usize,
 }
@@ -93,6 +96,7 @@ struct Stage<'a> {
     stepped: Instant,
     answered: Answered,
     notebook: Notebook,
+    memory: Memory,
     crashes: Vec<Crash>,
     deaths: Vec<DateTime<Utc>>,
     died: BTreeMap<Point, u32>,
@@ -126,6 +130,7 @@ impl<'a> Stage<'a> {
             clock: clock.clone(),
             drawer: Arc::new(Drawer(desk.codes().await.into())),
             partner: desk.partner().await,
+            rules: script.people.rules(),
         };
         let tree = script.files.clone();
         Self {
@@ -141,6 +146,7 @@ impl<'a> Stage<'a> {
             stepped: Instant::now(),
             answered: Answered::default(),
             notebook: Notebook::default(),
+            memory: Memory::default(),
             crashes: script.crashes.clone(),
             deaths: Vec::new(),
             died: BTreeMap::new(),
@@ -232,7 +238,10 @@ impl<'a> Stage<'a> {
         let mut running = pin!(watched(engine.run(events, Until::Stopped)));
         let postman = self.desk.clone();
         let letters = sender.clone();
-        let mut post = pin!(applicant::postman(&postman, &letters));
+        let (memory, ever) = (self.memory.clone(), person::ever(self.script));
+        let post = applicant::postman(&postman, &letters);
+        let people = (&self.script.people, &memory);
+        let mut post = pin!(person::beside(post, people, (&postman, &ever), &letters));
         let drove = tokio::select! {
             biased;
             () = power.failed() => return Ok(End::Died),
@@ -318,6 +327,7 @@ impl<'a> Stage<'a> {
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check::all(&evidence, complete));
+        self.violations.extend(check::bounds(&evidence, &entries, &self.memory.seen()));
         let shares = share::count(&evidence);
         share::provable(self.script.surface, &shares, &mut self.violations);
         let last = entries.last();
@@ -330,6 +340,7 @@ impl<'a> Stage<'a> {
             shares,
             remade: check::remade(&evidence),
             approved,
+            plans_approved: check::plans_approved(&entries),
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
             violations: self.violations,
         }

@@ -6,6 +6,7 @@ use super::deed::Deed;
 use super::dice::Dice;
 use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
 use super::orders;
+use super::people::People;
 use super::plot;
 use super::power::{Crash, Death, Point, When};
 use super::world::{Change, Tree};
@@ -28,6 +29,8 @@ pub struct Script {
     pub strikes: Vec<Strike>,
     /// What the machine may die of, each once.
     pub crashes: Vec<Crash>,
+    /// Who looks after it.
+    pub people: People,
 }
 
 /// One push to the files.
@@ -87,9 +90,10 @@ impl Script {
         plot::ask(&mut steps, &mut Dice::new(seed, 5));
         orders::give(&files, &mut steps, &mut Dice::new(seed, 6));
         files.extend(plot::onboarding(&mut Dice::new(seed, 4)));
-        let strikes = strikes(&mut Dice::new(seed, 2));
+        let mut strikes = strikes(&mut Dice::new(seed, 2));
         let crashes = crashes(&mut Dice::new(seed, 3));
-        Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes }
+        let people = People::new(seed, &files, (&mut steps, &mut strikes));
+        Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes, people }
     }
 
     /// The script on a machine that never dies.
@@ -110,20 +114,30 @@ impl Script {
         Self { steps: Vec::new(), ..self.clone() }
     }
 
+    /// The script without anybody who looks after it.
+    #[must_use]
+    pub fn without_people(&self) -> Self {
+        Self { people: People::default(), ..self.clone() }
+    }
+
     /// How many things could be left out.
     pub fn cuts(&self) -> usize {
         let each = |step: &Step| step.changes.len().saturating_add(step.deeds.len());
         let changes: usize = self.steps.iter().map(each).sum();
         let troubles = self.crashes.len().saturating_add(self.strikes.len());
+        let troubles = troubles.saturating_add(self.people.cuts());
         let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
         troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
     }
 
-    /// The script without its `nth` thing: crashes first, then faults, changes and files;
+    /// The script without its `nth` thing: people first, crashes, then faults, changes and files;
     /// after them come faults that strike every call instead of one.
     #[must_use]
     pub fn without(&self, mut nth: usize) -> Self {
         let mut less = self.clone();
+        if less.people.cut(&mut nth) {
+            return less;
+        }
         if nth < less.crashes.len() {
             less.crashes.remove(nth);
             return less;
@@ -227,6 +241,7 @@ impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refuses = if self.refuses_duplicates { "refused" } else { "shown" };
         writeln!(f, "surface {:?}, a repeated source_id is {refuses}", self.surface)?;
+        write!(f, "{}", self.people)?;
         for doc in self.files.values() {
             writeln!(f, "file    {doc}")?;
         }

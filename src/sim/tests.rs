@@ -42,6 +42,23 @@ fn a_live_merchant_is_approved_in_the_worlds_that_have_one() {
     assert_eq!((report.violations, report.approved), (Vec::new(), 1));
 }
 
+#[test]
+fn somebody_settles_what_is_held_and_somebody_approves_plans() {
+    let (mut settled, mut approved) = (0, 0);
+    for script in (1..40).map(Script::new) {
+        if script.people.settler.is_some() || !script.people.approvers.is_empty() {
+            let report = run(&script);
+            assert_eq!(report.violations, Vec::new(), "{script}");
+            let shares = report.shares.values();
+            settled += shares
+                .map(|one| one.needed_a_person - one.held.min(one.needed_a_person))
+                .sum::<u32>();
+            approved += report.plans_approved;
+        }
+    }
+    assert!(settled > 3 && approved > 3, "{settled} intents and {approved} plans");
+}
+
 /// Each planted fault, and within how many seeds from 1 on it is found, by which law.
 const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("send-before-sync", 3, "law 1"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, commands, expected, is_good};
+use super::{Evidence, Violation, bounds, commands, expected, is_good};
 use crate::sim::desk::text;
 use crate::sim::world::Body;
 
@@ -21,7 +21,8 @@ pub(super) fn invoiced(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             other.amount() == doc.amount() && other.generation == doc.generation
         };
         let constant = evidence.versions(&doc.name).iter().all(same);
-        if !constant || !is_good(files, doc) || evidence.is_held(doc) {
+        let waits = evidence.is_held(doc) || bounds::stopped(evidence, doc);
+        if !constant || !is_good(files, doc) || waits {
             continue;
         }
         let source = doc.source_id(doc.generation).map(|source| source.to_string());

@@ -87,7 +87,9 @@ pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let done = story
             .progress
             .iter()
-            .find(|(at, progress)| *at >= arrival.at && matches!(progress, Progress::Done { .. }));
+            .find(|(at, progress)| *at >= arrival.at && ends(progress))
+            // What was held first, a person settled.
+            .filter(|(_, progress)| matches!(progress, Progress::Done { .. }));
         let Some((done, _)) = done else { continue };
         if evidence.deaths.iter().any(|death| (arrival.at..=*done).contains(death)) {
             continue;
@@ -95,6 +97,11 @@ pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let text = format!("{} was answered with another amount and is settled", story.intent.key);
         found.push(Violation::new("law 4", text));
     }
+}
+
+/// Whether an intent is settled, or stopped until a person settles it.
+fn ends(progress: &Progress) -> bool {
+    matches!(progress, Progress::Done { .. } | Progress::Held { .. })
 }
 
 /// Whether a request names an amount itself.

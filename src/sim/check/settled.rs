@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, is_good, is_whole};
+use super::{Evidence, Violation, bounds, is_good, is_whole};
 use crate::model::manifest::OnDoubt;
 use crate::sandbox::Surface;
 use crate::sim::desk::text;
@@ -25,7 +25,11 @@ pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Whether an effect may end on hold: the answer was another one, or nothing can prove its fate.
+/// Where somebody settles what is held, only what they can know nothing of may be left.
 fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
+    if evidence.script.people.settler.is_some() {
+        return story.intent.effect == "code.exchange";
+    }
     let name = name_of(&story.intent);
     let altered = evidence
         .arrivals
@@ -57,7 +61,7 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         return;
     };
     for doc in files.values().filter(|doc| is_good(files, doc)) {
-        if evidence.is_held(doc) {
+        if evidence.is_held(doc) || bounds::stopped(evidence, doc) {
             continue;
         }
         if let Some(missing) = lacks(evidence, doc) {
@@ -149,7 +153,8 @@ pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for (name, doc) in evidence.ever() {
         let always =
             evidence.versions(name).iter().all(|doc| doc.says_delete() && doc.generation == 0);
-        if files.contains_key(name) || !always || evidence.is_held(doc) {
+        let waits = evidence.is_held(doc) || bounds::stopped(evidence, doc);
+        if files.contains_key(name) || !always || waits {
             continue;
         }
         let Some(mark) = doc.mark(0) else { continue };

@@ -59,10 +59,14 @@ impl Stage<'_> {
         }
         self.front.calm();
         self.machine.power.calm();
+        self.memory.calm();
         self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
         let settled = timeout(SETTLES_WITHIN, async {
             while under_way.join_next().await.is_some() {}
-            ask(&sender, Question::Settle).await
+            ask(&sender, Question::Settle).await;
+            while !self.memory.rested(&self.script.people).await {
+                ask(&sender, Question::Settle).await;
+            }
         });
         let settled = settled.await.is_ok();
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;

@@ -1,0 +1,90 @@
+//! People who approve plans: they look, remember what they saw, think, and approve just that.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
+
+use super::bounds::Approver;
+use super::person::{Memory, ask};
+use crate::base::money::{Currency, Money};
+use crate::engine::{ApprovingPlan, Event, PlanAnswer, PlanView, Question, Reply, StepView};
+use crate::model::stake::PER_OCCURRENCE;
+
+/// How often somebody tries for each plan that they would approve.
+const TRIES: u32 = 3;
+
+/// A plan that somebody saw, and wants to approve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Who.
+    pub(super) actor: &'static str,
+    /// Its checksum.
+    pub(super) checksum: String,
+    /// The highest amount of each document, by kind and name, in minor units.
+    pub(super) amounts: BTreeMap<(String, String), i64>,
+}
+
+/// Somebody approves plans, as long as they do.
+pub(super) async fn approving(approver: &Approver, memory: &Memory, engine: &mpsc::Sender<Event>) {
+    loop {
+        sleep(Duration::from_secs(approver.every_s)).await;
+        if let Some(spoke) = look(approver, memory, engine).await {
+            memory.looked(approver.name, spoke);
+        }
+    }
+}
+
+/// One look at the plan; `None` if nobody answered, else whether anything was said.
+async fn look(approver: &Approver, memory: &Memory, engine: &mpsc::Sender<Event>) -> Option<bool> {
+    let Reply::Plan(plan) = ask(engine, Question::Plan).await? else { return None };
+    let most = (approver.times, approver.times.saturating_mul(TRIES));
+    if !plan.steps.iter().any(|step| is_new_to(approver, step))
+        || !memory.may_approve(approver.name, most)
+    {
+        return Some(false);
+    }
+    memory.saw(seen(approver, &plan));
+    sleep(Duration::from_secs(approver.thinks_s)).await;
+    let ceilings = if approver.ceilings { vec![sum(&plan)] } else { Vec::new() };
+    let actor = approver.name.to_owned();
+    let approving = ApprovingPlan { checksum: plan.checksum, ceilings, actor };
+    let (reply, answer) = oneshot::channel();
+    engine.send(Event::ApprovePlan(approving, reply)).await.ok()?;
+    let Reply::PlanApproved(answer) = answer.await.ok()? else { return None };
+    memory.approved(approver.name, matches!(*answer, PlanAnswer::Approved { .. }));
+    Some(true)
+}
+
+/// Whether a limit stands in the way of a step that this person did not approve yet.
+fn is_new_to(approver: &Approver, step: &StepView) -> bool {
+    let mine = |name: &String| name == approver.name;
+    step.limit.as_ref().is_some_and(|over| !over.approved_by.iter().any(mine))
+}
+
+/// What somebody remembers of a plan.
+fn seen(approver: &Approver, plan: &PlanView) -> Seen {
+    let mut amounts = BTreeMap::new();
+    for step in &plan.steps {
+        let most = step.money.iter().map(|money| money.amount.saturating_abs()).max();
+        let most = most.unwrap_or(0);
+        amounts.insert((step.kind.clone(), step.name.clone()), most);
+    }
+    Seen { actor: approver.name, checksum: plan.checksum.clone(), amounts }
+}
+
+/// What a plan sets in motion now, in all.
+fn sum(plan: &PlanView) -> Money {
+    let minor = plan.steps.iter().map(|step| {
+        let now: Vec<i64> = step
+            .money
+            .iter()
+            .filter(|money| !money.meaning.starts_with(PER_OCCURRENCE))
+            .map(|money| money.amount.saturating_abs())
+            .collect();
+        let later = step.money.iter().map(|money| money.amount.saturating_abs());
+        if now.is_empty() { later.sum::<i64>() } else { now.into_iter().sum() }
+    });
+    Money::new(minor.sum(), Currency::USD)
+}

@@ -1,0 +1,217 @@
+//! Limits of a simulated world, low enough that some plans exceed them, and the people who approve plans.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::dice::Dice;
+use super::faults::{Fault, Strike};
+use super::script::Step;
+use super::world::{Body, Change, Doc, Tree};
+use crate::base::money::Currency;
+use crate::policy::limits::{Amounts, Limits, Most, Section};
+use crate::policy::{ApprovalRules, Rules};
+
+/// The merchant that has limits of its own.
+const OWN: &str = "m0";
+
+/// What a limit is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// One amount, in minor units.
+    PerObject,
+    /// All amounts of one state of the files on one day.
+    PerRun,
+    /// All amounts of one UTC day.
+    PerDay,
+    /// Removed objects of a run.
+    DeletesPerRun,
+    /// Removed objects of a day.
+    DeletesPerDay,
+    /// E-mails of a run.
+    EmailsPerRun,
+    /// E-mails of a day.
+    EmailsPerDay,
+}
+
+/// Every sort of limit: its word, how often a world has it in percent, and the range of its value.
+const SORTS: [(What, &str, u64, (u64, u64)); 7] = [
+    (What::PerObject, "per_object", 40, (100_000, 500_000)),
+    (What::PerRun, "per_run", 40, (150_000, 800_000)),
+    (What::PerDay, "per_day", 60, (150_000, 900_000)),
+    (What::DeletesPerRun, "deletes_per_run", 25, (0, 1)),
+    (What::DeletesPerDay, "deletes_per_day", 25, (0, 2)),
+    (What::EmailsPerRun, "emails_per_run", 25, (0, 3)),
+    (What::EmailsPerDay, "emails_per_day", 25, (0, 4)),
+];
+
+/// One limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// Whose it is; none for a general one.
+    pub merchant: Option<String>,
+    /// What it is about.
+    pub what: What,
+    /// What it allows: minor units, or a number.
+    pub most: i64,
+}
+
+/// Somebody who approves plans that a limit stands in the way of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Approver {
+    /// Their name.
+    pub name: &'static str,
+    /// How often they look, in seconds.
+    pub every_s: u64,
+    /// How long they think about what they saw, in seconds: the plan may be another one by then.
+    pub thinks_s: u64,
+    /// How many plans they approve.
+    pub times: u32,
+    /// Whether they also say how much may move at most.
+    pub ceilings: bool,
+}
+
+/// The limits of a world, where it has any.
+pub(super) fn bounds(dice: &mut Dice) -> Vec<Bound> {
+    let mut bounds = Vec::new();
+    for merchant in [None, Some(OWN)] {
+        for (what, _, percent, (from, to)) in SORTS {
+            let rarer = if merchant.is_some() { 3 } else { 1 };
+            let most = i64::try_from(dice.between(from, to)).unwrap_or(0);
+            if dice.percent(percent.checked_div(rarer).unwrap_or(0)) {
+                bounds.push(Bound { merchant: merchant.map(str::to_owned), what, most });
+            }
+        }
+    }
+    bounds
+}
+
+/// Who approves.
+pub(super) fn approvers(dice: &mut Dice) -> Vec<Approver> {
+    let count = dice.below(3);
+    let mut names = ["ann", "bob"].into_iter();
+    let mut approver = || {
+        let (every_s, times) = (dice.between(3, 60), 3);
+        let thinks_s = if dice.percent(40) { 0 } else { dice.below(200) };
+        let ceilings = dice.percent(40);
+        names.next().map(|name| Approver { name, every_s, thinks_s, times, ceilings })
+    };
+    (0..count).filter_map(|_| approver()).collect()
+}
+
+/// Where plans are limited, people raise amounts, and replace invoices: so an old approval meets a larger plan, and
+/// a second obligation counts again.
+pub(super) fn stir(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
+    let mut tree = files.clone();
+    for step in steps {
+        step.changes.iter().for_each(|change| change.apply(&mut tree));
+        let moves = |doc: &&Doc| doc.amount().is_some() && doc.broken.is_none();
+        let docs: Vec<&Doc> = tree.values().filter(moves).collect();
+        let Some(doc) = dice.pick(&docs).copied().filter(|_| dice.percent(80)) else { continue };
+        let change = Change::Write(raised(doc.clone(), dice));
+        change.apply(&mut tree);
+        step.changes.push(change);
+    }
+}
+
+/// Where plans are limited, more of the calls that move money do not arrive the first time.
+pub(super) fn strain(strikes: &mut Vec<Strike>, dice: &mut Dice) {
+    for effect in ["invoice.create", "recurring.create", "charge.recur"] {
+        for nth in 1..=3 {
+            let free = !strikes.iter().any(|one| one.effect == effect && one.nth == nth);
+            let fault = if dice.percent(50) { Fault::Throttle } else { Fault::Reset };
+            let seconds = dice.between(1, 25);
+            if dice.percent(50) && free {
+                strikes.push(Strike { effect, nth, fault, seconds });
+            }
+        }
+    }
+}
+
+/// A document that asks for more.
+fn raised(mut doc: Doc, dice: &mut Dice) -> Doc {
+    let more = i64::try_from(dice.between(1_000, 300_000)).unwrap_or(1_000);
+    match &mut doc.body {
+        Body::Invoice { lines, .. } => {
+            lines.push(more);
+            doc.generation = doc.generation.saturating_add(u32::from(dice.percent(60)));
+        }
+        Body::Recurring { amount, .. } => *amount = amount.saturating_add(more),
+        Body::Merchant
+        | Body::Opened { .. }
+        | Body::Application { .. }
+        | Body::Contact { .. }
+        | Body::Card { .. } => {}
+    }
+    doc
+}
+
+/// The operator's rules of a world.
+pub(super) fn rules(bounds: &[Bound], above: Option<i64>) -> Rules {
+    let of = |merchant: Option<&str>| {
+        section(bounds.iter().filter(|bound| bound.merchant.as_deref() == merchant))
+    };
+    let general = of(None);
+    let own = of(Some(OWN));
+    let key = format!("Merchant/default/{OWN}").parse();
+    let merchants = key.ok().filter(|_| own != Section::default()).map(|key| (key, own));
+    let limits =
+        Limits { live: general.clone(), test: general, merchants: merchants.into_iter().collect() };
+    let above: BTreeMap<Currency, i64> =
+        above.into_iter().map(|most| (Currency::USD, most)).collect();
+    Rules { limits, approvals: ApprovalRules { above, ..ApprovalRules::default() } }
+}
+
+fn section<'a>(bounds: impl Iterator<Item = &'a Bound>) -> Section {
+    let mut section = Section::default();
+    for bound in bounds {
+        let (name, place): (Arc<str>, Arc<str>) = (bound.name().into(), "reckon.yaml:1".into());
+        let listed = BTreeMap::from([(Currency::USD, (bound.most, place.clone()))]);
+        let amounts = Some(Amounts { name: name.clone(), place: place.clone(), listed });
+        let most = u32::try_from(bound.most).unwrap_or(u32::MAX);
+        let most = Some(Most { name, place, most });
+        match bound.what {
+            What::PerObject => section.per_object = amounts,
+            What::PerRun => section.per_run = amounts,
+            What::PerDay => section.per_day = amounts,
+            What::DeletesPerRun => section.deletes_per_run = most,
+            What::DeletesPerDay => section.deletes_per_day = most,
+            What::EmailsPerRun => section.emails_per_run = most,
+            What::EmailsPerDay => section.emails_per_day = most,
+        }
+    }
+    section
+}
+
+impl What {
+    fn word(self) -> &'static str {
+        SORTS.iter().find(|(what, ..)| *what == self).map_or("", |(_, word, ..)| word)
+    }
+}
+
+impl Bound {
+    /// Its name, as the plan tells it.
+    pub fn name(&self) -> String {
+        match &self.merchant {
+            None => format!("policy.limits.{}", self.what.word()),
+            Some(merchant) => format!("policy.limits.merchants.{merchant}.{}", self.what.word()),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "limit   {}: {}", self.name(), self.most)
+    }
+}
+
+impl fmt::Display for Approver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, every_s, thinks_s, times, ceilings } = self;
+        let most = if *ceilings { ", and says how much at most" } else { "" };
+        write!(
+            f,
+            "person  {name} looks every {every_s} s, and approves {times} plans after {thinks_s} s{most}"
+        )
+    }
+}
