@@ -30,6 +30,7 @@ mod switch {
         "two-open-effects",
         "tail-cut-drops-valid",
         "settled-without-comparing",
+        "approval-reused",
     ];
 
     /// Whether a fault is planted in this thread.

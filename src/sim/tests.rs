@@ -69,6 +69,7 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("two-open-effects", 20, "law 5"),
     ("tail-cut-drops-valid", 20, "journal"),
     ("settled-without-comparing", 60, "law 4"),
+    ("approval-reused", 20, "approval"),
 ];
 
 #[test]
