@@ -77,6 +77,8 @@ fn one<'a>(evidence: &Evidence<'a>, story: &'a Story) -> Spent<'a> {
     let asked = done.or(arrivals.first().copied()).map(|one| &one.asked);
     let billed = done.and_then(|one| one.reply.get("total_amount"));
     let billed = billed.or_else(|| story.intent.expect.get("total_amount"));
+    // What a recurring charge calls its total is what it collected so far.
+    let billed = billed.filter(|_| story.intent.effect == "invoice.create");
     // What never arrived is known only by what its answer had to say.
     let said = asked.map_or_else(|| story.intent.expect.get("amount"), |asked| asked.get("amount"));
     Spent {
