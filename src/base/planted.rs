@@ -31,6 +31,7 @@ mod switch {
         "tail-cut-drops-valid",
         "settled-without-comparing",
         "approval-reused",
+        "older-event-wins",
     ];
 
     /// Whether a fault is planted in this thread.

@@ -1,7 +1,8 @@
 //! What the service tells by itself: stored and synced first, then matched to what we submitted.
 //!
 //! A notification proves nothing (law 3): it is taken only for an application whose mark it carries, an
-//! equal one changes nothing, and provisioned beats declined.
+//! equal one changes nothing, provisioned beats declined, and one about an older submission says nothing
+//! once the newest was decided.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -12,8 +13,9 @@ use super::settle::held;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
 use crate::api::partner_event::{Notification, PartnerEvent, PartnerEventType};
-use crate::base::hash::{Digest, keyed};
+use crate::base::hash::{Digest, SourceId, keyed};
 use crate::base::id::Key;
+use crate::base::planted;
 use crate::base::secret::Secret;
 use crate::effects::EffectRow;
 use crate::model::inbox::InboxEvent;
@@ -87,6 +89,9 @@ fn identity(shared: &Shared, notice: &Notice) -> Digest {
 
 /// What its events say of the resource. What cannot be read, or speaks of another reference, says nothing.
 fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result<(), EngineError> {
+    if is_older(shared, key, &notice.reference)? {
+        return Ok(());
+    }
     let said: Notification = serde_json::from_slice(&notice.body).unwrap_or_default();
     let ours = |event: &&PartnerEvent| event.data.reference.as_deref() == Some(&notice.reference);
     let is_test = is_test(shared, key)?;
@@ -102,6 +107,24 @@ fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result
         news.records.push(Record::Observation(Box::new(fact)));
     }
     Ok(())
+}
+
+/// Whether a mark is that of an older submission, where what is known is what became of the newest one.
+fn is_older(shared: &Shared, key: &Key, mark: &str) -> Result<bool, EngineError> {
+    let known = shared.facts.observed(key)?;
+    let told = known.as_ref().and_then(|known| known.text("mark"));
+    let Some(told) = told.filter(|told| *told != mark && !planted::is("older-event-wins")) else {
+        return Ok(false);
+    };
+    let newest = match shared.facts.open(key)? {
+        Some(open) => Some(open.intent.mark),
+        None => known.as_ref().and_then(|known| {
+            let name = known.origin().unwrap_or(key);
+            let generation = known.applied.as_ref()?.generation;
+            Some(SourceId::new(&shared.settings.planning.partner, name, generation).mark())
+        }),
+    };
+    Ok(newest.is_some_and(|newest| newest.as_str() == told))
 }
 
 type Told = (Value, Vec<(&'static str, Secret)>);

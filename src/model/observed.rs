@@ -185,6 +185,7 @@ impl Observed {
             && says(&self.facts, "provisioned")
             && says(&fact.facts, "declined")
             && fact.facts.get("mark") == self.facts.get("mark")
+            && !crate::base::planted::is("older-event-wins")
     }
 
     /// Its first name, where it has another one by now.

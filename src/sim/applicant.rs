@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use tokio::sync::{mpsc, oneshot};
 
 use super::desk::Desk;
+use super::net::post::Post;
 use super::world::{Body, Doc, Tree};
-use crate::engine::{Approving, Event, Notice, Question, Reply};
-use crate::sandbox;
+use crate::engine::{Approving, Event, Question, Reply};
 
 /// Where the sandbox sends its notifications: the reference follows.
 pub(super) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
@@ -100,7 +100,7 @@ async fn approve(engine: &mpsc::Sender<Event>) -> Option<()> {
 }
 
 /// Brings the service's notifications to the engine, and people's approvals, for ever.
-pub(super) async fn postman(desk: &Desk, engine: &mpsc::Sender<Event>) {
+pub(super) async fn postman(desk: &Desk, post: &Post, engine: &mpsc::Sender<Event>) {
     let mut second = 0_u64;
     loop {
         second = second.wrapping_add(1);
@@ -108,14 +108,9 @@ pub(super) async fn postman(desk: &Desk, engine: &mpsc::Sender<Event>) {
             // An engine that ended is asked again in its next life.
             approve(engine).await.unwrap_or_default();
         }
-        desk.deliver(|letter: sandbox::Notice| async move {
-            let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
-            let notice = Notice { reference, body: letter.body };
-            let (stored, answer) = oneshot::channel();
-            engine.send(Event::Notice(notice, stored)).await.ok()?;
-            answer.await.is_ok().then_some(200)
-        })
-        .await;
+        post.decide(desk).await;
+        desk.deliver(|letter| post.bring(letter, engine)).await;
+        post.bring_late(engine).await;
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     }
 }

@@ -113,6 +113,7 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
         broken
     };
     for less in [
+        Script::without_net,
         Script::without_crashes,
         Script::without_strikes,
         Script::without_steps,

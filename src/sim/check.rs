@@ -13,8 +13,9 @@ mod money;
 mod once;
 mod promises;
 mod settled;
+mod told;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use chrono::{DateTime, Utc};
@@ -77,6 +78,8 @@ pub struct Evidence<'a> {
     pub views: &'a [ResourceView],
     /// What people heard of their commands.
     pub answers: &'a BTreeMap<String, Acted>,
+    /// Notifications that never came: reference and event.
+    pub swallowed: &'a BTreeSet<String>,
 }
 
 impl Evidence<'_> {
@@ -154,12 +157,14 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     once::mails(evidence, &mut found);
     money::collected(evidence, &mut found);
     commands::once(evidence, &mut found);
+    told::opened(evidence, &mut found);
     if complete {
         bounds::justified(evidence, &mut found);
         settled::held(evidence, &mut found);
         settled::ready(evidence, &mut found);
         settled::gone(evidence, &mut found);
         commands::settled(evidence, &mut found);
+        told::decisions(evidence, &mut found);
         money::invoiced(evidence, &mut found);
     }
     found

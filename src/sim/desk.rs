@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use chrono::{DateTime, Utc};
 use http::Request;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use crate::base::clock::SharedClock;
 use crate::base::secret::Secret;
 use crate::engine::PartnerAccess;
 use crate::sandbox::Notice;
-use crate::sandbox::{Options, Sandbox};
+use crate::sandbox::{Decide, Options, Sandbox};
 use crate::store::index::MemoryIndex;
 
 /// Everything that the service holds.
@@ -49,13 +50,15 @@ pub(crate) struct Desk {
     sandbox: Option<Sandbox>,
     router: Option<Router>,
     merchants: Vec<String>,
+    clock: SharedClock,
 }
 
 impl Desk {
     /// Opens the sandbox of a script.
     pub(crate) async fn open(script: &Script, clock: SharedClock) -> Self {
-        let options =
-            Options { seed: script.seed, surface: script.surface, clock, ..Options::default() };
+        let decide = if script.net.thoughts.is_some() { Decide::Manual } else { Decide::Auto };
+        let (seed, surface) = (script.seed, script.surface);
+        let options = Options { seed, surface, clock: clock.clone(), decide, ..Options::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
         let merchants = script.files.values().filter(|doc| doc.body == Said::Merchant);
         let sandbox = sandbox.ok();
@@ -63,6 +66,7 @@ impl Desk {
             router: sandbox.as_ref().map(Sandbox::router),
             sandbox,
             merchants: merchants.map(|doc| doc.name.clone()).collect(),
+            clock,
         };
         let word = if script.refuses_duplicates { "refuse" } else { "same" };
         desk.order("settings", &json!({"duplicate_source_id": word})).await;
@@ -99,6 +103,23 @@ impl Desk {
             codes.insert(variable(name), text(&issued, "authorization_code").to_owned());
         }
         codes
+    }
+
+    /// Every application that there is.
+    pub(crate) async fn applications(&self) -> Vec<Value> {
+        self.all("applications").await
+    }
+
+    /// How many seconds ago something of an object happened; 0 where it did not.
+    pub(crate) fn age_s(&self, object: &Value, field: &str) -> u64 {
+        let time: Option<DateTime<Utc>> = text(object, field).parse().ok();
+        let age = time.map(|time| self.clock.now().signed_duration_since(time).num_seconds());
+        age.and_then(|age| u64::try_from(age).ok()).unwrap_or(0)
+    }
+
+    /// Underwriting decides on an application.
+    pub(crate) async fn decide(&self, application: &str, decision: &Value) {
+        self.order(&format!("applications/{application}/decision"), decision).await;
     }
 
     /// The partner's own values.

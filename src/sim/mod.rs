@@ -28,6 +28,7 @@ pub mod faults;
 pub mod front;
 mod letters;
 mod machine;
+pub mod net;
 mod orders;
 pub mod people;
 mod person;

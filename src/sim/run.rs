@@ -21,6 +21,7 @@ use super::durable;
 use super::faults::Fault;
 use super::front::Front;
 use super::machine::{Drawer, Machine, Open, Outside};
+use super::net::post::Post;
 use super::person::{self, Memory};
 use super::power::{Crash, Death, Point};
 use super::script::Script;
@@ -97,6 +98,7 @@ struct Stage<'a> {
     answered: Answered,
     notebook: Notebook,
     memory: Memory,
+    post: Post,
     crashes: Vec<Crash>,
     deaths: Vec<DateTime<Utc>>,
     died: BTreeMap<Point, u32>,
@@ -147,6 +149,7 @@ impl<'a> Stage<'a> {
             answered: Answered::default(),
             notebook: Notebook::default(),
             memory: Memory::default(),
+            post: Post::new(&script.net),
             crashes: script.crashes.clone(),
             deaths: Vec::new(),
             died: BTreeMap::new(),
@@ -236,10 +239,10 @@ impl<'a> Stage<'a> {
         let (sender, events) = mpsc::channel(16);
         let power = self.machine.power.clone();
         let mut running = pin!(watched(engine.run(events, Until::Stopped)));
-        let postman = self.desk.clone();
+        let (postman, way) = (self.desk.clone(), self.post.clone());
         let letters = sender.clone();
         let (memory, ever) = (self.memory.clone(), person::ever(self.script));
-        let post = applicant::postman(&postman, &letters);
+        let post = applicant::postman(&postman, &way, &letters);
         let people = (&self.script.people, &memory);
         let mut post = pin!(person::beside(post, people, (&postman, &ever), &letters));
         let drove = tokio::select! {
@@ -324,6 +327,7 @@ impl<'a> Stage<'a> {
             later: &after,
             views: &self.views,
             answers: &self.notebook.answers(),
+            swallowed: &self.post.swallowed(),
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check::all(&evidence, complete));

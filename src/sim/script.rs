@@ -5,6 +5,7 @@ use std::fmt;
 use super::deed::Deed;
 use super::dice::Dice;
 use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
+use super::net::Net;
 use super::orders;
 use super::people::People;
 use super::plot;
@@ -31,6 +32,8 @@ pub struct Script {
     pub crashes: Vec<Crash>,
     /// Who looks after it.
     pub people: People,
+    /// What the net does beyond that.
+    pub net: Net,
 }
 
 /// One push to the files.
@@ -93,7 +96,8 @@ impl Script {
         let mut strikes = strikes(&mut Dice::new(seed, 2));
         let crashes = crashes(&mut Dice::new(seed, 3));
         let people = People::new(seed, &files, (&mut steps, &mut strikes));
-        Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes, people }
+        let net = Net::new(seed, &files);
+        Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes, people, net }
     }
 
     /// The script on a machine that never dies.
@@ -120,20 +124,29 @@ impl Script {
         Self { people: People::default(), ..self.clone() }
     }
 
+    /// The script with a net that does nothing beyond single calls.
+    #[must_use]
+    pub fn without_net(&self) -> Self {
+        Self { net: Net::default(), ..self.clone() }
+    }
+
     /// How many things could be left out.
     pub fn cuts(&self) -> usize {
         let each = |step: &Step| step.changes.len().saturating_add(step.deeds.len());
         let changes: usize = self.steps.iter().map(each).sum();
         let troubles = self.crashes.len().saturating_add(self.strikes.len());
-        let troubles = troubles.saturating_add(self.people.cuts());
+        let troubles = troubles.saturating_add(self.people.cuts()).saturating_add(self.net.cuts());
         let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
         troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
     }
 
-    /// The script without its `nth` thing: people first, crashes, then faults, changes and files;
+    /// The script without its `nth` thing: the net first, people, crashes, then faults, changes and files;
     /// after them come faults that strike every call instead of one.
     #[must_use]
     pub fn without(&self, mut nth: usize) -> Self {
+        if let Some(net) = self.net.without(&mut nth) {
+            return Self { net, ..self.clone() };
+        }
         let mut less = self.clone();
         if less.people.cut(&mut nth) {
             return less;
@@ -260,6 +273,6 @@ impl fmt::Display for Script {
         for crash in &self.crashes {
             writeln!(f, "crash   {crash}")?;
         }
-        Ok(())
+        write!(f, "{}", self.net)
     }
 }

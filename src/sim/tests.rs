@@ -70,6 +70,7 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("tail-cut-drops-valid", 20, "journal"),
     ("settled-without-comparing", 60, "law 4"),
     ("approval-reused", 20, "approval"),
+    ("older-event-wins", 60, "law 3"),
 ];
 
 #[test]

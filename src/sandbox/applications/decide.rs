@@ -1,7 +1,8 @@
 //! Underwriting: who decides, when, and what follows (partner-api, States and transitions).
 //!
 //! submitted → provisioned or declined, once. The sandbox decides by itself a few seconds after the
-//! submission, unless people do; the test of the sign-up is always theirs.
+//! submission, unless people do; the test of the sign-up is always theirs. Only people may think again, and
+//! approve what was declined.
 
 use chrono::TimeDelta;
 use serde_json::{Map, Value};
@@ -62,10 +63,17 @@ fn judge(cx: &Cx<'_>, found: &Found) -> Result<Decision, Refusal> {
     Ok(Decision::Approve)
 }
 
-/// Someone decides. Errors: 404 for no such application, 422 for one that is not submitted, or was decided.
-pub(crate) fn decide(cx: &mut Cx<'_>, id: &str, decision: &Decision) -> Result<Found, Refusal> {
+/// Someone decides; `again` approves what was declined. Errors: 404 for no such application, 422 for one that is
+/// not submitted, or was decided.
+pub(crate) fn decide(
+    cx: &mut Cx<'_>,
+    id: &str,
+    decision: &Decision,
+    again: bool,
+) -> Result<Found, Refusal> {
     let found = record::load(cx, id)?;
-    if found.object.state != State::Submitted {
+    let reopened = again && found.object.state == State::Declined && *decision == Decision::Approve;
+    if found.object.state != State::Submitted && !reopened {
         let text = "Application is not waiting for a decision";
         return Err(Refusal::rule("unavailable_for_current_status", text));
     }
@@ -83,6 +91,7 @@ fn settle(cx: &mut Cx<'_>, mut found: Found, decision: &Decision) -> Result<(), 
             let merchant = cx.merchant_of_application(&name, profile)?;
             found.owner.merchant.clone_from(&merchant.id);
             found.object.state = State::Provisioned;
+            found.object.reason = None;
             PartnerEvent::provisioned(&reference, issue_code(cx, &merchant.id)?.into())
         }
         Decision::Decline(reason) => {

@@ -9,7 +9,8 @@ use crate::sandbox::applications::record;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// `{"decision":"approve"|"decline","reason":…}`; a decline without a reason is for `other`.
+/// `{"decision":"approve"|"decline","reason":…}`; a decline without a reason is for `other`. With
+/// `"reconsidered": true`, one that was declined is approved after all.
 pub(super) fn decision(cx: &mut Cx<'_>, id: &str, order: &Value) -> Result<Answer, Refusal> {
     let text = |name: &str| order.get(name).and_then(Value::as_str);
     let decision = match (text("decision"), text("reason").unwrap_or("other")) {
@@ -17,7 +18,8 @@ pub(super) fn decision(cx: &mut Cx<'_>, id: &str, order: &Value) -> Result<Answe
         (Some("decline"), word) => Decision::Decline(reason(word)?),
         (_, _) => return Err(Refusal::invalid("decision is `approve` or `decline`")),
     };
-    Answer::json(&decide(cx, id, &decision)?.object)
+    let again = order.get("reconsidered").is_some_and(|word| word == true);
+    Answer::json(&decide(cx, id, &decision, again)?.object)
 }
 
 fn reason(word: &str) -> Result<DeclineReason, Refusal> {

@@ -39,7 +39,9 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
         || match story.intent.effect.as_str() {
             "contact.create" => story.intent.on_doubt == OnDoubt::Hold,
             "code.exchange" => true,
-            "application.submit" => !submitted(evidence, story),
+            "application.submit" => {
+                !submitted(evidence, story) || evidence.is_untold(&story.intent.mark)
+            }
             // The documents show no transactions but holds: without a newer event nothing tells.
             "recurring.create" | "charge.recur" | "charge.create" | "charge.capture"
             | "charge.refund" | "credit.create" | "transaction.void" => {
@@ -61,7 +63,8 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         return;
     };
     for doc in files.values().filter(|doc| is_good(files, doc)) {
-        if evidence.is_held(doc) || bounds::stopped(evidence, doc) {
+        let waits = bounds::stopped(evidence, doc) || evidence.awaits_underwriting(doc);
+        if evidence.is_held(doc) || waits {
             continue;
         }
         if let Some(missing) = lacks(evidence, doc) {

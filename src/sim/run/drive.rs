@@ -58,6 +58,7 @@ impl Stage<'_> {
             deed::begin(nth, step, &self.answered, &hands, &mut under_way);
         }
         self.front.calm();
+        self.post.calm();
         self.machine.power.calm();
         self.memory.calm();
         self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
@@ -69,6 +70,7 @@ impl Stage<'_> {
             }
         });
         let settled = settled.await.is_ok();
+        self.post.quiet(&self.desk).await;
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;
         if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {
             self.views = views;

@@ -1,0 +1,89 @@
+//! Applications end as the service decided, whatever way its notifications took.
+
+use std::collections::BTreeMap;
+
+use super::{Evidence, Violation};
+use crate::base::hash::Mark;
+use crate::sim::desk::text;
+use crate::sim::net::post::FORGED;
+use crate::sim::world::{Body, Doc};
+
+impl Evidence<'_> {
+    /// What the service decided of the newest submission of an application, and whether we were told.
+    fn decided(&self, doc: &Doc) -> Option<(&str, bool)> {
+        let mark = doc.mark(doc.generation)?;
+        let mut all = self.objects.applications.iter();
+        let state = text(all.find(|one| text(one, "reference") == mark.as_str())?, "state");
+        let event = match state {
+            "provisioned" => "merchant.provisioned",
+            _ => "merchant_application.declined",
+        };
+        Some((state, !self.swallowed.contains(&format!("{mark} {event}"))))
+    }
+
+    /// Whether every notification of the submission with this mark was lost for good.
+    pub(super) fn is_untold(&self, mark: &Mark) -> bool {
+        let mut all = self.objects.applications.iter();
+        let approved = all
+            .find(|one| text(one, "reference") == mark.as_str())
+            .is_some_and(|one| text(one, "state") == "provisioned");
+        let declined = !approved || self.script.net.thoughts.is_some();
+        let sent =
+            [(approved, "merchant.provisioned"), (declined, "merchant_application.declined")];
+        let lost = |event: &str| self.swallowed.contains(&format!("{mark} {event}"));
+        sent.iter().all(|(sent, event)| !sent || lost(event))
+    }
+
+    /// Whether a document waits for an application that was not approved, or of which nobody was told.
+    pub(super) fn awaits_underwriting(&self, doc: &Doc) -> bool {
+        let ever = self.ever();
+        let names = doc.needs().into_iter().chain([doc.name.as_str()]);
+        let needs = names.filter_map(|name| ever.get(name));
+        let further = needs.clone().flat_map(|need| need.needs()).filter_map(|name| ever.get(name));
+        needs.chain(further).filter(|need| matches!(need.body, Body::Application { .. })).any(
+            |application| {
+                self.decided(application).is_some_and(|decided| decided != ("provisioned", true))
+            },
+        )
+    }
+}
+
+/// What the engine says of an application is what the service decided, as far as it was told.
+pub(super) fn decisions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let Some(files) = evidence.files() else { return };
+    let applications = files.values().filter(|doc| doc.kind() == "MerchantApplication");
+    for doc in applications.filter(|doc| !evidence.is_held(doc)) {
+        let Some((state, true)) = evidence.decided(doc) else { continue };
+        let mut views = evidence.views.iter();
+        let Some(view) = views.find(|view| view.name == doc.name && view.kind == doc.kind()) else {
+            continue;
+        };
+        let fits = match state {
+            "provisioned" => view.ready,
+            "declined" => view.reason == "Declined",
+            _ => true,
+        };
+        if !fits {
+            let text = format!("{} is {state}, and the engine says {}", doc.address(), view.reason);
+            found.push(Violation::new("law 3", text));
+        }
+    }
+}
+
+/// A code of an approval opens its merchant once, and none that the service did not issue is ever tried.
+pub(super) fn opened(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+    let exchanges = evidence.arrivals.iter().filter(|one| one.effect == Some("code.exchange"));
+    for arrival in exchanges {
+        let code = text(&arrival.asked, "code");
+        if code == FORGED {
+            found.push(Violation::new("law 3", "a forged code was tried".to_owned()));
+        }
+        let times = times.entry(code).or_default();
+        *times = times.saturating_add(u32::from(arrival.status == 200));
+    }
+    for (_, times) in times.into_iter().filter(|(_, times)| *times > 1) {
+        let text = format!("one code was exchanged {times} times");
+        found.push(Violation::new("law 5", text));
+    }
+}

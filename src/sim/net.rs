@@ -1,0 +1,108 @@
+//! What the net does beyond single calls, decided before a run: where notifications go astray, and how
+//! underwriting thinks twice.
+//!
+//! Dice of its own, so that the files, faults and deaths of a seed stay what they are.
+
+pub mod post;
+
+use std::fmt;
+
+use super::dice::Dice;
+use super::world::{Body, Tree};
+use post::{Detour, Stray};
+
+/// The label of the dice.
+const DICE: u64 = 10;
+/// Notifications of one run that may go astray: far more than a run has.
+const LETTERS: u64 = 6;
+
+/// Everything that the net does in one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Net {
+    /// What happens to notifications.
+    pub strays: Vec<Stray>,
+    /// How underwriting decides; by itself, and once, if this says nothing.
+    pub thoughts: Option<Thoughts>,
+}
+
+/// Underwriting declines every application at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thoughts {
+    /// After so many seconds it approves what it declined; never, if this says nothing.
+    pub approves_after_s: Option<u64>,
+}
+
+impl Net {
+    /// What the seed says.
+    pub(super) fn new(seed: u64, files: &Tree) -> Self {
+        let mut dice = Dice::new(seed, DICE);
+        let applies = files.values().any(|doc| matches!(doc.body, Body::Application { .. }));
+        let mut net = Self::default();
+        if applies && dice.percent(45) {
+            net.thoughts = dice.percent(60).then(|| thoughts(&mut dice));
+            net.strays = strays(net.thoughts, &mut dice);
+        }
+        net
+    }
+
+    /// How many things could be left out.
+    pub(super) fn cuts(&self) -> usize {
+        self.strays.len().saturating_add(usize::from(self.thoughts.is_some()))
+    }
+
+    /// The same without its `nth` thing; otherwise `nth` counts from behind the last one.
+    pub(super) fn without(&self, nth: &mut usize) -> Option<Self> {
+        let mut less = self.clone();
+        if *nth < less.strays.len() {
+            less.strays.remove(*nth);
+            return Some(less);
+        }
+        *nth = nth.saturating_sub(less.strays.len());
+        if *nth == 0 && less.thoughts.take().is_some() {
+            return Some(less);
+        }
+        *nth = nth.saturating_sub(usize::from(self.thoughts.is_some()));
+        None
+    }
+}
+
+fn thoughts(dice: &mut Dice) -> Thoughts {
+    let approves = dice.percent(80);
+    Thoughts { approves_after_s: approves.then(|| dice.between(2, 400)) }
+}
+
+/// Which notifications go astray. Where underwriting thinks twice, the first one is often overtaken by the second.
+fn strays(thoughts: Option<Thoughts>, dice: &mut Dice) -> Vec<Stray> {
+    let second = thoughts.and_then(|thoughts| thoughts.approves_after_s).unwrap_or(0);
+    let mut strays = Vec::new();
+    for nth in 1..=LETTERS {
+        let Some(detour) = dice.pick(post::DETOURS).copied().filter(|_| dice.percent(50)) else {
+            continue;
+        };
+        let detour = if second > 0 && dice.percent(40) { Detour::Late } else { detour };
+        let seconds = match dice.below(3) {
+            0 => dice.between(1, 90),
+            1 => second.saturating_add(dice.between(10, 900)),
+            _ => dice.between(1_800, 14_400),
+        };
+        strays.push(Stray { nth, detour, seconds });
+    }
+    strays
+}
+
+impl fmt::Display for Net {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for stray in &self.strays {
+            writeln!(f, "post    {stray}")?;
+        }
+        match self.thoughts {
+            Some(Thoughts { approves_after_s: Some(seconds) }) => {
+                writeln!(f, "decide  every application is declined, and approved {seconds} s later")
+            }
+            Some(Thoughts { approves_after_s: None }) => {
+                writeln!(f, "decide  every application is declined")
+            }
+            None => Ok(()),
+        }
+    }
+}
