@@ -82,7 +82,7 @@ pub use register::{
     READINGS, ReadCx, ReadingRow, Search, Trouble, effect_row, reading_row,
 };
 pub use surcharge_read::SURCHARGE;
-pub use token_create::{FreshToken, create_token, create_token_for};
+pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};
 pub use transaction_sign::sign;
 pub use transaction_void::void;
 

@@ -21,8 +21,9 @@ use crate::model::observed::{Applied, Observed};
 
 /// Sends in all before a person has to look: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
-/// Minutes of a token's life that are left alone: a call that takes long must still find it.
-const SPARED_MINUTES: i64 = 2;
+/// Minutes of a token's life that are left alone: a call that takes long must still find it. So long, at least, a
+/// token lives on when an effect that uses it is sent.
+pub const TOKEN_SPARED_MINUTES: i64 = 2;
 /// The fact that names the sealed token.
 const TOKEN: &str = "token";
 /// The fact that says what the token was made for, and when.
@@ -45,7 +46,7 @@ impl FreshToken {
         let (sealed, about) = (known.fact(TOKEN).get("sealed")?, known.fact(ABOUT));
         let text = |field: &str| about.get(field).and_then(Value::as_str);
         let at: DateTime<Utc> = text("at")?.parse().ok()?;
-        let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES.saturating_sub(SPARED_MINUTES));
+        let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES.saturating_sub(TOKEN_SPARED_MINUTES));
         let until = at.checked_add_signed(life)?;
         let same = text("for")? == document.to_string();
         let fingerprint = about.get("fingerprint").cloned().unwrap_or_default();

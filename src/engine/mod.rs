@@ -40,6 +40,7 @@ mod signed;
 mod suspend;
 mod sweep;
 mod tasks;
+mod token;
 mod trail;
 mod unauthorised;
 mod visit;

@@ -15,7 +15,7 @@ use super::read;
 use super::schedule::delay;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Unable};
-use super::{epoch, notice, unauthorised};
+use super::{epoch, notice, token, unauthorised};
 use crate::client::Urgency;
 use crate::effects::{Absent, Doubt, EffectRow, Finding, Search};
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
@@ -242,8 +242,13 @@ async fn find(
     search: Search,
 ) -> Result<Result<Finding, String>, EngineError> {
     let wallet = Wallet { urgency: Urgency::Poll, ..wallet.clone() };
-    match read::answers(shared, &(search.queries)(intent), &wallet).await {
-        Ok(answers) => Ok(Ok((search.judge)(intent, &answers))),
+    let looked = async {
+        let answers = read::answers(shared, &(search.queries)(intent), &wallet).await?;
+        let finding = (search.judge)(intent, &answers);
+        token::weighed(shared, intent, &wallet, (finding, &answers)).await
+    };
+    match looked.await {
+        Ok(finding) => Ok(Ok(finding)),
         Err(read::Unread::Access(NoAccess::Engine(error))) => Err(error),
         Err(read::Unread::Access(NoAccess::Secret(error))) => Ok(Err(error.message)),
         Err(read::Unread::Read(error)) => Ok(Err(error.to_string())),

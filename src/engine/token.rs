@@ -1,0 +1,142 @@
+//! What a one-time token tells of an effect in doubt that uses it (design.md part 3).
+//!
+//! A token is used once at most, and ends five minutes after it was made. As long as it can be read nothing has
+//! used it, whatever an object shows that others may have changed meanwhile. If it cannot be read before its time
+//! is over, it was used: then the effect itself is looked for, since it may have been declined. If it cannot be
+//! read later, that proves nothing.
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use super::access::Wallet;
+use super::shared::Shared;
+use super::{body, read};
+use crate::api::Call;
+use crate::api::one_time_token::GetToken;
+use crate::base::planted;
+use crate::client::ReadError;
+use crate::effects::{Answer, Finding, Query, TOKEN_SPARED_MINUTES};
+use crate::model::intent::{Intent, StoredBody};
+
+/// How a token stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It is there: nothing used it.
+    Unused,
+    /// It is gone before its time: it was used.
+    Used,
+    /// It is gone, and may just have come to its end.
+    Gone,
+}
+
+/// What the evidence says, now that the effect's token was looked at, too.
+pub(super) async fn weighed(
+    shared: &Shared,
+    intent: &Intent,
+    wallet: &Wallet,
+    (finding, answers): (Finding, &[Answer]),
+) -> Result<Finding, read::Unread> {
+    let Some(token) = token(shared, intent) else { return Ok(finding) };
+    let query = Query::one(Call::to::<GetToken>(&[&token]));
+    let answer = match read::answers(shared, &[query], wallet).await {
+        Ok(answers) => answers.into_iter().next(),
+        Err(read::Unread::Read(ReadError::Refused(..))) => None,
+        Err(unread) => return Err(unread),
+    };
+    let in_time = TimeDelta::minutes(TOKEN_SPARED_MINUTES);
+    let early = intent.at.checked_add_signed(in_time).is_some_and(|end| shared.now() < end);
+    let Some(standing) = answer.and_then(|answer| standing(&answer, early && is_fresh(intent)))
+    else {
+        return Ok(finding);
+    };
+    tracing::debug!(intent = %intent.id, ?standing, "its token was looked at");
+    Ok(means(standing, is_fresh(intent), (finding, answers)))
+}
+
+/// The token that an effect uses, or what may be one.
+fn token(shared: &Shared, intent: &Intent) -> Option<String> {
+    let sent: Value = serde_json::from_slice(&body::call(shared, intent).ok()?.body?).ok()?;
+    let word = sent.get("token_id").or_else(|| sent.get("method"))?;
+    word.as_str().map(str::to_owned)
+}
+
+/// Whether it was made for just this effect: then it lived for some minutes more when the effect was sent.
+fn is_fresh(intent: &Intent) -> bool {
+    matches!(intent.request.body, StoredBody::Sealed { .. })
+}
+
+/// How a token stands, given the answer of its own path; `early` is surely before its end.
+fn standing(answer: &Answer, early: bool) -> Option<Standing> {
+    match answer {
+        Answer::Body(_) => Some(Standing::Unused),
+        Answer::Missing(_) if answer.unknown_path() => None,
+        Answer::Missing(_) if early => Some(Standing::Used),
+        Answer::Missing(_) => Some(Standing::Gone),
+        Answer::Items(_) => None,
+    }
+}
+
+/// What follows. A mark that is found is proof, whatever the token says; a change by a fresh token shows no mark.
+fn means(standing: Standing, fresh: bool, (finding, answers): (Finding, &[Answer])) -> Finding {
+    match (standing, finding) {
+        (Standing::Unused, Finding::Happened(_)) if fresh => Finding::Absent,
+        (Standing::Unused, Finding::Unseen { .. } | Finding::Unknown(_)) => Finding::Absent,
+        (Standing::Used | Standing::Gone, Finding::Absent)
+            if fresh && planted::is("token-404-is-done") =>
+        {
+            match answers.first() {
+                Some(Answer::Body(object)) => Finding::Happened(object.clone()),
+                _ => Finding::Absent,
+            }
+        }
+        (_, finding) => finding,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::{Message, Problem};
+
+    fn missing(context: Option<&str>) -> Answer {
+        let context = context.map(str::to_owned);
+        let message = Message { context, ..Message::default() };
+        Answer::Missing(Problem { messages: vec![message] })
+    }
+
+    #[test]
+    fn a_token_that_is_gone_tells_something_only_before_its_end() {
+        let gone = missing(Some("Token[1]"));
+        assert_eq!(standing(&Answer::Body(json!({})), false), Some(Standing::Unused));
+        assert_eq!(standing(&gone, true), Some(Standing::Used));
+        assert_eq!(standing(&gone, false), Some(Standing::Gone));
+        assert_eq!(standing(&missing(None), true), None, "the service has no such path");
+    }
+
+    #[test]
+    fn an_unused_token_changed_nothing_and_a_used_one_may_have_been_declined() {
+        let object = [Answer::Body(json!({"id": "c1"}))];
+        let told = |standing, fresh, finding| {
+            let found = means(standing, fresh, (finding, &object));
+            match found {
+                Finding::Happened(_) => "happened",
+                Finding::Absent => "absent",
+                Finding::Unknown(_) => "unknown",
+                Finding::Refused(_) | Finding::Unseen { .. } => "other",
+            }
+        };
+        let happened = || Finding::Happened(json!({"id": "c1"}));
+        let unseen = || Finding::Unseen { newest: None, why: String::new() };
+        assert_eq!(told(Standing::Unused, true, happened()), "absent");
+        assert_eq!(told(Standing::Unused, false, happened()), "happened", "it carries the mark");
+        assert_eq!(told(Standing::Unused, false, unseen()), "absent");
+        assert_eq!(told(Standing::Unused, false, Finding::Unknown(String::new())), "absent");
+        for standing in [Standing::Used, Standing::Gone] {
+            assert_eq!(told(standing, true, Finding::Absent), "absent");
+            assert_eq!(told(standing, true, happened()), "happened");
+            assert_eq!(told(standing, false, unseen()), "other");
+        }
+    }
+}
