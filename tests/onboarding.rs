@@ -97,6 +97,27 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_becomes_of_an_older_submission_says_nothing_once_the_newest_was_decided() {
+    let world = world(&tree());
+    world.settle().await;
+    let older = world.reference();
+    let id = world.objects("applications")[0]["id"].to_string();
+    let path = format!("applications/{}/decision", id.trim_matches('"'));
+    world.control("POST", &path, &json!({"decision": "decline"}));
+    let raised = "metadata: {name: harbor, annotations: {reckon.dev/generation: '1'}}";
+    world.write(&tree().replacen("metadata: {name: harbor}", raised, 1));
+    world.settle().await;
+    let all = world.objects("applications");
+    assert_eq!(all.len(), 2, "{all:?}");
+    let mut marks = all.iter().map(|one| one["reference"].as_str().unwrap());
+    let newer = marks.find(|one| *one != older).unwrap();
+    let code = world.code("Harbor Books");
+    assert_eq!(world.notified(newer, &provisioned(newer, &code)).await, Vec::<String>::new());
+    assert_eq!(world.notified(&older, &declined(&older)).await, Vec::<String>::new());
+    assert_eq!(notices(&world), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_no_notification_is_stored_and_says_nothing() {
     let world = world(COMPLETE);
     let before = world.settle().await;
