@@ -32,6 +32,7 @@ mod switch {
         "settled-without-comparing",
         "approval-reused",
         "older-event-wins",
+        "token-404-is-done",
     ];
 
     /// Whether a fault is planted in this thread.

@@ -85,6 +85,9 @@ pub(super) async fn click(tree: &Tree, engine: &mpsc::Sender<Event>) {
 /// A person looks every so often, in seconds, whether a live merchant waits for an approval.
 const LOOKS_EVERY_S: u64 = 20;
 
+/// Underwriting looks every so often at what was submitted, where it thinks twice, in seconds.
+const DECIDES_EVERY_S: u64 = 5;
+
 /// A person approves every live merchant that waits for it.
 async fn approve(engine: &mpsc::Sender<Event>) -> Option<()> {
     let (reply, answer) = oneshot::channel();
@@ -104,13 +107,16 @@ pub(super) async fn postman(desk: &Desk, post: &Post, engine: &mpsc::Sender<Even
     let mut second = 0_u64;
     loop {
         second = second.wrapping_add(1);
-        if second.is_multiple_of(LOOKS_EVERY_S) {
+        let rest = post.rest();
+        if second.is_multiple_of(LOOKS_EVERY_S) || rest.as_secs() >= LOOKS_EVERY_S {
             // An engine that ended is asked again in its next life.
             approve(engine).await.unwrap_or_default();
         }
-        post.decide(desk).await;
+        if second.is_multiple_of(DECIDES_EVERY_S) {
+            post.decide(desk).await;
+        }
         desk.deliver(|letter| post.bring(letter, engine)).await;
         post.bring_late(engine).await;
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        tokio::time::sleep(rest).await;
     }
 }

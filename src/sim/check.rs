@@ -13,10 +13,12 @@ mod money;
 mod once;
 mod promises;
 mod settled;
+mod storm;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -24,6 +26,7 @@ use serde::Serialize;
 use super::desk::Objects;
 use super::durable::Story;
 use super::front::Arrival;
+use super::net::weather::Passed;
 use super::script::Script;
 use super::world::{Doc, Tree};
 use crate::engine::{Acted, ResourceView};
@@ -80,6 +83,10 @@ pub struct Evidence<'a> {
     pub answers: &'a BTreeMap<String, Acted>,
     /// Notifications that never came: reference and event.
     pub swallowed: &'a BTreeSet<String>,
+    /// Every storm that was.
+    pub storms: &'a [Passed],
+    /// How long it took until everything was settled, once all was quiet.
+    pub took: Option<Duration>,
 }
 
 impl Evidence<'_> {
@@ -158,6 +165,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     money::collected(evidence, &mut found);
     commands::once(evidence, &mut found);
     told::opened(evidence, &mut found);
+    storm::bounded(evidence, &mut found);
     if complete {
         bounds::justified(evidence, &mut found);
         settled::held(evidence, &mut found);

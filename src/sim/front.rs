@@ -22,6 +22,9 @@ use super::disk::SimDisk;
 use super::durable::{Name, Promises, field_of};
 use super::faults::{AMOUNTS, Fault, READ, Strike, effect_of_call};
 use super::machine::TIMEOUT;
+use super::net::Net;
+use super::net::pages::{Asked, Pages};
+use super::net::weather::Weather;
 use super::power::{Point, Power, When};
 use super::script::SEND;
 use crate::api::{Call, DroppedAnswer};
@@ -58,6 +61,8 @@ pub struct Front {
     sandbox: Router,
     journal: SimDisk,
     clock: SharedClock,
+    weather: Weather,
+    pages: Pages,
     book: Mutex<Book>,
 }
 
@@ -81,9 +86,11 @@ impl Front {
         journal: SimDisk,
         clock: SharedClock,
         strikes: Vec<Strike>,
+        net: &Net,
     ) -> Self {
         let book = Book { strikes, ..Book::default() };
-        Self { sandbox, journal, clock, book: Mutex::new(book) }
+        let (weather, pages) = (Weather::new(&net.storms), Pages::new(net.paging.as_ref()));
+        Self { sandbox, journal, clock, weather, pages, book: Mutex::new(book) }
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -100,6 +107,13 @@ impl Front {
     /// Nothing goes wrong any more.
     pub fn calm(&self) {
         self.book().calm = true;
+        self.weather.calm();
+        self.pages.calm();
+    }
+
+    /// The weather.
+    pub(crate) fn weather(&self) -> &Weather {
+        &self.weather
     }
 
     /// Every arrival so far.
@@ -122,21 +136,27 @@ impl Front {
     }
 
     async fn serve(self: Arc<Self>, request: Request<Body>) -> Response {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let Ok(body) = body.collect().await else {
             return dropped();
         };
         let body = body.to_bytes().to_vec();
+        let page = self.pages.shorten(&mut parts);
         let effect = if is_own_token(&parts, &body) {
             Some(READ)
         } else {
             effect_of_call(parts.method.as_str(), parts.uri.path(), &body)
         };
+        let life = self.book().life;
+        if let Some((answer, fault)) = self.weather.meets(effect, &parts, life) {
+            self.arrive(effect, &parts, &body, Some(fault));
+            return answer;
+        }
         let strike = self.strike(effect);
         let place = self.arrive(effect, &parts, &body, strike.map(|strike| strike.fault));
         let request = Request::from_parts(parts, Body::from(body));
         let Some(strike) = strike else {
-            return self.pass(request, place).await;
+            return self.shown(page, self.pass(request, place).await).await;
         };
         match strike.fault {
             Fault::ErrorBefore => error(),
@@ -165,6 +185,20 @@ impl Front {
             }
             Fault::OtherAmount => altered(effect, self.pass(request, place).await).await,
         }
+    }
+
+    /// What is shown of an answer, if it is a page of a list.
+    async fn shown(&self, page: Option<Asked>, answer: Response) -> Response {
+        let Some(page) = page.filter(|_| answer.status() == StatusCode::OK) else { return answer };
+        let (head, body) = answer.into_parts();
+        let Ok(body) = body.collect().await else {
+            return dropped();
+        };
+        let said = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
+        let shown = self.pages.shown(&page, said);
+        let mut head = head;
+        head.headers.remove(http::header::CONTENT_LENGTH);
+        shown.map_or_else(error, |said| Response::from_parts(head, Body::from(said.to_string())))
     }
 
     /// The fault that strikes the next call of an effect.

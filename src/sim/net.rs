@@ -1,15 +1,20 @@
-//! What the net does beyond single calls, decided before a run: where notifications go astray, and how
-//! underwriting thinks twice.
+//! What the net does beyond single calls, decided before a run: where notifications go astray, how underwriting
+//! thinks twice, when the service is in a storm, and how lists change while they are read.
 //!
 //! Dice of its own, so that the files, faults and deaths of a seed stay what they are.
 
+pub mod pages;
 pub mod post;
+pub mod storm;
+pub mod weather;
 
 use std::fmt;
 
 use super::dice::Dice;
 use super::world::{Body, Tree};
+use pages::Paging;
 use post::{Detour, Stray};
+use storm::Storm;
 
 /// The label of the dice.
 const DICE: u64 = 10;
@@ -23,6 +28,10 @@ pub struct Net {
     pub strays: Vec<Stray>,
     /// How underwriting decides; by itself, and once, if this says nothing.
     pub thoughts: Option<Thoughts>,
+    /// When the service answers nobody.
+    pub storms: Vec<Storm>,
+    /// How lists are shown; whole, if this says nothing.
+    pub paging: Option<Paging>,
 }
 
 /// Underwriting declines every application at first.
@@ -42,12 +51,16 @@ impl Net {
             net.thoughts = dice.percent(60).then(|| thoughts(&mut dice));
             net.strays = strays(net.thoughts, &mut dice);
         }
+        net.storms = storm::storms(&mut dice);
+        net.paging = pages::paging(&mut dice);
         net
     }
 
     /// How many things could be left out.
     pub(super) fn cuts(&self) -> usize {
-        self.strays.len().saturating_add(usize::from(self.thoughts.is_some()))
+        let shifts = self.paging.as_ref().map_or(0, |paging| paging.shifts.len().saturating_add(1));
+        let several = self.strays.len().saturating_add(self.storms.len());
+        several.saturating_add(shifts).saturating_add(usize::from(self.thoughts.is_some()))
     }
 
     /// The same without its `nth` thing; otherwise `nth` counts from behind the last one.
@@ -58,6 +71,23 @@ impl Net {
             return Some(less);
         }
         *nth = nth.saturating_sub(less.strays.len());
+        if *nth < less.storms.len() {
+            less.storms.remove(*nth);
+            return Some(less);
+        }
+        *nth = nth.saturating_sub(less.storms.len());
+        if let Some(paging) = &mut less.paging {
+            let shifts = paging.shifts.len();
+            if *nth < shifts {
+                paging.shifts.remove(*nth);
+                return Some(less);
+            }
+            if *nth == shifts {
+                less.paging = None;
+                return Some(less);
+            }
+            *nth = nth.saturating_sub(shifts.saturating_add(1));
+        }
         if *nth == 0 && less.thoughts.take().is_some() {
             return Some(less);
         }
@@ -83,7 +113,7 @@ fn strays(thoughts: Option<Thoughts>, dice: &mut Dice) -> Vec<Stray> {
         let seconds = match dice.below(3) {
             0 => dice.between(1, 90),
             1 => second.saturating_add(dice.between(10, 900)),
-            _ => dice.between(1_800, 14_400),
+            _ => dice.between(1_800, 7_200),
         };
         strays.push(Stray { nth, detour, seconds });
     }
@@ -94,6 +124,12 @@ impl fmt::Display for Net {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for stray in &self.strays {
             writeln!(f, "post    {stray}")?;
+        }
+        for storm in &self.storms {
+            writeln!(f, "storm   {storm}")?;
+        }
+        if let Some(paging) = &self.paging {
+            write!(f, "{paging}")?;
         }
         match self.thoughts {
             Some(Thoughts { approves_after_s: Some(seconds) }) => {

@@ -126,7 +126,8 @@ impl<'a> Stage<'a> {
         let desk = Desk::open(script, clock.clone()).await;
         let strikes = script.strikes.clone();
         let front =
-            Arc::new(Front::new(desk.router(), machine.journal.clone(), clock.clone(), strikes));
+            Front::new(desk.router(), machine.journal.clone(), clock.clone(), strikes, &script.net);
+        let front = Arc::new(front);
         let outside = Outside {
             router: front.router(),
             clock: clock.clone(),
@@ -328,6 +329,8 @@ impl<'a> Stage<'a> {
             views: &self.views,
             answers: &self.notebook.answers(),
             swallowed: &self.post.swallowed(),
+            storms: &self.front.weather().passed(),
+            took: self.front.weather().took(),
         };
         let complete = self.violations.is_empty();
         self.violations.extend(check::all(&evidence, complete));

@@ -71,6 +71,7 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("settled-without-comparing", 60, "law 4"),
     ("approval-reused", 20, "approval"),
     ("older-event-wins", 60, "law 3"),
+    ("token-404-is-done", 100, "settles"),
 ];
 
 #[test]

@@ -79,6 +79,7 @@ pub(crate) struct Post(Arc<Mutex<Bag>>);
 
 #[derive(Debug, Default)]
 struct Bag {
+    calm: bool,
     strays: Vec<Stray>,
     thoughts: Option<Thoughts>,
     /// Every content so far, in the order of its first try.
@@ -101,7 +102,16 @@ impl Post {
 
     /// Nothing more goes astray; what is late still comes when its time is.
     pub(crate) fn calm(&self) {
-        self.bag().strays.clear();
+        let mut bag = self.bag();
+        bag.strays.clear();
+        bag.calm = true;
+    }
+
+    /// How long the postman rests: for long, where there is only something late to wait for.
+    pub(crate) fn rest(&self) -> Duration {
+        let bag = self.bag();
+        let long = bag.calm && !bag.late.is_empty();
+        Duration::from_secs(if long { 20 } else { 1 })
     }
 
     /// What was told in letters that never came: reference and event.

@@ -62,6 +62,7 @@ impl Stage<'_> {
         self.machine.power.calm();
         self.memory.calm();
         self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
+        sleep(self.front.weather().lasts()).await;
         let settled = timeout(SETTLES_WITHIN, async {
             while under_way.join_next().await.is_some() {}
             ask(&sender, Question::Settle).await;
@@ -70,6 +71,7 @@ impl Stage<'_> {
             }
         });
         let settled = settled.await.is_ok();
+        self.front.weather().settled();
         self.post.quiet(&self.desk).await;
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;
         if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {

@@ -1,0 +1,222 @@
+//! Lists that are cut into short pages, and change while they are read.
+//!
+//! The service may show fewer entries on a page than it is asked for. Between two pages of one reading somebody
+//! else's object may go or come, so that an entry is passed over, shown twice, or missing without the count telling.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::request::Parts;
+use http::{Uri, header};
+use serde_json::{Value, json};
+
+use crate::api::PAGE_SIZE_MAX;
+use crate::sim::dice::Dice;
+
+/// A reading whose page fails as often as this has failed.
+const CUTS: u32 = 4;
+
+/// How a list changes between two pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// The second page cannot be had.
+    Cut,
+    /// An entry of the first page is gone: what was first on the second page is never shown.
+    Removed,
+    /// An entry came to the first page: the last one of it is shown again.
+    Added,
+    /// One went and one came: the count is the same, and one entry is never shown.
+    Swapped,
+}
+
+/// A list that changes while it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shift {
+    /// The number of the reading among those of several pages, from 1.
+    pub nth: u32,
+    /// What happens.
+    pub how: How,
+}
+
+/// The lists of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Paging {
+    /// The most entries of a page.
+    pub size: u64,
+    /// Which lists change.
+    pub shifts: Vec<Shift>,
+}
+
+/// The paging of a seed, in some of them.
+pub(super) fn paging(dice: &mut Dice) -> Option<Paging> {
+    if !dice.percent(30) {
+        return None;
+    }
+    let mut paging = Paging { size: dice.between(1, 3), shifts: Vec::new() };
+    let mut swapped = false;
+    for _ in 0..dice.between(1, 6) {
+        let nth = u32::try_from(dice.between(1, 40)).unwrap_or(1);
+        // Two complete readings are proof because no list plays the same trick twice.
+        let how = match dice.below(4) {
+            0 => How::Cut,
+            1 => How::Removed,
+            2 if !swapped => How::Swapped,
+            _ => How::Added,
+        };
+        swapped |= how == How::Swapped;
+        paging.shifts.push(Shift { nth, how });
+    }
+    Some(paging)
+}
+
+/// What is known of a reading that is under way.
+#[derive(Debug, Clone)]
+struct Reading {
+    how: Option<How>,
+    last: Value,
+    failures: u32,
+}
+
+/// All lists of a run; clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pages(Arc<Mutex<Shelf>>);
+
+#[derive(Debug, Default)]
+struct Shelf {
+    calm: bool,
+    paging: Option<Paging>,
+    readings: u32,
+    under_way: BTreeMap<String, Reading>,
+}
+
+/// One page that was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// Whose list it is.
+    list: String,
+    number: u64,
+}
+
+impl Pages {
+    /// The lists of a run.
+    pub(crate) fn new(paging: Option<&Paging>) -> Self {
+        let shelf = Shelf { paging: paging.cloned(), ..Shelf::default() };
+        Self(Arc::new(Mutex::new(shelf)))
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// No list changes any more; pages stay short.
+    pub(crate) fn calm(&self) {
+        self.shelf().calm = true;
+    }
+
+    /// Makes the page short that a request asks for; `None` for everything but a page of a whole list.
+    pub(crate) fn shorten(&self, parts: &mut Parts) -> Option<Asked> {
+        let size = self.shelf().paging.as_ref()?.size;
+        let whole = format!("page_size={PAGE_SIZE_MAX}");
+        let query = parts.uri.query().filter(|query| query.split('&').any(|one| one == whole))?;
+        let fields = query.split('&').filter(|one| !one.starts_with("page"));
+        let rest: Vec<&str> = fields.collect();
+        let number = query.split('&').find_map(|one| one.strip_prefix("page="))?.parse().ok()?;
+        let short = query.replace(&whole, &format!("page_size={size}"));
+        let uri: Uri = format!("{}?{short}", parts.uri.path()).parse().ok()?;
+        let caller = parts.headers.get(header::AUTHORIZATION);
+        let caller = caller.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let list = format!("{caller} {} {}", uri.path(), rest.join("&"));
+        parts.uri = uri;
+        Some(Asked { list, number })
+    }
+
+    /// What is shown of a page; `None` if it cannot be had.
+    pub(crate) fn shown(&self, asked: &Asked, mut page: Value) -> Option<Value> {
+        let mut lists = self.shelf();
+        let total = page.get("total_entries").and_then(Value::as_u64).unwrap_or(0);
+        let size = lists.paging.as_ref().map_or(1, |paging| paging.size);
+        if total <= size {
+            return Some(page);
+        }
+        let results = page.get_mut("results").and_then(Value::as_array_mut)?;
+        if asked.number <= 1 {
+            let how = lists.begins();
+            let last = results.last().cloned().unwrap_or_default();
+            lists.under_way.insert(asked.list.clone(), Reading { how, last, failures: 0 });
+            return Some(page);
+        }
+        let Some(reading) = lists.under_way.get_mut(&asked.list) else { return Some(page) };
+        let second = asked.number == 2;
+        match reading.how {
+            Some(How::Cut) if second && reading.failures < CUTS => {
+                reading.failures = reading.failures.saturating_add(1);
+                return None;
+            }
+            Some(How::Added) if second => results.insert(0, reading.last.clone()),
+            Some(How::Removed | How::Swapped) if second && !results.is_empty() => {
+                let passed = results.remove(0);
+                if reading.how == Some(How::Swapped) {
+                    results.push(stranger(&passed));
+                }
+            }
+            _ => {}
+        }
+        let total = match reading.how {
+            Some(How::Added) => total.saturating_add(1),
+            Some(How::Removed) => total.saturating_sub(1),
+            Some(How::Cut | How::Swapped) | None => total,
+        };
+        if let Some(field) = page.get_mut("total_entries") {
+            *field = json!(total);
+        }
+        Some(page)
+    }
+}
+
+impl Shelf {
+    /// Counts a reading of several pages; what happens in it.
+    fn begins(&mut self) -> Option<How> {
+        self.readings = self.readings.saturating_add(1);
+        let nth = self.readings;
+        let shifts = self.paging.iter().flat_map(|paging| &paging.shifts);
+        let shift = shifts.into_iter().find(|shift| shift.nth == nth)?;
+        (!self.calm).then_some(shift.how)
+    }
+}
+
+/// Somebody else's entry, of the same form.
+fn stranger(entry: &Value) -> Value {
+    let mut other = entry.clone();
+    let is_event = entry.get("data").is_some();
+    let sort = if is_event { json!("stranger.came") } else { entry.get("type").cloned().into() };
+    let fields = [
+        ("id", json!("stranger")),
+        ("reference", json!("")),
+        ("description", json!("A stranger's")),
+        ("data", json!({})),
+        ("type", sort),
+    ];
+    for (field, value) in fields {
+        if let Some(known) = other.get_mut(field) {
+            *known = value;
+        }
+    }
+    other
+}
+
+impl fmt::Display for Paging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "pages   of {} entries at most", self.size)?;
+        for Shift { nth, how } in &self.shifts {
+            let what = match how {
+                How::Cut => "is cut off behind its first page",
+                How::Removed => "loses an entry behind the reader",
+                How::Added => "gets an entry behind the reader",
+                How::Swapped => "loses an entry behind the reader, and gets another",
+            };
+            writeln!(f, "pages   reading number {nth} of several pages {what}")?;
+        }
+        Ok(())
+    }
+}

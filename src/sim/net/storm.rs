@@ -1,0 +1,157 @@
+//! Storms: for minutes the service answers nothing but 429, or 503, or breaks every connection.
+
+use std::fmt;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+
+use crate::api::DroppedAnswer;
+use crate::sim::dice::Dice;
+use crate::sim::faults::{CALLS, Fault, READ};
+
+/// Changes that use a one-time token: a storm that outlives the token leaves them in doubt.
+const BY_TOKEN: [&str; 3] = ["card.change", "bank.change", "recurring.change"];
+
+/// Calls with a credential of a merchant.
+const OF_MERCHANTS: [&str; 6] = [
+    "contact.create",
+    "invoice.create",
+    "card.save",
+    "bank.save",
+    "card.change",
+    "recurring.create",
+];
+
+/// How the service answers in a storm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gust {
+    /// 429, with a wait in seconds or without one.
+    Throttled(Option<u64>),
+    /// 503.
+    Error,
+    /// The connection breaks.
+    Reset,
+    /// 401: the credential is not taken.
+    Refused,
+}
+
+/// Whose calls a storm meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Everybody's.
+    All,
+    /// Those with the credential of the call with which it began.
+    Caller,
+    /// Those beyond so many within one second.
+    Beyond(u32),
+}
+
+/// One storm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Storm {
+    /// It begins with a call of this effect,
+    pub effect: &'static str,
+    /// of this number, from 1,
+    pub nth: u32,
+    /// which it meets, too, or only what follows.
+    pub with_it: bool,
+    /// How long it lasts.
+    pub seconds: u64,
+    /// Whose calls it meets.
+    pub whose: Whose,
+    /// What they hear.
+    pub gust: Gust,
+}
+
+/// The storms of a seed.
+pub(super) fn storms(dice: &mut Dice) -> Vec<Storm> {
+    let count = if dice.percent(35) { dice.between(1, 2) } else { 0 };
+    (0..count).map(|_| storm(dice)).collect()
+}
+
+fn storm(dice: &mut Dice) -> Storm {
+    if dice.percent(15) {
+        return refusal(dice);
+    }
+    let gust = if dice.percent(50) { Gust::Error } else { Gust::Reset };
+    if dice.percent(60) {
+        let effect = dice.pick(&BY_TOKEN).copied().unwrap_or(READ);
+        let (nth, seconds) = (u32::from(dice.percent(30)), dice.between(330, 900));
+        let nth = nth.saturating_add(1);
+        let with_it = dice.percent(75);
+        return Storm { effect, nth, with_it, seconds, whose: Whose::All, gust };
+    }
+    let (effect, most) = if dice.percent(50) {
+        (dice.pick(CALLS).map_or(READ, |(effect, _, _)| *effect), 3)
+    } else {
+        (READ, 30)
+    };
+    let nth = u32::try_from(dice.between(1, most)).unwrap_or(1);
+    let (with_it, seconds) = (dice.percent(50), dice.between(20, 600));
+    if dice.percent(35) {
+        return Storm { effect, nth, with_it, seconds, whose: Whose::All, gust };
+    }
+    let gust = Gust::Throttled(dice.percent(50).then(|| dice.between(1, 90)));
+    let whose = match dice.below(3) {
+        0 => Whose::All,
+        1 => Whose::Caller,
+        _ => Whose::Beyond(u32::try_from(dice.between(1, 4)).unwrap_or(1)),
+    };
+    Storm { effect, nth, with_it, seconds, whose, gust }
+}
+
+/// A merchant's credential is not taken for a while.
+fn refusal(dice: &mut Dice) -> Storm {
+    let effect = dice.pick(&OF_MERCHANTS).copied().unwrap_or(READ);
+    let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+    let (with_it, seconds) = (dice.percent(50), dice.between(30, 2_400));
+    Storm { effect, nth, with_it, seconds, whose: Whose::Caller, gust: Gust::Refused }
+}
+
+impl Gust {
+    /// How it counts among the faults.
+    pub(super) fn fault(self) -> Fault {
+        match self {
+            Self::Throttled(_) => Fault::Throttle,
+            Self::Error | Self::Refused => Fault::ErrorBefore,
+            Self::Reset => Fault::Reset,
+        }
+    }
+}
+
+/// The answer itself.
+pub(super) fn answer(gust: Gust) -> Response {
+    let mut response = Response::new(Body::empty());
+    match gust {
+        Gust::Throttled(asked) => {
+            *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+            let asked = asked.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds)));
+            response.headers_mut().extend(asked);
+        }
+        Gust::Error => *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE,
+        Gust::Refused => *response.status_mut() = StatusCode::UNAUTHORIZED,
+        Gust::Reset => drop(response.extensions_mut().insert(DroppedAnswer)),
+    }
+    response
+}
+
+impl fmt::Display for Storm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { effect, nth, with_it, seconds, whose, gust } = self;
+        let begins = if *with_it { "with" } else { "after" };
+        write!(f, "{begins} {effect} number {nth}, for {seconds} s, ")?;
+        match whose {
+            Whose::All => f.write_str("all calls: ")?,
+            Whose::Caller => f.write_str("all calls with its credential: ")?,
+            Whose::Beyond(most) => write!(f, "calls beyond {most} a second: ")?,
+        }
+        match gust {
+            Gust::Throttled(Some(asked)) => write!(f, "429, come again in {asked} s"),
+            Gust::Throttled(None) => f.write_str("429"),
+            Gust::Error => f.write_str("503"),
+            Gust::Reset => f.write_str("the connection breaks"),
+            Gust::Refused => f.write_str("401"),
+        }
+    }
+}
