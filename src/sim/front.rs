@@ -190,13 +190,12 @@ impl Front {
     /// What is shown of an answer, if it is a page of a list.
     async fn shown(&self, page: Option<Asked>, answer: Response) -> Response {
         let Some(page) = page.filter(|_| answer.status() == StatusCode::OK) else { return answer };
-        let (head, body) = answer.into_parts();
+        let (mut head, body) = answer.into_parts();
         let Ok(body) = body.collect().await else {
             return dropped();
         };
         let said = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
         let shown = self.pages.shown(&page, said);
-        let mut head = head;
         head.headers.remove(http::header::CONTENT_LENGTH);
         shown.map_or_else(error, |said| Response::from_parts(head, Body::from(said.to_string())))
     }

@@ -22,9 +22,9 @@ pub struct Passed {
     pub storm: Storm,
     /// How many calls it met.
     pub met: u64,
-    /// In how many lives of the machine, with how many credentials.
+    /// In how many lives of the machine.
     pub lives: u64,
-    /// Different credentials.
+    /// With how many credentials.
     pub callers: u64,
     /// The most calls of one credential that came although they had been asked to wait, within one such wait.
     pub early: u64,
