@@ -19,6 +19,7 @@ use crate::kinds::leaving::{going, obligation, waiting, wish, wished};
 use crate::kinds::step::{Draft, StepCx, orphaned, text};
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::going::Going;
+use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{MoneyMove, Reason, Verdict};
 
@@ -58,11 +59,25 @@ pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
 }
 
 /// Why its document cannot simply go on with it, if it was ended while there was none.
-pub(super) fn ended(have: Option<&Observed>, generation: u32) -> Option<Reason> {
+pub(super) fn ended(have: Option<&Observed>, manifest: &Manifest) -> Option<Reason> {
     let have = have?;
     let made = have.applied.as_ref().map_or(0, |applied| applied.generation);
-    let how = have.text("ended").filter(|_| made >= generation)?;
-    Some(Reason::Going(Box::new(Going::Ended(how.to_owned()))))
+    if made < manifest.annotations.generation {
+        return None;
+    }
+    let how = have.text("ended").map(str::to_owned).or_else(|| half_ended(have, manifest))?;
+    Some(Reason::Going(Box::new(Going::Ended(how))))
+}
+
+/// Its last day was set, which the service cannot take away, and its document came back before its last payment
+/// was ignored.
+fn half_ended(have: &Observed, manifest: &Manifest) -> Option<String> {
+    let end = have.text("end")?;
+    let last = |spec: &Value| spec.pointer("/schedule/end").and_then(Value::as_str) == Some(end);
+    let set = have.applied.as_ref().is_some_and(|applied| last(&applied.spec));
+    (set && !last(&manifest.spec)).then(|| {
+        format!("its last day was set to {end}, and what is due until then is still collected")
+    })
 }
 
 struct Ending<'a> {
@@ -209,4 +224,30 @@ fn latest(cx: &StepCx<'_>) -> NaiveDate {
 
 fn undated() -> Reason {
     Reason::Unfit("its pending payment has no date, so nothing says when it is to end".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::step_tests::{HEAD, LATER, observed};
+    use super::*;
+    use crate::kinds::testing::manifest;
+
+    /// What a document says that comes back to a charge whose last day was set to this one.
+    fn back(end: &str, facts: &Value) -> Option<String> {
+        let put = json!({"schedule": {"end": end}});
+        let have = observed(Some("ch1"), Some(put), facts.clone());
+        let document = manifest("RecurringCharge", "it", &format!("{HEAD}{LATER}"));
+        ended(Some(&have), &document).map(|reason| reason.to_string())
+    }
+
+    #[test]
+    fn a_document_that_comes_back_between_last_day_and_last_payment_waits_for_a_raised_generation()
+    {
+        let end = "2027-02-01";
+        let told = back(end, &json!({ "end": end })).unwrap();
+        assert!(told.contains("its last day was set to 2027-02-01"), "{told}");
+        assert!(told.contains("raise reckon.dev/generation"), "{told}");
+        assert_eq!(back(end, &json!({})), None, "its own document had said so");
+        assert_eq!(back("2027-03-01", &json!({ "end": end })), None, "it was changed since");
+    }
 }

@@ -33,7 +33,7 @@ const NOW_AND_MORE: [&str; 2] =
 
 /// The step of a recurring charge.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    if let Some(reason) = ending::ended(have, manifest.annotations.generation) {
+    if let Some(reason) = ending::ended(have, manifest) {
         return Draft::idle(Verdict::Blocked, reason);
     }
     let manifest = &method::compared(cx, manifest, have);
