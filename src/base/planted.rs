@@ -33,6 +33,8 @@ mod switch {
         "approval-reused",
         "older-event-wins",
         "token-404-is-done",
+        "neutralise-leaves-an-occurrence",
+        "clone-counted-twice",
     ];
 
     /// Whether a fault is planted in this thread.

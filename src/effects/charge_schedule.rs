@@ -17,6 +17,7 @@ use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{ListRecurring, ScheduleCharge};
 use crate::base::id::RemoteId;
+use crate::base::planted;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
@@ -66,7 +67,10 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
             return unknown("the newest recurring charge of before is gone from the list");
         }
     };
-    let unmarked: Vec<&Value> = newer.iter().filter(|item| mark_of(item).is_none()).collect();
+    let mut unmarked: Vec<&Value> = newer.iter().filter(|item| mark_of(item).is_none()).collect();
+    if planted::is("clone-counted-twice") {
+        unmarked = items.iter().filter(|item| mark_of(item).is_none()).take(1).collect();
+    }
     match unmarked.as_slice() {
         [] => Finding::Absent,
         [one] if expect::mismatches(&intent.expect, one).is_empty() => {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::recurring_cancel::{both, is_over, may_fire};
 use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use super::{expect, put};
+use crate::base::planted;
 
 /// The reading of a recurring charge that is to end, about `{charge, ended, …}`: its id, and whether its last day
 /// was set.
@@ -37,7 +38,8 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let pending: Vec<Value> = all.iter().filter(|one| may_fire(one)).map(kept).collect();
     let ended = cx.about.get("ended").is_some_and(|ended| *ended == Value::Bool(true));
     let cannot_go_on = ended || status.map_or(!all.is_empty(), is_over);
-    if pending.is_empty() && cannot_go_on {
+    let silent = pending.is_empty() || planted::is("neutralise-leaves-an-occurrence");
+    if silent && cannot_go_on {
         let how =
             if ended { "its last day was set and what was pending ignored" } else { "it is over" };
         let before = cx.observed.and_then(|observed| observed.text("ended"));

@@ -138,6 +138,7 @@ fn raised(mut doc: Doc, dice: &mut Dice) -> Doc {
         }
         Body::Recurring { amount, .. } => *amount = amount.saturating_add(more),
         Body::Merchant
+        | Body::FromCharge(_)
         | Body::Opened { .. }
         | Body::Application { .. }
         | Body::Contact { .. }

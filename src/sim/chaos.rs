@@ -118,6 +118,7 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
         Script::without_strikes,
         Script::without_steps,
         Script::without_people,
+        Script::without_removal,
     ] {
         let less = less(&script);
         keep_if_broken(&mut script, less);

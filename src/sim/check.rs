@@ -6,12 +6,14 @@
 
 mod approved;
 mod bounds;
+mod clones;
 mod commands;
 mod damage;
 mod expected;
 mod money;
 mod once;
 mod promises;
+mod removal;
 mod settled;
 mod storm;
 mod told;
@@ -67,6 +69,8 @@ pub struct Evidence<'a> {
     pub history: &'a [(DateTime<Utc>, Tree)],
     /// What reached the service.
     pub arrivals: &'a [Arrival],
+    /// When the service did not let a request in, and its path.
+    pub strangers: &'a [(DateTime<Utc>, String)],
     /// The journal, intent by intent.
     pub stories: &'a [Story],
     /// The numbers of all intents, in the order of the journal.
@@ -128,12 +132,14 @@ impl Evidence<'_> {
         let further: Vec<_> =
             names.iter().filter_map(|name| ever.get(name)).flat_map(|need| need.needs()).collect();
         names.extend(further);
-        names.iter().any(|name| {
-            let merchant = ever.get(name).map(|doc| doc.merchant());
-            let own = self.intents(name).any(|story| story.held().is_some());
-            own || merchant
-                .is_some_and(|merchant| self.intents(merchant).any(|story| story.held().is_some()))
-        })
+        clones::waits_behind(self, doc)
+            || names.iter().any(|name| {
+                let merchant = ever.get(name).map(|doc| doc.merchant());
+                let own = self.intents(name).any(|story| story.held().is_some());
+                own || merchant.is_some_and(|merchant| {
+                    self.intents(merchant).any(|story| story.held().is_some())
+                })
+            })
     }
 }
 
@@ -159,6 +165,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     once::methods(evidence, &mut found);
     once::tokens(evidence, &mut found);
     once::recurring(evidence, &mut found);
+    clones::counted(evidence, &mut found);
     once::applications(evidence, &mut found);
     once::contacts(evidence, &mut found);
     once::mails(evidence, &mut found);
@@ -173,6 +180,9 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
         settled::gone(evidence, &mut found);
         commands::settled(evidence, &mut found);
         told::decisions(evidence, &mut found);
+        removal::silent(evidence, &mut found);
+        removal::came_back(evidence, &mut found);
+        removal::given_back(evidence, &mut found);
         money::invoiced(evidence, &mut found);
     }
     found

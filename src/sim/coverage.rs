@@ -11,19 +11,7 @@ use super::run::Report;
 use super::script::{DISK_PLACES, SEND};
 
 /// What need not happen in many runs, and why; the same table stands in `docs/chaos.md`.
-pub const EXEMPT: &[(&str, &str)] = &[
-    ("charge.schedule: lost answer", FROM_CHARGE),
-    ("charge.schedule: error before", FROM_CHARGE),
-    ("charge.schedule: error after", FROM_CHARGE),
-    ("charge.schedule: late answer", FROM_CHARGE),
-    ("charge.schedule: late effect", FROM_CHARGE),
-    ("charge.schedule: reset before", FROM_CHARGE),
-    ("charge.schedule: throttled", FROM_CHARGE),
-    ("before send charge.schedule", FROM_CHARGE),
-    ("after send charge.schedule", FROM_CHARGE),
-];
-
-const FROM_CHARGE: &str = "it needs the id of an earlier charge, which no document of these worlds can know; `tests/recurring.rs` has it";
+pub const EXEMPT: &[(&str, &str)] = &[];
 
 /// How often everything happened.
 #[derive(Debug, Clone, Serialize)]

@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::applicant::{self, EVENT_URL};
+use super::clones::{self, Charges};
 use super::script::Script;
-use super::world::{Body as Said, variable};
+use super::world::{Body as Said, Tree, variable};
 use crate::base::clock::SharedClock;
 use crate::base::secret::Secret;
 use crate::engine::PartnerAccess;
@@ -38,7 +39,7 @@ pub struct Objects {
     pub mails: Vec<Value>,
     /// Transactions of every sort.
     pub transactions: Vec<Value>,
-    /// Movements of money.
+    /// Movements of money since the play began.
     pub ledger: Vec<Value>,
     /// Occurrences of recurring charges.
     pub occurrences: Vec<Value>,
@@ -51,6 +52,7 @@ pub(crate) struct Desk {
     router: Option<Router>,
     merchants: Vec<String>,
     clock: SharedClock,
+    earlier: Charges,
 }
 
 impl Desk {
@@ -62,7 +64,8 @@ impl Desk {
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
         let merchants = script.files.values().filter(|doc| doc.body == Said::Merchant);
         let sandbox = sandbox.ok();
-        let desk = Self {
+        let mut desk = Self {
+            earlier: Charges::new(),
             router: sandbox.as_ref().map(Sandbox::router),
             sandbox,
             merchants: merchants.map(|doc| doc.name.clone()).collect(),
@@ -75,6 +78,7 @@ impl Desk {
             let word = json!({"merchant": merchant, "credits_enabled": true});
             desk.order("policy", &word).await;
         }
+        desk.earlier = clones::charged(&desk, script).await;
         desk
     }
 
@@ -144,7 +148,7 @@ impl Desk {
             occurrences: self.all("occurrences").await,
             transactions: self.all("transactions").await,
             mails: list(&self.look("mailbox").await, "messages"),
-            ledger: list(&self.look("ledger").await, "entries"),
+            ledger: clones::since(list(&self.look("ledger").await, "entries"), &self.earlier),
         }
     }
 
@@ -160,20 +164,42 @@ impl Desk {
         lines.filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 
-    async fn look(&self, path: &str) -> Value {
+    /// Writes the ids of charges into the documents that name them.
+    pub(super) fn name(&self, tree: &mut Tree) {
+        clones::name(tree, &self.earlier);
+    }
+
+    pub(super) async fn look(&self, path: &str) -> Value {
         serde_json::from_slice(&self.call("GET", path, Vec::new()).await).unwrap_or_default()
     }
 
-    async fn order(&self, path: &str, body: &Value) -> Value {
+    pub(super) async fn order(&self, path: &str, body: &Value) -> Value {
         let body = body.to_string().into_bytes();
         serde_json::from_slice(&self.call("POST", path, body).await).unwrap_or_default()
     }
 
     async fn call(&self, method: &str, path: &str, body: Vec<u8>) -> Vec<u8> {
+        self.send((method, &format!("/_sandbox/{path}")), "", body).await
+    }
+
+    /// Somebody else's request to the service itself.
+    pub(super) async fn post(&self, path: &str, authorization: &str, body: &Value) -> Value {
+        let body = body.to_string().into_bytes();
+        let answer = self.send(("POST", path), authorization, body).await;
+        serde_json::from_slice(&answer).unwrap_or_default()
+    }
+
+    async fn send(
+        &self,
+        (method, path): (&str, &str),
+        authorization: &str,
+        body: Vec<u8>,
+    ) -> Vec<u8> {
         let request = Request::builder()
             .method(method)
-            .uri(format!("/_sandbox/{path}"))
+            .uri(path)
             .header("host", "127.0.0.1:8700")
+            .header("authorization", authorization)
             .header("content-type", "application/json")
             .body(Body::from(body));
         let Ok(request) = request else {

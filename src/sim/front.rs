@@ -26,6 +26,7 @@ use super::net::Net;
 use super::net::pages::{Asked, Pages};
 use super::net::weather::Weather;
 use super::power::{Point, Power, When};
+use super::removal::told_apart;
 use super::script::SEND;
 use crate::api::{Call, DroppedAnswer};
 use crate::base::clock::SharedClock;
@@ -76,6 +77,7 @@ struct Book {
     struck: BTreeMap<(&'static str, Fault), u32>,
     arrivals: Vec<Arrival>,
     seen: BTreeMap<Name, u32>,
+    strangers: Vec<(DateTime<Utc>, String)>,
     promises: Promises,
 }
 
@@ -121,6 +123,11 @@ impl Front {
         self.book().arrivals.clone()
     }
 
+    /// When the service did not let a request in, and its path.
+    pub fn strangers(&self) -> Vec<(DateTime<Utc>, String)> {
+        self.book().strangers.clone()
+    }
+
     /// How often each fault struck each effect.
     pub fn struck(&self) -> BTreeMap<(&'static str, Fault), u32> {
         self.book().struck.clone()
@@ -145,7 +152,7 @@ impl Front {
         let effect = if is_own_token(&parts, &body) {
             Some(READ)
         } else {
-            effect_of_call(parts.method.as_str(), parts.uri.path(), &body)
+            told_apart(effect_of_call(parts.method.as_str(), parts.uri.path(), &body), &body)
         };
         let life = self.book().life;
         if let Some((answer, fault)) = self.weather.meets(effect, &parts, life) {
@@ -249,6 +256,7 @@ impl Front {
 
     /// Lets the service answer, and writes its answer down.
     async fn pass(&self, request: Request<Body>, place: Option<usize>) -> Response {
+        let (at, path) = (self.clock.now(), request.uri().path().to_owned());
         let answer = match self.sandbox.clone().oneshot(request).await {
             Ok(answer) => answer,
             Err(never) => match never {},
@@ -258,6 +266,9 @@ impl Front {
             return dropped();
         };
         let body = body.to_bytes().to_vec();
+        if head.status == StatusCode::UNAUTHORIZED {
+            self.book().strangers.push((at, path));
+        }
         if let Some(place) = place
             && let Some(arrival) = self.book().arrivals.get_mut(place)
         {
@@ -325,7 +336,8 @@ pub struct Tap(pub Power);
 impl Tap {
     fn pass(&self, when: When, call: &Call) -> Decision {
         let body = call.body.as_deref().unwrap_or_default();
-        let effect = effect_of_call(call.method.as_str(), &call.path, body).unwrap_or(READ);
+        let effect = effect_of_call(call.method.as_str(), &call.path, body);
+        let effect = told_apart(effect, body).unwrap_or(READ);
         let lives = self.0.pass(Point { when, place: SEND, effect });
         if lives { Decision::Pass } else { Decision::Crash }
     }

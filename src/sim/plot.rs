@@ -88,7 +88,7 @@ fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
         Body::Contact { .. } => "c",
         Body::Invoice { .. } => "i",
         Body::Card { .. } => "s",
-        Body::Recurring { .. } => "r",
+        Body::Recurring { .. } | Body::FromCharge(_) => "r",
     };
     let taken = |number: &u32| !tree.contains_key(&format!("{letter}{number}-{merchant}"));
     let number = (0..u32::MAX).find(taken).unwrap_or(0);
@@ -171,7 +171,8 @@ fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
 /// The document as its author changes it.
 fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
-        Body::Merchant | Body::Opened { .. } | Body::Application { sign_up: false, .. } => {}
+        Body::Merchant | Body::Opened { .. } | Body::FromCharge(_) => {}
+        Body::Application { sign_up: false, .. } => {}
         Body::Application { sign_up: true, text } => *text = text.saturating_add(1),
         Body::Contact { merchant: _, hold } => *hold = !*hold,
         Body::Invoice { merchant: _, contact: _, lines, mails: _, letter: _ } => {

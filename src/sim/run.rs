@@ -135,7 +135,8 @@ impl<'a> Stage<'a> {
             partner: desk.partner().await,
             rules: script.people.rules(),
         };
-        let tree = script.files.clone();
+        let mut tree = script.files.clone();
+        desk.name(&mut tree);
         Self {
             script,
             history: vec![(clock.now(), tree.clone())],
@@ -321,6 +322,7 @@ impl<'a> Stage<'a> {
             script: self.script,
             history: &self.history,
             arrivals: &self.front.arrivals(),
+            strangers: &self.front.strangers(),
             stories: &durable::stories(&entries),
             numbers: &durable::numbers(&entries),
             deaths: &self.deaths,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::clones;
 use super::deed::Deed;
 use super::dice::Dice;
 use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
@@ -10,6 +11,7 @@ use super::orders;
 use super::people::People;
 use super::plot;
 use super::power::{Crash, Death, Point, When};
+use super::removal;
 use super::world::{Change, Tree};
 use crate::sandbox::Surface;
 
@@ -97,7 +99,12 @@ impl Script {
         let crashes = crashes(&mut Dice::new(seed, 3));
         let people = People::new(seed, &files, (&mut steps, &mut strikes));
         let net = Net::new(seed, &files);
-        Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes, people, net }
+        let mut script =
+            Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes, people, net };
+        let mut dice = Dice::new(seed, 7);
+        clones::play(&mut script, &mut dice);
+        removal::play(&mut script, &mut dice);
+        script
     }
 
     /// The script on a machine that never dies.
@@ -190,9 +197,15 @@ fn widen(strikes: &mut [Strike], nth: usize) {
     }
 }
 
+/// The effects that go wrong in every world.
+fn common() -> impl Iterator<Item = &'static str> {
+    let own = CALLS.iter().map(|(effect, _, _)| *effect);
+    own.filter(|effect| !removal::EFFECTS.contains(effect))
+}
+
 /// Which calls are struck.
 fn strikes(dice: &mut Dice) -> Vec<Strike> {
-    let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
+    let effects = common().chain([READ]);
     let mut strikes = Vec::new();
     let quiet = dice.percent(10);
     for effect in effects {
@@ -235,7 +248,7 @@ fn crash(dice: &mut Dice) -> Crash {
             (Point { when, place: SEND, effect }, 1)
         }
         _ => {
-            let effect = dice.pick(CALLS).map_or(READ, |(effect, _, _)| *effect);
+            let effect = dice.pick(&common().collect::<Vec<_>>()).copied().unwrap_or(READ);
             // A merchant whose code is lost is out of the play.
             let spared = effect == "code.exchange" && dice.percent(60);
             let effect = if spared { "invoice.create" } else { effect };

@@ -72,6 +72,8 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("approval-reused", 20, "approval"),
     ("older-event-wins", 60, "law 3"),
     ("token-404-is-done", 100, "settles"),
+    ("neutralise-leaves-an-occurrence", 60, "removal"),
+    ("clone-counted-twice", 60, "law 5"),
 ];
 
 #[test]

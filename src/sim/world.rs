@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write as _;
 
+use super::clones::FromCharge;
 use super::{applicant, letters};
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
@@ -23,6 +24,8 @@ pub struct Doc {
     pub generation: u32,
     /// What it says.
     pub body: Body,
+    /// `reckon.dev/deletion: delete` on what is no saved method: what it made ends with it.
+    pub goes: bool,
     /// How its text is broken, if it is.
     pub broken: Option<Breakage>,
 }
@@ -90,6 +93,8 @@ pub enum Body {
         /// The version of its description.
         text: u32,
     },
+    /// A recurring charge from an earlier charge.
+    FromCharge(FromCharge),
 }
 
 /// How a text is broken.
@@ -107,7 +112,7 @@ pub type Tree = BTreeMap<String, Doc>;
 impl Doc {
     /// A good document of the first generation.
     pub fn new(name: &str, body: Body) -> Self {
-        Self { name: name.to_owned(), generation: 0, body, broken: None }
+        Self { name: name.to_owned(), generation: 0, body, goes: false, broken: None }
     }
 
     /// What the YAML calls its kind.
@@ -118,7 +123,7 @@ impl Doc {
             Body::Contact { .. } => "Contact",
             Body::Invoice { .. } => "Invoice",
             Body::Card { .. } => "SavedMethod",
-            Body::Recurring { .. } => "RecurringCharge",
+            Body::Recurring { .. } | Body::FromCharge(_) => "RecurringCharge",
         }
     }
 
@@ -129,7 +134,8 @@ impl Doc {
             Body::Contact { merchant, .. }
             | Body::Invoice { merchant, .. }
             | Body::Card { merchant, .. }
-            | Body::Recurring { merchant, .. } => merchant,
+            | Body::Recurring { merchant, .. }
+            | Body::FromCharge(FromCharge { merchant, .. }) => merchant,
         }
     }
 
@@ -138,7 +144,9 @@ impl Doc {
         match &self.body {
             Body::Merchant | Body::Application { .. } => Vec::new(),
             Body::Opened { application } => vec![application],
-            Body::Contact { merchant, .. } | Body::Card { merchant, .. } => vec![merchant],
+            Body::Contact { merchant, .. }
+            | Body::Card { merchant, .. }
+            | Body::FromCharge(FromCharge { merchant, .. }) => vec![merchant],
             Body::Invoice { merchant, contact, .. } => vec![merchant, contact],
             Body::Recurring { merchant, card, .. } => vec![merchant, card],
         }
@@ -171,6 +179,9 @@ impl Doc {
             Body::Card { text, .. } | Body::Recurring { text, .. } => {
                 Some(format!("{} version {text}", self.name))
             }
+            Body::FromCharge(FromCharge { text, .. }) => {
+                text.map(|text| format!("{} version {text}", self.name))
+            }
             Body::Merchant
             | Body::Opened { .. }
             | Body::Application { .. }
@@ -188,6 +199,7 @@ impl Doc {
             | Body::Application { .. }
             | Body::Contact { .. }
             | Body::Invoice { .. }
+            | Body::FromCharge(_)
             | Body::Recurring { .. } => None,
         }
     }
@@ -198,7 +210,9 @@ impl Doc {
             Body::Invoice { lines, .. } => {
                 lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(*line))
             }
-            Body::Recurring { amount, .. } => Some(*amount),
+            Body::Recurring { amount, .. } | Body::FromCharge(FromCharge { amount, .. }) => {
+                Some(*amount)
+            }
             Body::Merchant
             | Body::Opened { .. }
             | Body::Application { .. }
@@ -209,7 +223,7 @@ impl Doc {
 
     /// Whether its document says that the object goes with it.
     pub fn says_delete(&self) -> bool {
-        matches!(self.body, Body::Card { delete: true, .. })
+        self.goes || matches!(self.body, Body::Card { delete: true, .. })
     }
 
     /// The document as its author writes it.
@@ -284,6 +298,7 @@ impl Doc {
                     self.text().unwrap_or_default()
                 )
             }
+            Body::FromCharge(one) => one.write(self.text().as_deref(), out),
             Body::Recurring { merchant, card, amount, now, text: _ } => {
                 let start = if *now { "" } else { "start: 2027-02-01, " };
                 let first = if *now { "\n  first_charge: now" } else { "" };
@@ -315,7 +330,7 @@ pub fn variable(merchant: &str) -> String {
 }
 
 /// An amount as people write it.
-fn money(minor: i64) -> String {
+pub(super) fn money(minor: i64) -> String {
     let whole = minor.checked_div(100).unwrap_or(0);
     let cents = minor.checked_rem(100).unwrap_or(0);
     format!("{whole}.{cents:02} USD")
@@ -371,6 +386,7 @@ impl fmt::Display for Change {
 
 impl fmt::Display for Doc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?} generation {}", self.name, self.body, self.generation)
+        let goes = if self.goes { ", it ends with its document" } else { "" };
+        write!(f, "{} {:?} generation {}{goes}", self.name, self.body, self.generation)
     }
 }

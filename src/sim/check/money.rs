@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, bounds, commands, expected, is_good};
+use super::{Evidence, Violation, bounds, clones, commands, expected, is_good};
 use crate::sim::desk::text;
 use crate::sim::world::Body;
 
@@ -50,10 +50,11 @@ pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let occurrence = text(entry, "recurring_charge_occurrence_id");
         let charge = owner(evidence, occurrence);
         let doc = charge.and_then(|charge| names.get(&mark_of(charge)));
+        let ours = doc.is_some() || charge.is_some_and(|one| clones::is_unmarked(evidence, one));
         let asked = charge.and_then(|charge| charge.get("amount"));
         let collected = entry.get("amount");
         let fits = asked == collected || doc.is_some_and(|(name, _)| first(evidence, name, entry));
-        if doc.is_none() || !fits {
+        if !ours || !fits {
             let text = format!(
                 "a charge of {:?} by occurrence {occurrence:?} that no document asked for",
                 entry.get("amount")

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::expected::{self, Names};
-use super::{Evidence, Violation};
+use super::{Evidence, Violation, clones};
 use crate::base::hash::Mark;
 use crate::sim::desk::text;
 use crate::sim::world::Body;
@@ -61,7 +61,10 @@ pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 /// One recurring charge for each mark.
 pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "RecurringCharge");
-    once(&evidence.objects.recurring, mark_of, &names, "recurring charges", found);
+    let all = evidence.objects.recurring.iter();
+    let marked: Vec<Value> =
+        all.filter(|one| !clones::is_unmarked(evidence, one)).cloned().collect();
+    once(&marked, mark_of, &names, "recurring charges", found);
 }
 
 /// One submission of each application; a sign-up's pages submit nothing.

@@ -3,11 +3,13 @@
 use chrono::{DateTime, Utc};
 
 use super::{Evidence, Violation, is_whole};
+use crate::model::action::is_action;
 use crate::model::intent::Progress;
 use crate::sim::desk::text;
 use crate::sim::durable::name_of;
 use crate::sim::faults::{AMOUNTS, Fault};
 use crate::sim::front::Arrival;
+use crate::sim::removal;
 use crate::sim::world::Tree;
 
 /// Law 1: every request that was to change something was explained by a durable record when it
@@ -21,11 +23,13 @@ pub(super) fn explained(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Law 2: nothing was deleted unless its document said so, was gone, and every other was read.
+/// Law 2: nothing was deleted or ended unless its document said so, was gone, and every other was read.
 pub(super) fn deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    for story in
-        evidence.stories.iter().filter(|story| story.intent.request.method.as_str() == "DELETE")
-    {
+    let ends = |effect: &str| removal::EFFECTS.contains(&effect);
+    let asked = evidence.stories.iter().filter(|story| !is_action(&story.intent.key));
+    for story in asked.filter(|story| {
+        story.intent.request.method.as_str() == "DELETE" || ends(&story.intent.effect)
+    }) {
         let name = story.document();
         let then = trees_at(evidence, story.intent.at);
         let said = evidence.versions(name).iter().any(|doc| doc.says_delete());

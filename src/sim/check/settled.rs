@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, bounds, is_good, is_whole};
+use super::{Evidence, Violation, bounds, clones, is_good, is_whole, removal};
 use crate::model::manifest::OnDoubt;
 use crate::sandbox::Surface;
 use crate::sim::desk::text;
@@ -43,8 +43,8 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
                 !submitted(evidence, story) || evidence.is_untold(&story.intent.mark)
             }
             // The documents show no transactions but holds: without a newer event nothing tells.
-            "recurring.create" | "charge.recur" | "charge.create" | "charge.capture"
-            | "charge.refund" | "credit.create" | "transaction.void" => {
+            "recurring.create" | "charge.recur" | "charge.schedule" | "charge.create"
+            | "charge.capture" | "charge.refund" | "credit.create" | "transaction.void" => {
                 evidence.script.surface == Surface::Documented
             }
             _ => false,
@@ -64,7 +64,7 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     };
     for doc in files.values().filter(|doc| is_good(files, doc)) {
         let waits = bounds::stopped(evidence, doc) || evidence.awaits_underwriting(doc);
-        if evidence.is_held(doc) || waits {
+        if evidence.is_held(doc) || waits || removal::was_ended(evidence, doc) {
             continue;
         }
         if let Some(missing) = lacks(evidence, doc) {
@@ -121,6 +121,7 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
             differs(method, "description", &Value::from(doc.text()?))
                 .or_else(|| differs(method, "name", &Value::from(doc.holder()?)))
         }
+        Body::FromCharge(_) => clones::lacks(evidence, doc),
         Body::Recurring { amount, card, .. } => {
             let mut charges = objects.recurring.iter();
             let Some(charge) = charges.find(|one| mark_of(one) == mark.as_str()) else {

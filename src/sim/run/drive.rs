@@ -84,6 +84,7 @@ impl Stage<'_> {
     fn edit(&mut self, change: impl FnOnce(&mut Tree)) {
         let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut tree);
+        self.desk.name(&mut tree);
         self.history.push((self.clock.now(), tree.clone()));
     }
 }

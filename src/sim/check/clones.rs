@@ -1,0 +1,100 @@
+//! Recurring charges from an earlier charge: nothing on the service says whose they are, so they are counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::once::mark_of;
+use super::{Evidence, Violation};
+use crate::model::intent::Progress;
+use crate::sim::clones::EFFECT;
+use crate::sim::desk::text;
+use crate::sim::durable::Story;
+use crate::sim::world::{Body, Doc};
+
+/// The recurring charges that were made so, with the path of each.
+fn made<'a>(evidence: &Evidence<'a>) -> Vec<(&'a str, &'a str)> {
+    let all = evidence.arrivals.iter();
+    let done = all.filter(|one| one.effect == Some(EFFECT) && one.status == 200);
+    done.map(|one| (text(&one.reply, "id"), one.name.1.as_str())).collect()
+}
+
+/// Whether a recurring charge is ours, although nothing on it says so.
+pub(super) fn is_unmarked(evidence: &Evidence<'_>, charge: &Value) -> bool {
+    mark_of(charge).is_empty() && made(evidence).iter().any(|(id, _)| *id == text(charge, "id"))
+}
+
+/// What the journal takes for the answer of an intent that was done.
+pub(super) fn answer(story: &Story) -> Option<&str> {
+    match story.progress.last() {
+        Some((_, Progress::Done { observation, proof: _ })) => {
+            observation.remote_id.as_ref().map(crate::base::id::RemoteId::as_str)
+        }
+        Some(_) | None => None,
+    }
+}
+
+fn asked<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = &'a Story> {
+    evidence.stories.iter().filter(|story| story.intent.effect == EFFECT)
+}
+
+/// No recurring charge is counted as the answer of two documents, and each charge that was made from an earlier
+/// one has an obligation of its own.
+pub(super) fn counted(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for story in asked(evidence) {
+        let source = story.intent.source_id.as_str();
+        wanted.entry(&story.intent.request.path).or_default().insert(source);
+        let before = answer(story).and_then(|id| owners.insert(id, source));
+        if let Some(other) = before {
+            let text = format!("one recurring charge is the answer of {other} and of {source}");
+            found.push(Violation::new("law 5", text));
+        }
+    }
+    let mut there: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, path) in made(evidence) {
+        let seen = there.entry(path).or_default();
+        *seen = seen.saturating_add(1);
+    }
+    for (path, count) in there {
+        let most = wanted.get(path).map_or(0, BTreeSet::len);
+        if count > most {
+            let text = format!("{path} made {count} recurring charges for {most} documents");
+            found.push(Violation::new("law 5", text));
+        }
+    }
+}
+
+/// Whether a document waits behind another of its merchant that a person has to settle: nothing could tell the
+/// two apart.
+pub(super) fn waits_behind(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+    let same = |story: &Story| story.intent.merchant.name.as_str() == doc.merchant();
+    matches!(doc.body, Body::FromCharge(_))
+        && asked(evidence).any(|story| same(story) && story.held().is_some())
+}
+
+/// What the service lacks of such a document.
+pub(super) fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
+    let Body::FromCharge(one) = &doc.body else { return None };
+    let source = doc.source_id(doc.generation)?;
+    let own = asked(evidence).filter(|story| story.intent.source_id == source);
+    let Some(id) = own.filter_map(answer).last() else {
+        return Some("no recurring charge was made for it".to_owned());
+    };
+    let mut charges = evidence.objects.recurring.iter();
+    let Some(charge) = charges.find(|charge| text(charge, "id") == id) else {
+        return Some(format!("there is no recurring charge {id}"));
+    };
+    let path = format!("/v1/charges/{}/schedule", one.charge);
+    if !made(evidence).contains(&(id, path.as_str())) {
+        return Some(format!("{id} was not made from its charge {}", one.charge));
+    }
+    let said = doc.mark(doc.generation).zip(doc.text()).map(|(mark, said)| mark.tag(&said));
+    let found = |field: &str| charge.get(field).cloned().unwrap_or_default();
+    let differs = [("amount", Value::from(one.amount)), ("description", Value::from(said))];
+    let other = differs.into_iter().find(|(field, wanted)| found(field) != *wanted);
+    other.map(|(field, wanted)| {
+        format!("its {field} is {}, and the file says {wanted}", found(field))
+    })
+}

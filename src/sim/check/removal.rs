@@ -1,0 +1,128 @@
+//! What goes with its document is over: it collects nothing any more, and what was given back opens nothing.
+
+use serde_json::Value;
+
+use super::clones::answer;
+use super::once::mark_of;
+use super::{Evidence, Violation, is_whole};
+use crate::model::intent::Progress;
+use crate::sim::desk::text;
+use crate::sim::durable::Story;
+use crate::sim::world::{Body, Doc};
+
+/// The effects by which the document of a recurring charge ends it.
+const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore"];
+
+/// A recurring charge whose document is gone, and always said that it ends with it, collects nothing once
+/// everything has settled; nor does one that was cancelled, whatever its document says since.
+pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let before = evidence.objects.ledger.len();
+    let news = || evidence.later.ledger.iter().skip(before);
+    for (name, doc) in
+        evidence.ever().into_iter().filter(|(_, doc)| doc.kind() == "RecurringCharge")
+    {
+        let why = if is_gone(evidence, doc) {
+            "is gone from the files"
+        } else if evidence
+            .intents(name)
+            .any(|one| one.intent.effect == "recurring.cancel" && is_done(one))
+        {
+            "was cancelled"
+        } else {
+            continue;
+        };
+        for charge in own(evidence, doc) {
+            let id = text(charge, "id");
+            let collects = |entry: &&Value| paid_by(evidence, entry) == Some(id);
+            if let Some(entry) = news().find(collects) {
+                let amount = entry.get("amount").unwrap_or(&Value::Null);
+                let text = format!("{name} {why}, and {id} collected {amount} after that");
+                found.push(Violation::new("removal", text));
+            }
+        }
+    }
+}
+
+/// The recurring charges that a document made in its first generation: by its mark, and those that the journal
+/// takes for its own where nothing marks them.
+fn own<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Vec<&'a Value> {
+    let (mark, source) = (doc.mark(0), doc.source_id(0));
+    let ids = |id: &str| {
+        let mut own = evidence.intents(&doc.name);
+        own.any(|one| Some(&one.intent.source_id) == source.as_ref() && answer(one) == Some(id))
+    };
+    let is = |one: &&Value| {
+        mark.as_ref().is_some_and(|mark| mark_of(one) == mark.as_str()) || ids(text(one, "id"))
+    };
+    evidence.later.recurring.iter().filter(is).collect()
+}
+
+/// The recurring charge that a movement of money belongs to.
+fn paid_by<'a>(evidence: &Evidence<'a>, entry: &Value) -> Option<&'a str> {
+    let occurrence = text(entry, "recurring_charge_occurrence_id");
+    let mut all = evidence.later.occurrences.iter();
+    all.find(|one| text(one, "id") == occurrence).map(|one| text(one, "recurring_charge_id"))
+}
+
+/// Whether a document is gone, that is believed, and all that it ever said was that what it made goes with it.
+fn is_gone(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+    let Some(files) = evidence.files().filter(|files| is_whole(files)) else { return false };
+    let versions = evidence.versions(&doc.name);
+    let always = versions.iter().all(|doc| doc.says_delete() && doc.generation == 0);
+    always && !files.contains_key(&doc.name) && !evidence.is_held(doc)
+}
+
+/// Whether an effect was done.
+fn is_done(story: &Story) -> bool {
+    matches!(story.progress.last(), Some((_, Progress::Done { .. })))
+}
+
+/// Whether the recurring charge of a document was ended, or partly so, while there was no document: then it
+/// waits for a raised generation.
+pub(super) fn was_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+    let source = doc.source_id(doc.generation);
+    let mut own =
+        evidence.intents(&doc.name).filter(|one| Some(&one.intent.source_id) == source.as_ref());
+    doc.kind() == "RecurringCharge"
+        && own.any(|one| ENDS.contains(&one.intent.effect.as_str()) && is_done(one))
+}
+
+/// A document that came back after what it made was ended says so, and begins nothing by itself.
+pub(super) fn came_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    for doc in evidence.files().into_iter().flat_map(|files| files.values()) {
+        if !was_ended(evidence, doc) || evidence.is_held(doc) {
+            continue;
+        }
+        let view = evidence.views.iter().find(|one| one.name == doc.name && one.kind == doc.kind());
+        if view.is_none_or(|view| view.reason != "Ended") {
+            let said = view.map_or("nothing", |view| view.reason.as_str());
+            let text = format!("{} came back after it was ended, and is {said}", doc.address());
+            found.push(Violation::new("removal", text));
+        }
+    }
+}
+
+/// The authorization of a merchant whose document is gone is given back, and nothing is asked with it since.
+pub(super) fn given_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let ever = evidence.ever();
+    for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == Body::Merchant) {
+        let back = |effect: &str| {
+            evidence.intents(name).find(|one| one.intent.effect == effect && is_done(one))
+        };
+        if let Some((at, _)) = back("merchant.deauthorise").and_then(|story| story.progress.last())
+        {
+            for (_, path) in evidence.strangers.iter().filter(|(asked, _)| asked > at) {
+                let text = format!("{path} was asked after {name} gave its authorization back");
+                found.push(Violation::new("removal", text));
+            }
+            continue;
+        }
+        let mut others = ever.values().filter(|other| other.merchant() == *name);
+        let held =
+            others.any(|other| evidence.intents(&other.name).any(|one| one.held().is_some()));
+        if is_gone(evidence, doc) && back("code.exchange").is_some() && !held {
+            let text = format!("{name} is gone from the files and still authorised");
+            found.push(Violation::new("removal", text));
+        }
+    }
+}

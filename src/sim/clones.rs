@@ -1,0 +1,154 @@
+//! Recurring charges made from an earlier charge, of which nothing on the service says whose they are: in some
+//! worlds somebody else has charged payers before the play begins, and documents name these charges.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write as _;
+
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+
+use super::desk::{Desk, text};
+use super::dice::Dice;
+use super::removal::crash;
+use super::script::{Script, Step};
+use super::world::{Body, Change, Doc, Tree, money};
+
+/// The merchant whose payers were charged before.
+const MERCHANT: &str = "earlier";
+/// How many charges there are before the play begins.
+const CHARGES: usize = 2;
+/// The worlds in which this happens, of a hundred.
+const WORLDS: u64 = 30;
+/// The effect by which a recurring charge is made from an earlier charge.
+pub(super) const EFFECT: &str = "charge.schedule";
+
+/// The earlier charges of each merchant, in their order.
+pub(super) type Charges = BTreeMap<String, Vec<String>>;
+
+/// What the document of such a recurring charge says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FromCharge {
+    /// Its merchant.
+    pub merchant: String,
+    /// Which of the merchant's earlier charges it is made from.
+    pub nth: usize,
+    /// The id of that charge; empty as long as the play has not begun.
+    pub charge: String,
+    /// What each occurrence collects, in minor units.
+    pub amount: i64,
+    /// The version of its description; without one nothing ever marks it.
+    pub text: Option<u32>,
+}
+
+impl FromCharge {
+    /// The spec as its author writes it.
+    pub(super) fn write(&self, said: Option<&str>, out: &mut String) -> fmt::Result {
+        let Self { merchant, nth: _, charge, amount, text: _ } = self;
+        if let Some(said) = said {
+            writeln!(out, "  description: {said}")?;
+        }
+        writeln!(
+            out,
+            "  merchant: {merchant}\n  from_charge: {charge}\n  amount: {}\n  schedule: {{start: \
+             2027-02-01, interval_unit: MONTH, interval_delay: 1, days: [\"1\"]}}",
+            money(*amount)
+        )
+    }
+}
+
+/// In some worlds documents are made from earlier charges; two from one charge, and alike, more often than not.
+pub(super) fn play(script: &mut Script, dice: &mut Dice) {
+    if !dice.percent(WORLDS) {
+        return;
+    }
+    script.files.insert(MERCHANT.to_owned(), Doc::new(MERCHANT, Body::Merchant));
+    let amount = amount(dice);
+    let mut docs: Vec<Doc> =
+        (0..dice.between(2, 4)).map(|number| document(number, amount, dice)).collect();
+    let late = docs.split_off(docs.len().saturating_sub(1));
+    for doc in &docs {
+        script.files.insert(doc.name.clone(), doc.clone());
+    }
+    let mut changes: Vec<Change> =
+        late.into_iter().filter(|_| dice.percent(60)).map(Change::Write).collect();
+    changes.extend(docs.into_iter().filter_map(|doc| changed(doc, dice)));
+    let step = |wait_ms, changes| Step { wait_ms, restart: false, changes, deeds: Vec::new() };
+    script.steps.push(step(dice.between(0, 90_000), changes));
+    script.steps.push(step(dice.between(0, 500_000), Vec::new()));
+    if dice.percent(50) {
+        script.crashes.push(crash(EFFECT, dice));
+    }
+}
+
+fn document(number: u64, amount_of_all: i64, dice: &mut Dice) -> Doc {
+    let one = FromCharge {
+        merchant: MERCHANT.to_owned(),
+        nth: usize::from(dice.percent(30)),
+        charge: String::new(),
+        amount: if dice.percent(70) { amount_of_all } else { amount(dice) },
+        text: dice.percent(40).then_some(0),
+    };
+    Doc::new(&format!("k{number}-{MERCHANT}"), Body::FromCharge(one))
+}
+
+/// What its author does to a document, if anything.
+fn changed(mut doc: Doc, dice: &mut Dice) -> Option<Change> {
+    let Body::FromCharge(one) = &mut doc.body else { return None };
+    match dice.below(10) {
+        0 => doc.generation = doc.generation.saturating_add(1),
+        1 => one.amount = amount(dice),
+        2 => one.text = Some(one.text.map_or(0, |text| text.saturating_add(1))),
+        3 => return Some(Change::Remove(doc.name)),
+        _ => return None,
+    }
+    Some(Change::Write(doc))
+}
+
+fn amount(dice: &mut Dice) -> i64 {
+    i64::try_from(dice.between(100, 250_000)).unwrap_or(100)
+}
+
+/// Charges the payers of the merchant that has such documents, on the service's own path and with the merchant's
+/// own key, as the merchant would at its till.
+pub(super) async fn charged(desk: &Desk, script: &Script) -> Charges {
+    if !script.files.contains_key(MERCHANT) {
+        return Charges::new();
+    }
+    desk.order("credentials", &json!({ "merchant": MERCHANT })).await;
+    let key = key_of(&desk.look("credentials").await, MERCHANT);
+    let mut made = Vec::new();
+    for _ in 0..CHARGES {
+        let card = json!({
+            "type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032,
+        });
+        let body = json!({"amount": 700, "method": card});
+        made.push(text(&desk.post("/v1/charges", &key, &body).await, "id").to_owned());
+    }
+    Charges::from([(MERCHANT.to_owned(), made)])
+}
+
+/// What lets a merchant in that charges by itself.
+fn key_of(credentials: &Value, merchant: &str) -> String {
+    let all = credentials.get("merchants").and_then(Value::as_array);
+    let own = all.into_iter().flatten().find(|one| text(one, "name") == merchant);
+    let key = own.and_then(|own| own.pointer("/test/secret_key")?.as_str()).unwrap_or_default();
+    format!("Basic {}", BASE64.encode(format!("{key}:").as_bytes()))
+}
+
+/// Writes the ids of the earlier charges into the documents that name them.
+pub(super) fn name(tree: &mut Tree, charges: &Charges) {
+    for doc in tree.values_mut() {
+        if let Body::FromCharge(one) = &mut doc.body {
+            let of = charges.get(&one.merchant).and_then(|made| made.get(one.nth));
+            one.charge = of.cloned().unwrap_or_default();
+        }
+    }
+}
+
+/// What moved since the play began: nothing of the earlier charges.
+pub(super) fn since(mut ledger: Vec<Value>, charges: &Charges) -> Vec<Value> {
+    let earlier = |id: &str| charges.values().flatten().any(|charge| charge == id);
+    ledger.retain(|entry| !earlier(text(entry, "transaction_id")));
+    ledger
+}

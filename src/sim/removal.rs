@@ -1,0 +1,207 @@
+//! Documents that take what they made with them: recurring charges that are neutralised, and a merchant whose
+//! authorization is given back. In some worlds alone, with dice of their own.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::dice::Dice;
+use super::faults::{FAULTS, Fault, Strike};
+use super::power::{Crash, Death, Point, When};
+use super::script::{SEND, Script, Step};
+use super::world::{Body, Change, Doc, Tree};
+
+/// The effects by which something ends that is not simply deleted; few worlds come to them.
+pub(super) const EFFECTS: [&str; 4] =
+    ["recurring.cancel", "recurring.end", "occurrence.ignore", "merchant.deauthorise"];
+
+/// The merchant that goes with all that is its own.
+const LEAVER: &str = "leaver";
+/// The worlds in which this happens, of a hundred.
+const WORLDS: u64 = 30;
+
+/// The effect of a request, where the path alone does not tell: a last day is set by a change of nothing else.
+pub(super) fn told_apart(effect: Option<&'static str>, body: &[u8]) -> Option<&'static str> {
+    if effect != Some("recurring.change") {
+        return effect;
+    }
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let is_alone = |object: &Value, field: &str| {
+        object.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(field))
+    };
+    let ends = is_alone(&body, "schedule")
+        && body.get("schedule").is_some_and(|schedule| is_alone(schedule, "end"));
+    if ends { Some("recurring.end") } else { effect }
+}
+
+/// In some worlds documents say that what they made goes with them, and go.
+pub(super) fn play(script: &mut Script, dice: &mut Dice) {
+    if !dice.percent(WORLDS) {
+        return;
+    }
+    mean(script, dice);
+    let leaves = dice.percent(60);
+    if leaves {
+        script.files.extend(leaver(dice));
+    }
+    let tree = after(script);
+    let mut changes: Vec<Change> = if dice.percent(85) {
+        tree.values()
+            .filter(|doc| doc.broken.is_some())
+            .map(|doc| Change::Mend(doc.name.clone()))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    let gone = ending(&tree, leaves, dice);
+    changes.extend(gone.iter().map(|doc| Change::Remove(doc.name.clone())));
+    script.steps.push(step(dice.between(5_000, 60_000), changes));
+    script.steps.push(step(dice.between(0, 500_000), back(&gone, dice)));
+    script.steps.push(step(dice.between(0, 500_000), Vec::new()));
+    trouble(script, dice);
+}
+
+/// Most recurring charges end with their documents; a few change their mind with an edit.
+fn mean(script: &mut Script, dice: &mut Dice) {
+    let written = script.steps.iter_mut().flat_map(|step| &mut step.changes);
+    let written = written.filter_map(|change| match change {
+        Change::Write(doc) => Some(doc),
+        Change::Remove(_) | Change::Break(..) | Change::Mend(_) => None,
+    });
+    let mut docs: Vec<&mut Doc> = script.files.values_mut().chain(written).collect();
+    docs.retain(|doc| doc.kind() == "RecurringCharge");
+    let names: BTreeSet<String> = docs.iter().map(|doc| doc.name.clone()).collect();
+    let meant: BTreeSet<String> = names.into_iter().filter(|_| dice.percent(80)).collect();
+    for doc in docs {
+        doc.goes = meant.contains(&doc.name) && dice.percent(95);
+    }
+}
+
+/// A merchant that goes, with what is its own.
+fn leaver(dice: &mut Dice) -> Tree {
+    let own = |letter: &str| format!("{letter}-{LEAVER}");
+    let merchant = LEAVER.to_owned();
+    let card = Body::Card {
+        merchant: merchant.clone(),
+        bank: dice.percent(40),
+        text: 0,
+        holder: 0,
+        delete: dice.percent(60),
+    };
+    let mut docs = vec![
+        Doc { goes: dice.percent(90), ..Doc::new(LEAVER, Body::Merchant) },
+        Doc::new(&own("s"), card),
+    ];
+    for letter in ["r", "q"].into_iter().take(usize::try_from(dice.below(3)).unwrap_or(0)) {
+        let body = Body::Recurring {
+            merchant: merchant.clone(),
+            card: own("s"),
+            amount: i64::try_from(dice.between(100, 250_000)).unwrap_or(100),
+            now: dice.percent(30),
+            text: 0,
+        };
+        docs.push(Doc { goes: dice.percent(85), ..Doc::new(&own(letter), body) });
+    }
+    if dice.percent(40) {
+        docs.push(Doc::new(&own("c"), Body::Contact { merchant, hold: false }));
+    }
+    docs.into_iter().map(|doc| (doc.name.clone(), doc)).collect()
+}
+
+/// The files once everybody else is done.
+fn after(script: &Script) -> Tree {
+    let mut tree = script.files.clone();
+    script.steps.iter().flat_map(|step| &step.changes).for_each(|change| change.apply(&mut tree));
+    tree
+}
+
+/// The documents that go: many recurring charges, and all of the merchant that leaves.
+fn ending(tree: &Tree, leaves: bool, dice: &mut Dice) -> Vec<Doc> {
+    let goes = |doc: &&Doc| {
+        let ends = doc.kind() == "RecurringCharge" && doc.goes && dice.percent(70);
+        ends || (leaves && doc.merchant() == LEAVER)
+    };
+    tree.values().filter(goes).cloned().collect()
+}
+
+/// A few come back, as they were or as new ones; nothing of the merchant that left does.
+fn back(gone: &[Doc], dice: &mut Dice) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for doc in gone.iter().filter(|doc| doc.merchant() != LEAVER) {
+        if dice.percent(20) {
+            let raised = u32::from(dice.percent(50));
+            let generation = doc.generation.saturating_add(raised);
+            changes.push(Change::Write(Doc { generation, broken: None, ..doc.clone() }));
+        }
+    }
+    changes
+}
+
+fn step(wait_ms: u64, changes: Vec<Change>) -> Step {
+    Step { wait_ms, restart: false, changes, deeds: Vec::new() }
+}
+
+/// What goes wrong with these effects, unless the service is a quiet one.
+fn trouble(script: &mut Script, dice: &mut Dice) {
+    let quiet = script.strikes.is_empty();
+    for effect in EFFECTS {
+        let fitting: Vec<Fault> =
+            FAULTS.iter().copied().filter(|fault| fault.strikes(effect)).collect();
+        for nth in 1..=3 {
+            let struck = dice.percent(60) && !quiet;
+            if let Some(fault) = dice.pick(&fitting).copied().filter(|_| struck) {
+                script.strikes.push(Strike { effect, nth, fault, seconds: dice.between(1, 25) });
+            }
+        }
+        if dice.percent(35) {
+            script.crashes.push(crash(effect, dice));
+        }
+    }
+}
+
+/// The machine dies at the first sending of an effect.
+pub(super) fn crash(effect: &'static str, dice: &mut Dice) -> Crash {
+    let when = if dice.percent(50) { When::Before } else { When::After };
+    let death = if dice.percent(50) { Death::Process } else { Death::Power };
+    let down_s = if dice.percent(50) { 0 } else { dice.below(120) };
+    Crash { point: Point { when, place: SEND, effect }, nth: 1, death, down_s }
+}
+
+impl Script {
+    /// The script in which no document takes anything with it but a saved method.
+    #[must_use]
+    pub fn without_removal(&self) -> Self {
+        let mut less = self.clone();
+        less.strikes.retain(|strike| !EFFECTS.contains(&strike.effect));
+        less.crashes.retain(|crash| !EFFECTS.contains(&crash.point.effect));
+        let written = less.steps.iter_mut().flat_map(|step| &mut step.changes);
+        for change in written {
+            if let Change::Write(doc) = change {
+                doc.goes = false;
+            }
+        }
+        less.files.values_mut().for_each(|doc| doc.goes = false);
+        less
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_day_is_set_by_a_change_of_nothing_else() {
+        let told = |body: &str| told_apart(Some("recurring.change"), body.as_bytes());
+        assert_eq!(told(r#"{"schedule": {"end": "2030-01-01"}}"#), Some("recurring.end"));
+        for other in [
+            r#"{"schedule": {"end": "2030-01-01", "interval_delay": 1}}"#,
+            r#"{"schedule": {"end": "2030-01-01"}, "amount": 1}"#,
+            r#"{"amount": 1}"#,
+            "",
+        ] {
+            assert_eq!(told(other), Some("recurring.change"), "{other}");
+        }
+        let end = br#"{"schedule": {"end": "2030-01-01"}}"#;
+        assert_eq!(told_apart(Some("recurring.create"), end), Some("recurring.create"));
+    }
+}
