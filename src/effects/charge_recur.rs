@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::evidence::{NEWEST_EVENT, events_since, text};
 use super::put;
-use super::recurring_create::carries;
+use super::recurring_create::{BEFORE, carries};
 use super::register::{
     Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
 };
@@ -45,6 +45,9 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let id = RemoteId::new(text(reply, "recurring_charge_id"))
         .map_err(|error| format!("the answer names no recurring charge: {error}"))?;
     let mut facts = json!({"first_charge": reply.get("id"), "first_amount": reply.get("amount")});
+    for field in BEFORE {
+        put(&mut facts, field, Value::Null);
+    }
     for field in ["currency", "account_id"] {
         put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
     }

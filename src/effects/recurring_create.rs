@@ -38,9 +38,15 @@ pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> 
     effect.expecting("schedule", asked.get("schedule").cloned().unwrap_or_default())
 }
 
+/// What is forgotten once there is an answer about one that goes on: how the one before it was ended.
+pub(super) const BEFORE: [&str; 5] = ["status", "next_payment", "ended", "end", "looked"];
+
 /// What is kept of a recurring charge that the service shows.
 pub fn recurring_facts(shown: &Value) -> Value {
     let mut facts = json!({});
+    for field in BEFORE {
+        put(&mut facts, field, Value::Null);
+    }
     for field in ["status", "next_payment", "currency", "account_id", "amount"] {
         put(&mut facts, field, shown.get(field).cloned().unwrap_or_default());
     }
