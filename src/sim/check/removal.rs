@@ -23,10 +23,7 @@ pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     {
         let why = if is_gone(evidence, doc) {
             "is gone from the files"
-        } else if evidence
-            .intents(name)
-            .any(|one| one.intent.effect == "recurring.cancel" && is_done(one))
-        {
+        } else if was_cancelled(evidence, doc) {
             "was cancelled"
         } else {
             continue;
@@ -41,6 +38,15 @@ pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             }
         }
     }
+}
+
+/// Whether the recurring charge of a document's first generation was cancelled.
+fn was_cancelled(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+    let source = doc.source_id(0);
+    evidence.intents(&doc.name).any(|one| {
+        let first = Some(&one.intent.source_id) == source.as_ref();
+        first && one.intent.effect == "recurring.cancel" && is_done(one)
+    })
 }
 
 /// The recurring charges that a document made in its first generation: by its mark, and those that the journal
