@@ -39,6 +39,7 @@ fn document(kind: &str, name: &str, said: &str, spec: &str) -> String {
 }
 
 const DELETE: &str = "reckon.dev/deletion: delete";
+const RAISED: &str = "reckon.dev/generation: \"1\"";
 
 fn card(name: &str, said: &str) -> String {
     let spec = "type: card\n  source: {card: {number: \"4242424242424242\", exp_month: 12, exp_year: 2031}}";
@@ -123,6 +124,12 @@ async fn a_recurring_charge_without_a_document_is_neutralised_and_never_fires_ag
         let back = world.settle().await;
         assert!(back[0].starts_with("Blocked RecurringCharge/club: Ended"), "{back:?}");
         assert_eq!(world.objects("recurring_charges").len(), 1, "no new one without the word");
+        let raised = tree(&documents).replace(DELETE, &format!("{DELETE}, {RAISED}"));
+        world.write(&raised);
+        assert_eq!(world.settle().await, Vec::<String>::new(), "{surface:?}: it begins anew");
+        assert_eq!(world.objects("recurring_charges").len(), 2);
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        assert_eq!(world.plan(), Vec::<String>::new(), "the new one was never ended");
     }
 }
 
