@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::access::{NoAccess, Wallet, access};
@@ -16,7 +17,7 @@ use crate::effects::{
 };
 use crate::model::adoption::StraysFound;
 use crate::model::effect::Reading;
-use crate::model::observed::{Observation, Source};
+use crate::model::observed::{Observation, Observed, Source};
 use crate::model::record::Record;
 use crate::store::vault::Sealed;
 
@@ -151,10 +152,11 @@ async fn learnt(
         put(&mut learned.facts, APPLICATION, Value::Null);
     }
     let (facts, blobs) = sealed_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
+    let known = shared.facts.observed(&reading.key).map_err(EngineError::from)?;
     let observation = Observation {
         key: reading.key.clone(),
         merchant: reading.merchant.clone(),
-        at: shared.now(),
+        at: since(shared.now(), known.as_ref()),
         source: Source::Read,
         remote_id: learned.remote_id,
         exists: Some(learned.exists),
@@ -164,6 +166,11 @@ async fn learnt(
     shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
     tracing::info!(key = %reading.key, reading = reading.name, "read");
     Ok(Finished::Moved(reading.key.clone()))
+}
+
+/// The moment of what was read just now. A clock that went back does not make it older than what is known.
+fn since(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
+    known.map_or(now, |known| now.max(known.at))
 }
 
 /// Facts in which every secret is sealed and named by reference.
@@ -250,5 +257,34 @@ impl From<NoAccess> for Unread {
 impl From<EngineError> for Unread {
     fn from(error: EngineError) -> Self {
         Self::Access(NoAccess::Engine(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_read_after_the_clock_went_back_is_learnt_all_the_same() {
+        let at = |text: &str| -> DateTime<Utc> { text.parse().unwrap() };
+        let merchant: Key = "Merchant/default/acme".parse().unwrap();
+        let (noon, morning) = (at("2026-11-21T12:00:00Z"), at("2026-11-21T08:00:00Z"));
+        let mut known = Observed::unknown(merchant.clone(), noon);
+        let mut read = Observation {
+            key: merchant.clone(),
+            merchant,
+            at: morning,
+            source: Source::Read,
+            remote_id: None,
+            exists: Some(true),
+            applied: None,
+            facts: json!({"surveyed": true}),
+        };
+        known.learn(&read);
+        assert!(known.fact("surveyed").is_null(), "an older fact changes nothing");
+        read.at = since(morning, Some(&known));
+        known.learn(&read);
+        assert_eq!(known.fact("surveyed"), true);
     }
 }

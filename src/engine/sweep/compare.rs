@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::base::clock::timestamp;
@@ -12,6 +12,9 @@ use crate::kinds::register;
 use crate::model::drift::{DRIFT, Drift, VANISHED};
 use crate::model::observed::{Applied, Observation, Observed, Source};
 use crate::model::record::Record;
+
+/// No look takes longer than this.
+const LOOK_MAX: TimeDelta = TimeDelta::hours(1);
 
 /// One look at a list.
 pub(super) struct Look<'a> {
@@ -80,6 +83,13 @@ impl Look<'_> {
         is_news.then(|| self.record(key, known, None, Value::Object(facts)))
     }
 
+    /// The moment of what is shown. What is known cannot have been learnt since if it seems to be learnt a good while
+    /// from now: then the clock went back in between.
+    fn moment(&self, known: &Observed) -> DateTime<Utc> {
+        let lasts = self.at.checked_add_signed(LOOK_MAX).unwrap_or(self.at);
+        if known.at > lasts { known.at } else { self.at }
+    }
+
     fn record(
         &self,
         key: &Key,
@@ -90,7 +100,7 @@ impl Look<'_> {
         Record::Observation(Box::new(Observation {
             key: key.clone(),
             merchant: known.merchant.clone(),
-            at: self.at,
+            at: self.moment(known),
             source: Source::Read,
             remote_id: None,
             exists: None,
