@@ -35,6 +35,7 @@ mod switch {
         "token-404-is-done",
         "neutralise-leaves-an-occurrence",
         "clone-counted-twice",
+        "restore-without-epoch",
     ];
 
     /// Whether a fault is planted in this thread.

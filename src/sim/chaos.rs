@@ -116,6 +116,7 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
         Script::without_net,
         Script::without_crashes,
         Script::without_strikes,
+        Script::without_mishaps,
         Script::without_steps,
         Script::without_people,
         Script::without_removal,

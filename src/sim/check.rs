@@ -9,6 +9,7 @@ mod bounds;
 mod clones;
 mod commands;
 mod damage;
+mod epoch;
 mod expected;
 mod money;
 mod once;
@@ -36,6 +37,7 @@ use crate::engine::{Acted, ResourceView};
 pub(super) use approved::approved;
 pub(super) use bounds::{bounds, plans_approved};
 pub(super) use damage::damage;
+pub(super) use epoch::Lost;
 pub(super) use once::mark_of;
 
 /// Something that must not be.
@@ -77,6 +79,8 @@ pub struct Evidence<'a> {
     pub numbers: &'a [u64],
     /// When the machine died.
     pub deaths: &'a [DateTime<Utc>],
+    /// What was lost of the state, in order.
+    pub lost: &'a [Lost],
     /// What the service holds.
     pub objects: &'a Objects,
     /// What it holds when more time has passed.
@@ -133,6 +137,7 @@ impl Evidence<'_> {
             names.iter().filter_map(|name| ever.get(name)).flat_map(|need| need.needs()).collect();
         names.extend(further);
         clones::waits_behind(self, doc)
+            || epoch::waits(self, doc, &names)
             || names.iter().any(|name| {
                 let merchant = ever.get(name).map(|doc| doc.merchant());
                 let own = self.intents(name).any(|story| story.held().is_some());
@@ -176,6 +181,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     if complete {
         bounds::justified(evidence, &mut found);
         settled::held(evidence, &mut found);
+        epoch::held(evidence, &mut found);
         settled::ready(evidence, &mut found);
         settled::gone(evidence, &mut found);
         commands::settled(evidence, &mut found);
@@ -191,5 +197,5 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
 /// How many creations were given up without proof and made again.
 pub fn remade(evidence: &Evidence<'_>) -> u32 {
     let given_up = evidence.stories.iter().filter(|story| story.given_up()).count();
-    u32::try_from(given_up).unwrap_or(u32::MAX)
+    u32::try_from(given_up).unwrap_or(u32::MAX).saturating_add(epoch::made_again(evidence))
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dice::Dice;
 use super::power::{Death, Point, Power, When};
+use super::room::Room;
 use crate::store::disk::Disk;
 
 /// The least unit that a disk writes as a whole, in bytes.
@@ -21,6 +22,7 @@ const SECTOR_BYTES: usize = 512;
 pub struct SimDisk {
     places: Places,
     power: Power,
+    room: Room,
     files: Arc<Mutex<BTreeMap<String, File>>>,
 }
 
@@ -54,8 +56,8 @@ impl File {
 
 impl SimDisk {
     /// An empty disk.
-    pub fn new(places: Places, power: Power) -> Self {
-        Self { places, power, files: Arc::default() }
+    pub(super) fn new(places: Places, power: Power, room: Room) -> Self {
+        Self { places, power, room, files: Arc::default() }
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, File>> {
@@ -90,6 +92,15 @@ impl SimDisk {
             }
         }
         files.retain(|_, file| file.durable.is_some());
+    }
+
+    /// Puts these files in the place of all that is there.
+    pub(super) fn swap(&self, files: BTreeMap<String, Vec<u8>>) {
+        let settled = |bytes: Vec<u8>| {
+            let durable = Some(bytes.clone());
+            File { seen: bytes, durable, unsynced: Vec::new() }
+        };
+        *self.files() = files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
     }
 
     /// Does something to the disk, unless the machine is dead or dies before or after it.
@@ -206,21 +217,26 @@ impl Disk for SimDisk {
     }
 
     fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let room = self.room.ask(true);
         self.act(self.places.write, |files| {
             let file = files.entry(name.to_owned()).or_default();
+            let fits = if room.is_ok() { bytes.len() } else { bytes.len().div_euclid(2) };
+            let bytes = bytes.get(..fits).unwrap_or_default();
             put(&mut file.seen, to_usize(offset), bytes);
             file.unsynced.push((to_usize(offset), bytes.to_vec()));
-            Ok(())
+            room
         })
     }
 
     fn sync(&self, name: &str) -> io::Result<()> {
+        self.room.ask(false)?;
         self.act(self.places.sync, |files| {
             files.get_mut(name).map(File::settle).ok_or_else(|| missing(name))
         })
     }
 
     fn cut(&self, name: &str, len: u64) -> io::Result<()> {
+        self.room.ask(false)?;
         self.act(self.places.change, |files| {
             let file = files.get_mut(name).ok_or_else(|| missing(name))?;
             file.seen.truncate(to_usize(len));
@@ -230,12 +246,14 @@ impl Disk for SimDisk {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
+        self.room.ask(false)?;
         self.act(self.places.change, |files| {
             files.remove(name).map(drop).ok_or_else(|| missing(name))
         })
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.room.ask(true)?;
         self.act(self.places.change, |files| {
             let file = files.entry(name.to_owned()).or_default();
             bytes.clone_into(&mut file.seen);
@@ -245,6 +263,7 @@ impl Disk for SimDisk {
     }
 
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
+        self.room.ask(true)?;
         self.act(self.places.change, |files| {
             let file = files.entry(name.to_owned()).or_default();
             let longer = file.seen.len().max(to_usize(len));

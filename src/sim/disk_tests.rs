@@ -5,7 +5,7 @@ const PLACES: Places = Places { write: "write", sync: "sync", change: "change" }
 fn disk() -> (SimDisk, Power) {
     let power = Power::default();
     power.on(Vec::new());
-    (SimDisk::new(PLACES, power.clone()), power)
+    (SimDisk::new(PLACES, power.clone(), Room::default()), power)
 }
 
 fn crash(when: When, place: &'static str, nth: u32) -> super::super::power::Crash {

@@ -136,6 +136,17 @@ impl Promises {
 
     /// How often a call of this name is explained by now.
     pub fn allowed(&mut self, disk: &SimDisk, name: &Name) -> u32 {
+        self.read(disk);
+        self.allowed.get(name).copied().unwrap_or(0)
+    }
+
+    /// How often each call is explained by now.
+    pub fn all(&mut self, disk: &SimDisk) -> BTreeMap<Name, u32> {
+        self.read(disk);
+        self.allowed.clone()
+    }
+
+    fn read(&mut self, disk: &SimDisk) {
         for entry in self.reader.news(disk) {
             if let Record::Intent(intent) = &entry.record {
                 let name = name_of(intent);
@@ -148,7 +159,6 @@ impl Promises {
                 self.allow(name);
             }
         }
-        self.allowed.get(name).copied().unwrap_or(0)
     }
 
     fn allow(&mut self, name: Name) {

@@ -106,6 +106,14 @@ impl Front {
         book.promises.forget();
     }
 
+    /// Another journal stands in the place of the one before: what it explained so far was sent, or is asked
+    /// about before it is sent again.
+    pub fn restored(&self) {
+        let mut book = self.book();
+        book.promises.forget();
+        book.seen = book.promises.all(&self.journal);
+    }
+
     /// Nothing goes wrong any more.
     pub fn calm(&self) {
         self.book().calm = true;

@@ -1,5 +1,7 @@
 //! The machine that the engine runs on: its disks, its index, and how its state is opened.
 
+mod keeping;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +14,7 @@ use super::disk::{Places, SimDisk};
 use super::front::Tap;
 use super::letters;
 use super::power::{Death, Power};
+use super::room::Room;
 use super::world::PARTNER;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
@@ -29,6 +32,8 @@ use crate::store::key::MasterKey;
 use crate::store::open::{self, Assembled, Found, OpenError, Pieces};
 use crate::store::writer::Writer;
 
+pub(crate) use keeping::Backup;
+
 /// How long the engine waits for an answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// How much later than that a request may still take effect.
@@ -40,6 +45,13 @@ const KEY: [u8; 32] = [7; 32];
 /// Secrets by the names of variables, as the specs name them.
 #[derive(Default)]
 pub(crate) struct Drawer(pub(crate) Mutex<BTreeMap<String, String>>);
+
+impl Drawer {
+    /// Puts these in the place of all that is there.
+    pub(crate) fn fill(&self, secrets: BTreeMap<String, String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
+    }
+}
 
 impl Secrets for Drawer {
     fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
@@ -64,6 +76,9 @@ pub(crate) struct Machine {
     pub(crate) journal: SimDisk,
     /// The vault's disk.
     pub(crate) vault: SimDisk,
+    /// The room on both.
+    pub(super) room: Room,
+    opened_under: Option<u32>,
     index: Arc<dyn Index>,
     boot: u32,
     segment_bytes: u64,
@@ -98,12 +113,16 @@ impl Machine {
     pub(crate) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 4);
         let power = Power::default();
-        let disk =
-            |write, sync, change| SimDisk::new(Places { write, sync, change }, power.clone());
+        let room = Room::default();
+        let disk = |write, sync, change| {
+            SimDisk::new(Places { write, sync, change }, power.clone(), room.clone())
+        };
         Self {
             journal: disk("journal.write", "journal.sync", "journal.change"),
             vault: disk("vault.write", "vault.sync", "vault.change"),
             power,
+            room,
+            opened_under: None,
             index: Arc::new(MemoryIndex::new()),
             boot: 0,
             segment_bytes: dice.between(8, 24).saturating_mul(1024),
@@ -139,6 +158,7 @@ impl Machine {
     /// Opens the state and puts together what an engine needs.
     pub(crate) async fn open(&mut self, outside: &Outside) -> Result<Open, OpenError> {
         let Assembled { journal, fold, vault, found: _ } = self.assemble()?;
+        self.opened_under = Some(self.boot);
         let writer = Arc::new(Writer::inline(journal, vault.clone(), fold));
         let facts = Facts::new(self.index.clone());
         let binding = Binding {

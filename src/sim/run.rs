@@ -2,6 +2,7 @@
 //! at the end what the checkers say.
 
 mod drive;
+mod rescue;
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -33,6 +34,7 @@ use crate::engine::{Engine, EngineError, ResourceView, Until};
 use crate::store::journal::Head;
 use crate::store::open;
 use drive::{Drove, watched};
+use rescue::Troubles;
 
 /// Once nothing goes wrong any more, everything settles within this time.
 const SETTLES_WITHIN: Duration = Duration::from_hours(6);
@@ -99,6 +101,7 @@ struct Stage<'a> {
     notebook: Notebook,
     memory: Memory,
     post: Post,
+    troubles: Troubles,
     crashes: Vec<Crash>,
     deaths: Vec<DateTime<Utc>>,
     died: BTreeMap<Point, u32>,
@@ -128,9 +131,10 @@ impl<'a> Stage<'a> {
         let front =
             Front::new(desk.router(), machine.journal.clone(), clock.clone(), strikes, &script.net);
         let front = Arc::new(front);
+        let troubles = Troubles::new(clock.clone());
         let outside = Outside {
             router: front.router(),
-            clock: clock.clone(),
+            clock: troubles.wall.clone(),
             drawer: Arc::new(Drawer(desk.codes().await.into())),
             partner: desk.partner().await,
             rules: script.people.rules(),
@@ -152,6 +156,7 @@ impl<'a> Stage<'a> {
             notebook: Notebook::default(),
             memory: Memory::default(),
             post: Post::new(&script.net),
+            troubles,
             crashes: script.crashes.clone(),
             deaths: Vec::new(),
             died: BTreeMap::new(),
@@ -164,6 +169,7 @@ impl<'a> Stage<'a> {
     /// Lives until everything is done, then looks at what is left.
     async fn play(mut self) -> Report {
         loop {
+            self.rescue().await;
             self.machine.power.on(self.crashes.clone());
             self.front.begin();
             match self.live().await {
@@ -184,6 +190,9 @@ impl<'a> Stage<'a> {
         let open = match opened {
             Ok(open) => open,
             Err(_) if self.machine.power.dead() => return End::Died,
+            Err(error) if self.machine.room.was_refused() => {
+                return self.no_room(&error.to_string()).await;
+            }
             Err(error) => {
                 self.violate("journal", format!("the state cannot be opened: {error}"));
                 return End::Over;
@@ -211,6 +220,7 @@ impl<'a> Stage<'a> {
             Ok(End::Stopped) => self.stop(&open).await,
             Ok(end) => end,
             Err(_) if self.machine.power.dead() => End::Died,
+            Err(error) if self.machine.room.was_refused() => self.no_room(&error.to_string()).await,
             Err(error) => {
                 self.violate("stops", format!("the engine stopped by itself: {error}"));
                 End::Over
@@ -281,6 +291,7 @@ impl<'a> Stage<'a> {
                 End::Stopped
             }
             Err(_) if self.machine.power.dead() => End::Died,
+            Err(error) if self.machine.room.was_refused() => self.no_room(&error.to_string()).await,
             Err(error) => {
                 self.violate("stops", format!("the state cannot be closed: {error}"));
                 End::Over
@@ -299,11 +310,8 @@ impl<'a> Stage<'a> {
         *died = died.saturating_add(1);
         sleep(Duration::from_secs(crash.down_s)).await;
         self.machine.reboot(crash.death);
-        let head = self.acknowledged;
-        let kept = durable::all(&self.machine.journal)
-            .iter()
-            .any(|entry| entry.sequence == head.sequence && entry.hash == head.hash);
-        if head.sequence > 0 && !kept {
+        if !self.keeps_acknowledged() {
+            let head = self.acknowledged;
             let how = if crash.death == Death::Power { "power failure" } else { "crash" };
             let text =
                 format!("record {} was acknowledged and is gone after a {how}", head.sequence);
@@ -313,7 +321,7 @@ impl<'a> Stage<'a> {
 
     /// Looks at everything that is left.
     async fn judge(mut self) -> Report {
-        let entries = durable::all(&self.machine.journal);
+        let entries = self.troubles.put_right(durable::all(&self.machine.journal));
         check::damage(&mut self.machine, &entries, &mut self.violations);
         let approved = check::approved(&entries, &mut self.violations);
         let before = self.desk.objects().await;
@@ -326,6 +334,7 @@ impl<'a> Stage<'a> {
             stories: &durable::stories(&entries),
             numbers: &durable::numbers(&entries),
             deaths: &self.deaths,
+            lost: &self.troubles.lost,
             objects: &before,
             later: &after,
             views: &self.views,

@@ -6,6 +6,7 @@ use super::clones;
 use super::deed::Deed;
 use super::dice::Dice;
 use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
+use super::mishap::{self, Mishap};
 use super::net::Net;
 use super::orders;
 use super::people::People;
@@ -30,6 +31,8 @@ pub struct Script {
     pub steps: Vec<Step>,
     /// What happens to calls.
     pub strikes: Vec<Strike>,
+    /// What befalls its store and its clock.
+    pub mishaps: Vec<Mishap>,
     /// What the machine may die of, each once.
     pub crashes: Vec<Crash>,
     /// Who looks after it.
@@ -93,17 +96,34 @@ impl Script {
         let mut files = plot::files(&mut dice);
         let mut steps = plot::steps(&files, &mut dice);
         plot::ask(&mut steps, &mut Dice::new(seed, 5));
-        orders::give(&files, &mut steps, &mut Dice::new(seed, 6));
+        let mishaps = mishap::plan(&mut steps, &mut Dice::new(seed, 9));
+        if mishaps.is_empty() {
+            orders::give(&files, &mut steps, &mut Dice::new(seed, 6));
+        }
         files.extend(plot::onboarding(&mut Dice::new(seed, 4)));
-        let mut strikes = strikes(&mut Dice::new(seed, 2));
+        let strikes = strikes(&mut Dice::new(seed, 2));
         let crashes = crashes(&mut Dice::new(seed, 3));
-        let people = People::new(seed, &files, (&mut steps, &mut strikes));
-        let net = Net::new(seed, &files);
-        let mut script =
-            Self { seed, surface, refuses_duplicates, files, steps, strikes, crashes, people, net };
-        let mut dice = Dice::new(seed, 7);
-        clones::play(&mut script, &mut dice);
-        removal::play(&mut script, &mut dice);
+        let mut script = Self {
+            seed,
+            surface,
+            refuses_duplicates,
+            files,
+            steps,
+            strikes,
+            mishaps,
+            crashes,
+            people: People::default(),
+            net: Net::default(),
+        };
+        // Where the store is in trouble, nothing else is added: each says enough by itself.
+        if script.mishaps.is_empty() {
+            let Self { files, steps, strikes, .. } = &mut script;
+            script.people = People::new(seed, files, (steps, strikes));
+            script.net = Net::new(seed, &script.files);
+            let mut dice = Dice::new(seed, 7);
+            clones::play(&mut script, &mut dice);
+            removal::play(&mut script, &mut dice);
+        }
         script
     }
 
@@ -111,6 +131,12 @@ impl Script {
     #[must_use]
     pub fn without_crashes(&self) -> Self {
         Self { crashes: Vec::new(), ..self.clone() }
+    }
+
+    /// The script with a store and a clock that nothing befalls.
+    #[must_use]
+    pub fn without_mishaps(&self) -> Self {
+        Self { mishaps: Vec::new(), ..self.clone() }
     }
 
     /// The script with a service that never fails.
@@ -143,6 +169,7 @@ impl Script {
         let changes: usize = self.steps.iter().map(each).sum();
         let troubles = self.crashes.len().saturating_add(self.strikes.len());
         let troubles = troubles.saturating_add(self.people.cuts()).saturating_add(self.net.cuts());
+        let troubles = troubles.saturating_add(self.mishaps.len());
         let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
         troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
     }
@@ -168,6 +195,11 @@ impl Script {
             return less;
         }
         nth = nth.saturating_sub(less.strikes.len());
+        if nth < less.mishaps.len() {
+            less.mishaps.remove(nth);
+            return less;
+        }
+        nth = nth.saturating_sub(less.mishaps.len());
         for step in &mut less.steps {
             if nth < step.changes.len() {
                 step.changes.remove(nth);
@@ -282,6 +314,9 @@ impl fmt::Display for Script {
         }
         for strike in &self.strikes {
             writeln!(f, "fault   {strike}")?;
+        }
+        for mishap in &self.mishaps {
+            writeln!(f, "mishap  {mishap}")?;
         }
         for crash in &self.crashes {
             writeln!(f, "crash   {crash}")?;

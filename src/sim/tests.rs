@@ -74,6 +74,7 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("token-404-is-done", 100, "settles"),
     ("neutralise-leaves-an-occurrence", 60, "removal"),
     ("clone-counted-twice", 60, "law 5"),
+    ("restore-without-epoch", 80, "law 5"),
 ];
 
 #[test]

@@ -18,6 +18,7 @@ mod write;
 pub use kept::Kept;
 pub use manifest::{FileEntry, Manifest, VERSION};
 pub use proof::{Proof, Wrong, prove};
+pub(crate) use write::held;
 pub use write::{Form, Source, write};
 
 /// Told how many of how many bytes are done.

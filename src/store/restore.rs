@@ -12,9 +12,11 @@ use chrono::{DateTime, Utc};
 use crate::base::hash::Digest;
 use crate::model::epoch::{Release, Restored};
 use crate::model::record::Record;
-use crate::store::backup::{BackupError, Kept, Progress, Wrong, prove};
+use crate::store::backup::{BackupError, Kept, Manifest, Progress, Wrong, prove};
 use crate::store::bytes::to_u64;
 use crate::store::disk::Disk;
+use crate::store::facts::Facts;
+use crate::store::journal::Head;
 use crate::store::key::MasterKey;
 use crate::store::lock::StateLock;
 use crate::store::open::{OpenError, Opening, RESTORING, State};
@@ -215,15 +217,9 @@ async fn begin(
     key: &MasterKey,
 ) -> Result<(Restored, u64), RestoreError> {
     let state = State::open_restoring(&wanted.opening, key)?;
-    let epoch = state.facts.binding().map_err(OpenError::from)?.map_or(0, |bound| bound.epoch);
-    let began = Restored {
-        epoch: epoch.saturating_add(1),
-        backup_sequence: kept.manifest.sequence,
-        backup_head: Digest::from_bytes(kept.manifest.head().hash),
-        backup_at: kept.manifest.at,
-        at: wanted.at,
-        actor: wanted.actor.clone(),
-    };
+    let Manifest { at: backup_at, .. } = kept.manifest;
+    let (head, actor) = (kept.manifest.head(), wanted.actor.clone());
+    let began = began(&state.facts, (head, backup_at), (wanted.at, actor))?;
     let mut records = vec![Record::Restored(Box::new(began.clone()))];
     if wanted.nothing_since {
         let (at, actor) = (wanted.at, wanted.actor.clone());
@@ -234,6 +230,17 @@ async fn begin(
     let sequence = written.map_err(OpenError::from)?;
     closed?;
     Ok((began, sequence))
+}
+
+/// The epoch that begins when a backup, of this head and moment, is restored then and by them.
+pub(crate) fn began(
+    facts: &Facts,
+    (head, backup_at): (Head, DateTime<Utc>),
+    (at, actor): (DateTime<Utc>, String),
+) -> Result<Restored, OpenError> {
+    let epoch = facts.binding()?.map_or(0, |bound| bound.epoch).saturating_add(1);
+    let backup_head = Digest::from_bytes(head.hash);
+    Ok(Restored { epoch, backup_sequence: head.sequence, backup_head, backup_at, at, actor })
 }
 
 #[cfg(test)]

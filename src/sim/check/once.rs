@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::expected::{self, Names};
-use super::{Evidence, Violation, clones};
+use super::{Evidence, Violation, clones, epoch};
 use crate::base::hash::Mark;
 use crate::sim::desk::text;
 use crate::sim::world::Body;
@@ -45,10 +45,14 @@ pub(super) fn methods(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     once(&evidence.objects.methods, mark, &names, "saved methods", found);
 }
 
-/// A one-time token is sent once, whatever became of it.
+/// A one-time token is sent once, whatever became of it, by a state that remembers it.
 pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut seen = std::collections::BTreeSet::new();
+    let mut losses = evidence.lost.iter().map(|lost| lost.at).peekable();
     for arrival in evidence.arrivals {
+        if losses.next_if(|lost| *lost <= arrival.at).is_some() {
+            seen.clear();
+        }
         let field = if arrival.effect == Some("recurring.change") { "method" } else { "token_id" };
         let token = text(&arrival.asked, field);
         if !token.is_empty() && !seen.insert(token) {
@@ -67,12 +71,20 @@ pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     once(&marked, mark_of, &names, "recurring charges", found);
 }
 
-/// One submission of each application; a sign-up's pages submit nothing.
+/// One submission of each application by each state that began with nothing; a sign-up's pages submit nothing.
 pub(super) fn applications(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "MerchantApplication");
     let all = evidence.objects.applications.iter();
-    let submitted: Vec<Value> =
-        all.filter(|one| text(one, "state") != "started").cloned().collect();
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut submitted = Vec::new();
+    for one in all.filter(|one| text(one, "state") != "started") {
+        let mark = text(one, "reference");
+        let count = seen.entry(mark).or_default();
+        *count = count.saturating_add(1);
+        if *count <= 1 || *count > epoch::begun(evidence, mark) {
+            submitted.push(one.clone());
+        }
+    }
     let mark = |one: &Value| text(one, "reference").to_owned();
     once(&submitted, mark, &names, "applications", found);
 }
@@ -128,12 +140,8 @@ pub(super) fn contacts(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             found.push(Violation::new("law 5", format!("the contact {email} has no document")));
             continue;
         };
-        let mut sources: Vec<&str> =
-            evidence.intents(&doc.name).map(|story| story.intent.source_id.as_str()).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        let given_up = evidence.intents(&doc.name).filter(|story| story.given_up()).count();
-        let most = sources.len().saturating_add(given_up);
+        let (made, given_up) = epoch::made(evidence, &doc.name);
+        let most = made.saturating_add(given_up);
         if count > most {
             let text = format!(
                 "{count} contacts {email}, of which {given_up} are reported as possible orphans"

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, bounds, clones, is_good, is_whole, removal};
+use super::{Evidence, Violation, bounds, clones, epoch, is_good, is_whole, removal};
 use crate::model::manifest::OnDoubt;
 use crate::sandbox::Surface;
 use crate::sim::desk::text;
@@ -37,10 +37,14 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
         .any(|arrival| arrival.fault == Some(Fault::OtherAmount) && arrival.name == name);
     altered
         || match story.intent.effect.as_str() {
+            "invoice.create" => epoch::was_other(evidence, story),
+            "contact.create" if epoch::was_open(evidence, story) => true,
             "contact.create" => story.intent.on_doubt == OnDoubt::Hold,
             "code.exchange" => true,
             "application.submit" => {
-                !submitted(evidence, story) || evidence.is_untold(&story.intent.mark)
+                !submitted(evidence, story)
+                    || evidence.is_untold(&story.intent.mark)
+                    || epoch::was_open(evidence, story)
             }
             // The documents show no transactions but holds: without a newer event nothing tells.
             "recurring.create" | "charge.recur" | "charge.schedule" | "charge.create"

@@ -38,6 +38,7 @@ impl Stage<'_> {
             notebook: self.notebook.clone(),
         };
         let mut under_way = JoinSet::new();
+        self.look_after(&sender, &mut under_way);
         for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
             deed::begin(nth, step, &self.answered, &hands, &mut under_way);
         }
@@ -47,6 +48,7 @@ impl Stage<'_> {
             let nth = self.steps;
             self.steps = self.steps.saturating_add(1);
             self.stepped = Instant::now();
+            self.befall(nth);
             self.edit(|tree| step.changes.iter().for_each(|change| change.apply(tree)));
             if step.restart {
                 drop(sender.send(Event::Stop).await);
@@ -57,6 +59,7 @@ impl Stage<'_> {
             applicant::click(&tree, &sender).await;
             deed::begin(nth, step, &self.answered, &hands, &mut under_way);
         }
+        self.look_after(&sender, &mut under_way);
         self.front.calm();
         self.post.calm();
         self.machine.power.calm();
@@ -108,7 +111,7 @@ pub(super) async fn watched(
 }
 
 /// Asks the engine.
-async fn ask(sender: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
+pub(super) async fn ask(sender: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
     let (answer, reply) = oneshot::channel();
     sender.send(Event::Ask(question, answer)).await.ok()?;
     reply.await.ok()

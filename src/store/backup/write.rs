@@ -1,5 +1,6 @@
 //! Writes a backup: copied beside its place, read back, and only then given its name.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -187,6 +188,16 @@ fn plan(source: &Source) -> Result<Vec<Copy<'_>>, BackupError> {
         }
     }
     Ok(plan)
+}
+
+/// What a backup of this source holds, by `FOLDER/FILE`: for the simulator, whose disks are in memory.
+pub(crate) fn held(source: &Source) -> Result<BTreeMap<String, Vec<u8>>, BackupError> {
+    let mut held = BTreeMap::new();
+    for copy in plan(source)? {
+        let bytes = copy.disk.read_at(&copy.file, 0, to_usize(copy.bytes));
+        held.insert(copy.name.clone(), bytes.map_err(BackupError::io("read", &copy.name))?);
+    }
+    Ok(held)
 }
 
 /// Where the copies go.

@@ -1,0 +1,128 @@
+//! The machine's state is kept elsewhere, lost, damaged and put back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::{Machine, OpenError};
+use crate::model::record::Record;
+use crate::sim::durable;
+use crate::sim::mishap::Loss;
+use crate::store::backup::{self, Source};
+use crate::store::disk::Disk;
+use crate::store::facts::Facts;
+use crate::store::index::MemoryIndex;
+use crate::store::journal::Head;
+use crate::store::open::{self, Assembled};
+use crate::store::restore;
+use crate::store::writer::{Commit, Writer};
+
+/// How much of the journal's end is lost, in bytes.
+const TAIL_BYTES: usize = 700;
+const JOURNAL: &str = "journal/";
+const VAULT: &str = "vault/";
+
+/// A backup of a state.
+#[derive(Debug, Clone)]
+pub(crate) struct Backup {
+    /// The last record that it holds.
+    pub(crate) head: Head,
+    at: DateTime<Utc>,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Backup {
+    /// The files of one folder.
+    fn folder(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let own = self.files.iter();
+        own.filter_map(|(name, bytes)| Some((name.strip_prefix(folder)?.to_owned(), bytes.clone())))
+            .collect()
+    }
+}
+
+impl Machine {
+    /// A backup of what is durable in this moment, as `store backup` copies it; `None` of an empty state, and while
+    /// the machine is dead.
+    pub(crate) fn back_up(&self, at: DateTime<Utc>) -> Option<Backup> {
+        let last = durable::all(&self.journal).pop()?;
+        let head = Head { sequence: last.sequence, hash: last.hash };
+        let (journal, vault) = (Arc::new(self.journal.clone()), Arc::new(self.vault.clone()));
+        let files = backup::held(&Source { journal, archive: None, vault, head, at }).ok()?;
+        Some(Backup { head, at, files })
+    }
+
+    /// Everything is lost.
+    pub(crate) fn forget(&mut self) {
+        self.journal.swap(BTreeMap::new());
+        self.vault.swap(BTreeMap::new());
+        self.index = Arc::new(MemoryIndex::new());
+    }
+
+    /// Puts a backup in the place of the state, and begins a new epoch; answers the new head.
+    pub(crate) async fn restore(
+        &mut self,
+        backup: &Backup,
+        at: DateTime<Utc>,
+    ) -> Result<Head, OpenError> {
+        self.journal.swap(backup.folder(JOURNAL));
+        self.vault.swap(backup.folder(VAULT));
+        self.index = Arc::new(MemoryIndex::new());
+        let Assembled { journal, fold, vault, found: _ } = self.assemble()?;
+        let writer = Writer::inline(journal, vault, fold);
+        let facts = Facts::new(self.index.clone());
+        let by = (at, "the simulator".to_owned());
+        let began = restore::began(&facts, (backup.head, backup.at), by)?;
+        writer.append(Commit::of(vec![Record::Restored(Box::new(began))])).await?;
+        open::close(&writer, &*self.index).await
+    }
+
+    /// Something of the state is lost or damaged.
+    pub(crate) fn lose(&mut self, what: Loss, newest: Option<&Backup>) {
+        match what {
+            Loss::Index => self.index = Arc::new(MemoryIndex::new()),
+            Loss::Keys => drop(self.vault.remove("keys")),
+            Loss::Sealed => drop(self.vault.remove("data")),
+            Loss::Segment => {
+                if let Some(segment) = self.newest_segment() {
+                    drop(self.journal.remove(&segment));
+                }
+            }
+            Loss::Tail => self.lose_tail(),
+            Loss::Older => {
+                if let Some(older) = newest {
+                    self.journal.swap(older.folder(JOURNAL));
+                }
+            }
+        }
+    }
+
+    fn newest_segment(&self) -> Option<String> {
+        let mut names = self.journal.list().ok()?;
+        names.sort();
+        names.pop()
+    }
+
+    /// The last records, all of them acknowledged, are zeros.
+    fn lose_tail(&mut self) {
+        let Some(last) = durable::all(&self.journal).pop() else { return };
+        let (file, _, end) = last.place;
+        let from = end.saturating_sub(TAIL_BYTES);
+        let (Ok(offset), zeros) = (u64::try_from(from), vec![0; end.saturating_sub(from)]) else {
+            return;
+        };
+        drop(self.journal.write_at(&file, offset, &zeros).and_then(|()| self.journal.sync(&file)));
+    }
+
+    /// Whether the next start believes the index, which then knows how far the journal went.
+    pub(crate) fn believes_index(&self) -> bool {
+        let applied = Facts::applied_of(&*self.index).unwrap_or(None);
+        applied.is_some() && self.opened_under == Some(self.boot)
+    }
+
+    /// Whether the state opens, and what is known then.
+    pub(crate) fn opens(&self) -> Result<crate::base::hash::Digest, OpenError> {
+        self.assemble()?;
+        Ok(Facts::new(self.index.clone()).digest()?)
+    }
+}
