@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::super::machine::Backup;
+use super::super::machine::{Backup, GRACE, TIMEOUT};
 use super::super::mishap::{Loss, Mishap};
 use super::super::wall::{Jumps, Wall};
 use super::drive::ask;
@@ -127,6 +127,8 @@ impl Stage<'_> {
     /// A person begins with an empty state.
     async fn forget(&mut self, old: Vec<Entry>) {
         self.lose_all(None, old);
+        // What the lost state sent is not under way any more: nothing else would tell of it.
+        sleep(TIMEOUT.saturating_add(GRACE)).await;
         self.machine.forget();
         self.acknowledged = Head::EMPTY;
         self.begin_anew().await;
