@@ -10,6 +10,7 @@ mod cache;
 mod chaos;
 mod commands;
 mod desk;
+mod doors;
 mod events;
 pub mod exit;
 mod explain;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
-use super::api_token;
 use super::args::RunArgs;
 use super::desk::Desk;
+use super::doors::Doors;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::sandbox::{self, EmbeddedSandbox};
@@ -19,15 +19,11 @@ use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
 use super::{signals, signed};
-use crate::config::ProcessEnv;
 use crate::control::Control;
 use crate::control::socket::Door;
 use crate::engine::{Engine, Event, Overview, Until};
 use crate::render::progress::{Progress, look};
-use crate::{http, render, watch as tree};
-
-/// Events that wait for the engine; a door that finds no room waits.
-const EVENTS_MAX: usize = 256;
+use crate::{render, watch as tree};
 
 /// News for people come at most so often.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
@@ -43,8 +39,9 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
         return Err(Failure::environment("reckon::state::locked", what));
     }
     let embedded = if args.sandbox { Some(sandbox::embed(&setup)?) } else { None };
+    let doors = Doors::open(&setup).await?;
     let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
-    let ended = serve(&setup, &open, embedded.as_ref(), out).await;
+    let ended = serve(&setup, &open, doors, embedded.as_ref(), out).await;
     let head = open.state.close().await?;
     if let Some(embedded) = embedded {
         embedded.close().await;
@@ -53,34 +50,31 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
     ended
 }
 
-/// The engine and every door, until a signal. The doors are there before the tree is read.
+/// The engine, until a signal.
 async fn serve(
     setup: &Arc<Setup>,
     open: &Open,
+    doors: Doors,
     embedded: Option<&EmbeddedSandbox>,
     out: Out,
 ) -> Result<Exit, Failure> {
-    let (sender, events) = mpsc::channel(EVENTS_MAX);
-    let control = Control::new(sender.clone());
-    let (ending, ended) = watch::channel(false);
-    let (ready, is_ready) = watch::channel(false);
     let (signal, signalled) = watch::channel(Exit::Done);
-    let at = listen(setup, open, &control, (is_ready, &ended)).await?;
     if let Some(embedded) = embedded {
-        embedded.notify(&open.outside().event_url(&format!("http://{}", at.outside)))?;
+        embedded.notify(&open.outside().event_url(&format!("http://{}", doors.outside)))?;
     }
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
-    // Whoever knocks while the tree is read waits for the answer.
-    let door = tokio::spawn(door.serve(control.clone(), over(&ended)));
-    let mut engine = engine(setup, open, embedded, &control)?;
-    let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over(&ended)));
+    let door = tokio::spawn(door.serve(doors.control.clone(), doors.over()));
+    let mut engine = engine(setup, open, embedded, &doors.control)?;
+    let over = doors.over();
+    let Doors { sender, events, ready, ending, private, .. } = doors;
+    let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over));
     let mut overviews = engine.overviews();
     overviews.mark_changed();
     let reporter = tokio::spawn(report(overviews, out));
     let approving = sender.clone();
     let stopper = tokio::spawn(stopped(signal, sender));
-    announce(setup, embedded, at.private, out)?;
+    announce(setup, embedded, private, out)?;
     ready.send_replace(true);
     engine.keep_looking();
     let approvals = signed::keep(setup, open, approving, engine.overviews(), out);
@@ -94,36 +88,6 @@ async fn serve(
     }
     result?;
     Ok(*signalled.borrow())
-}
-
-/// Where the daemon listens.
-struct Listening {
-    /// For its operators.
-    private: SocketAddr,
-    /// For the service and for applicants: the same, unless it faces the world on an address of its own.
-    outside: SocketAddr,
-}
-
-/// Opens the listeners.
-async fn listen(
-    setup: &Setup,
-    open: &Open,
-    control: &Control,
-    (is_ready, ended): (watch::Receiver<bool>, &watch::Receiver<bool>),
-) -> Result<Listening, Failure> {
-    let listen = setup.config.listen.get(&ProcessEnv)?;
-    let outside = open.outside();
-    let router = http::router(control.clone(), is_ready, api_token::tokens(&setup.state)?);
-    let Some(public_listen) = &setup.config.public_listen else {
-        let router = router.merge(http::hooks(control.clone(), &outside));
-        let private = listening(router, listen, over(ended), "listen").await?;
-        return Ok(Listening { private, outside: private });
-    };
-    let public = http::public(control.clone(), &outside);
-    let public_listen = public_listen.get(&ProcessEnv)?;
-    let outside = listening(public, public_listen, over(ended), "public_listen").await?;
-    let private = listening(router, listen, over(ended), "listen").await?;
-    Ok(Listening { private, outside })
 }
 
 /// Watches the tree until the daemon ends.
@@ -158,28 +122,6 @@ fn engine(
     let shared = setup.shared(open, how)?;
     control.seat(Arc::new(Desk::new(setup.clone(), shared.clone())));
     Ok(Engine::new(shared, Box::new(loader))?)
-}
-
-/// Listens, or says which setting to change.
-async fn listening(
-    router: axum::Router,
-    listen: SocketAddr,
-    over: impl Future<Output = ()> + Send + 'static,
-    setting: &str,
-) -> Result<SocketAddr, Failure> {
-    http::serve(router, listen, over).await.map_err(|error| {
-        Failure::environment("reckon::listen", format!("listen on {listen}: {error}"))
-            .help(format!("choose another address: {setting} in reckon.yaml"))
-    })
-}
-
-/// A future that ends when the daemon does.
-fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
-    let mut ended = ended.clone();
-    async move {
-        // A sender that is gone is an end, too.
-        drop(ended.wait_for(|ended| *ended).await);
-    }
 }
 
 /// Writes down where the daemon listens, and says so.

@@ -1,0 +1,95 @@
+//! The doors of the daemon. They stand open before the state does: whoever knocks while it is recovered and the tree is
+//! read waits for the answer, `/healthz` says that the daemon lives, and `/readyz` that it is not ready yet.
+
+use std::future::Future;
+use std::net::SocketAddr;
+
+use tokio::sync::{mpsc, watch};
+
+use super::api_token;
+use super::exit::Failure;
+use super::setup::Setup;
+use crate::config::ProcessEnv;
+use crate::control::Control;
+use crate::engine::Event;
+use crate::http;
+
+/// Events that wait for the engine; a door that finds no room waits.
+const EVENTS_MAX: usize = 256;
+
+/// The doors, and what is behind them.
+pub(super) struct Doors {
+    /// Where everything that comes in is sent.
+    pub(super) sender: mpsc::Sender<Event>,
+    /// Where the engine takes it.
+    pub(super) events: mpsc::Receiver<Event>,
+    /// The same for requests.
+    pub(super) control: Control,
+    /// Says that the daemon does its work.
+    pub(super) ready: watch::Sender<bool>,
+    /// Closes the doors.
+    pub(super) ending: watch::Sender<bool>,
+    /// For its operators.
+    pub(super) private: SocketAddr,
+    /// For the service and for applicants: the same, unless it faces the world on an address of its own.
+    pub(super) outside: SocketAddr,
+}
+
+impl Doors {
+    /// Opens the listeners. Errors: an address cannot be listened at.
+    pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
+        let (sender, events) = mpsc::channel(EVENTS_MAX);
+        let control = Control::new(sender.clone());
+        let (ending, ended) = watch::channel(false);
+        let (ready, is_ready) = watch::channel(false);
+        let (private, outside) = listen(setup, &control, (is_ready, &ended)).await?;
+        Ok(Self { sender, events, control, ready, ending, private, outside })
+    }
+
+    /// A future that ends when the daemon does.
+    pub(super) fn over(&self) -> impl Future<Output = ()> + Send + use<> {
+        over(&self.ending.subscribe())
+    }
+}
+
+/// Opens the listeners: the private one, and the one that faces the world.
+async fn listen(
+    setup: &Setup,
+    control: &Control,
+    (is_ready, ended): (watch::Receiver<bool>, &watch::Receiver<bool>),
+) -> Result<(SocketAddr, SocketAddr), Failure> {
+    let listen = setup.config.listen.get(&ProcessEnv)?;
+    let outside = setup.outside()?;
+    let router = http::router(control.clone(), is_ready, api_token::tokens(&setup.state)?);
+    let Some(public_listen) = &setup.config.public_listen else {
+        let router = router.merge(http::hooks(control.clone(), &outside));
+        let private = listening(router, listen, over(ended), "listen").await?;
+        return Ok((private, private));
+    };
+    let public = http::public(control.clone(), &outside);
+    let public_listen = public_listen.get(&ProcessEnv)?;
+    let outside = listening(public, public_listen, over(ended), "public_listen").await?;
+    Ok((listening(router, listen, over(ended), "listen").await?, outside))
+}
+
+/// Listens, or says which setting to change.
+async fn listening(
+    router: axum::Router,
+    listen: SocketAddr,
+    over: impl Future<Output = ()> + Send + 'static,
+    setting: &str,
+) -> Result<SocketAddr, Failure> {
+    http::serve(router, listen, over).await.map_err(|error| {
+        Failure::environment("reckon::listen", format!("listen on {listen}: {error}"))
+            .help(format!("choose another address: {setting} in reckon.yaml"))
+    })
+}
+
+/// A future that ends when the daemon does.
+fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
+    let mut ended = ended.clone();
+    async move {
+        // A sender that is gone is an end, too.
+        drop(ended.wait_for(|ended| *ended).await);
+    }
+}
