@@ -11,7 +11,7 @@ use crate::kinds::step::merchant_of;
 use crate::model::limit::{Over, Scope};
 use crate::model::plan::{Reason, Step};
 use crate::model::stake::{Stake, Tally, Wish};
-use crate::plan::World;
+use crate::plan::{World, generation_of};
 use crate::policy::approval::{self, standing};
 use crate::policy::meter::{Span, whole};
 
@@ -125,10 +125,12 @@ impl Engine {
                 return None;
             }
             let manifest = self.world.desired().manifests.get(&step.key);
-            let known = || self.world.observed(&step.key).map(|known| known.merchant.clone());
-            let merchant = manifest.and_then(|manifest| merchant_of(manifest)).or_else(known)?;
+            let known = self.world.observed(&step.key);
+            let its = || known.as_ref().map(|known| known.merchant.clone());
+            let merchant = manifest.and_then(|manifest| merchant_of(manifest)).or_else(its)?;
             let mode = *modes.entry(merchant.clone()).or_insert_with(|| self.mode(&merchant));
-            let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
+            let said = manifest.map(|manifest| manifest.annotations.generation);
+            let generation = generation_of(said, known.as_deref());
             let key = step.key.clone();
             Some(Wish { key, merchant, mode: mode?, generation, rest: None, stake })
         })

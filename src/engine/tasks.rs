@@ -305,6 +305,7 @@ impl Engine {
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);
+        let left = self.leaving(&key);
         self.world.refresh(&self.shared.facts, &key)?;
         self.counted(&key);
         self.let_others_go(&key);
@@ -318,7 +319,15 @@ impl Engine {
                 self.resume(&key);
             }
         }
+        self.look_again(left.into_iter().collect());
         Ok(())
+    }
+
+    /// The merchant without a document that an open intent of a resource belongs to: it waits for that.
+    fn leaving(&self, key: &Key) -> Option<Key> {
+        let merchant = self.world.open(key).map(|open| open.intent.merchant.clone())?;
+        let stays = self.world.desired().manifests.contains_key(&merchant) || merchant == *key;
+        (!stays).then_some(merchant)
     }
 
     /// Tries a resource again later, or leaves it alone after too many failures.

@@ -162,6 +162,13 @@ impl Standing {
 }
 
 impl World for Standing {
+    fn unsettled(&self, merchant: &Key) -> Vec<Key> {
+        let of = |open: &&Arc<OpenIntent>| {
+            open.intent.merchant == *merchant && open.intent.key != *merchant
+        };
+        self.open.values().filter(of).map(|open| open.intent.key.clone()).collect()
+    }
+
     fn desired(&self) -> &Desired {
         self.specs.desired()
     }

@@ -59,13 +59,15 @@ pub fn current(cx: &StepCx<'_>, key: &Key) -> Key {
     now
 }
 
-/// Those of `users` that have a document stop it; those that still go themselves go first.
+/// Those of `users` that have a document stop it; those that still go themselves go first, and what is in doubt is
+/// settled first.
 pub fn used(cx: &StepCx<'_>, key: &Key) -> Option<Draft> {
     let users = cx.view.users(key);
     if !users.is_empty() {
         return Some(Draft::idle(Verdict::Blocked, Reason::InUse(users)));
     }
-    let first = cx.view.holders(key);
+    let mut first = cx.view.holders(key);
+    first.extend(cx.view.unsettled(key));
     (!first.is_empty()).then(|| waiting(Reason::WaitsFor(first)))
 }
 

@@ -35,6 +35,10 @@ pub trait View {
     fn holders(&self, _: &Key) -> Vec<Key> {
         Vec::new()
     }
+    /// The resources of this merchant whose fate is not known yet: without its credentials nobody could ask.
+    fn unsettled(&self, _: &Key) -> Vec<Key> {
+        Vec::new()
+    }
 }
 
 /// Everything a step depends on besides its own manifest and observation.

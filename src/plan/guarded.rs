@@ -31,7 +31,8 @@ pub(super) fn guarded(
     };
     // Without a mode nothing can be done yet, and the step is made again once there is one.
     let Some(mode) = mode_of(cx.view, &merchant) else { return draft };
-    let generation = manifest.map_or(0, |manifest| manifest.annotations.generation);
+    let said = manifest.map(|manifest| manifest.annotations.generation);
+    let generation = generation_of(said, observed);
     let wish = Wish { key: key.clone(), merchant, mode, generation, rest: None, stake };
     let document = || rest(manifest.map(|manifest| &manifest.spec), cx.digest_key);
     match world.over(&wish, &document) {
@@ -45,4 +46,10 @@ pub(super) fn guarded(
         },
         None => draft,
     }
+}
+
+/// The generation of what a step is about: its document's, else the one that what is there was made under.
+pub fn generation_of(said: Option<u32>, observed: Option<&Observed>) -> u32 {
+    let known = || observed.and_then(|known| known.applied.as_ref()).map(|one| one.generation);
+    said.or_else(known).unwrap_or(0)
 }

@@ -48,6 +48,7 @@ use stalled::Stalled;
 
 pub use adopting::Wanted;
 pub use against::Assumed;
+pub use guarded::generation_of;
 pub use totals::{Totals, summary};
 
 /// What planning is told once.
@@ -79,6 +80,11 @@ pub trait World {
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
     /// The intent of a resource that is not closed.
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>>;
+
+    /// The other resources of a merchant that have an intent which is not closed.
+    fn unsettled(&self, _merchant: &Key) -> Vec<Key> {
+        Vec::new()
+    }
     /// What a person said last of the suspension of just this resource, over or not.
     fn suspension(&self, _key: &Key) -> Option<Arc<Suspension>> {
         None
@@ -344,5 +350,9 @@ impl View for Seen<'_> {
 
     fn holders(&self, key: &Key) -> Vec<Key> {
         self.planner.absences.holders(key)
+    }
+
+    fn unsettled(&self, key: &Key) -> Vec<Key> {
+        self.world.unsettled(key)
     }
 }
