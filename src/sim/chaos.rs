@@ -13,7 +13,7 @@ use super::share::{self, Shares};
 use crate::sandbox::Surface;
 
 /// From so many runs on, a fault or crash point that never happened is a failure.
-pub const COMPLETE_FROM: u32 = 500;
+pub const COMPLETE_FROM: u32 = 2000;
 /// How many failures are cut down to their shortest script; the others are told as they are.
 const SHRUNK_MAX: usize = 5;
 /// How many runs the search for a shorter script may take.

@@ -19,8 +19,10 @@ use crate::base::id::Key;
 use crate::engine::{Acted, Asked, Event, Reply, Stands};
 use crate::model::action::Action;
 
-/// How often a person asks again after an answer that is none.
-const ASKS_MAX: u32 = 60;
+/// How often a person asks again, as long as an answer is to be expected.
+const ASKS_MAX: u32 = 200;
+/// How often they ask for what is blocked, or look for what a command is about.
+const PATIENCE: u32 = 12;
 /// How long they wait before.
 const WAITS: Duration = Duration::from_mins(2);
 /// What a hand draws.
@@ -127,14 +129,21 @@ impl Notebook {
 impl Command {
     /// Asks for it until it has ended in some way; `None` if nobody answered.
     pub(super) async fn done(&self, hands: &Hands) -> Option<()> {
+        let mut patience = PATIENCE;
         for _ in 0..ASKS_MAX {
+            let mut doubt = false;
             if let Some(fields) = self.fields(hands).await {
                 let answer = self.ask(hands, fields).await?;
                 let ended = ended(answer.stands);
+                doubt = answer.stands == Stands::InDoubt;
                 hands.notebook.hear(&self.name, answer);
                 if ended {
                     return Some(());
                 }
+            }
+            patience = if doubt { PATIENCE } else { patience.saturating_sub(1) };
+            if patience == 0 {
+                return Some(());
             }
             if hands.engine.is_closed() {
                 return None;

@@ -7,7 +7,7 @@ use super::script::Step;
 use super::world::{Body, Doc, Tree};
 
 /// Of a hundred worlds, so many have people who give commands.
-const WORLDS: u64 = 40;
+const WORLDS: u64 = 80;
 
 /// Has people give commands about the documents that stand at the beginning.
 pub(super) fn give(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
@@ -16,7 +16,7 @@ pub(super) fn give(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
     }
     let mut given = Vec::new();
     for step in steps {
-        for _ in 0..dice.below(4) {
+        for _ in 0..dice.between(1, 4) {
             let name = format!("x{}", given.len());
             if let Some(command) = command(files, &given, name, dice) {
                 step.deeds.push(Deed::Command(command.clone()));

@@ -20,6 +20,7 @@ use super::desk::{Desk, Objects, text};
 use super::machine::{GRACE, TIMEOUT};
 use super::people::{People, Settler};
 use super::world::{Body, Tree};
+use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::engine::{Event, IntentView, Question, Reply, Resolving, Said};
 
@@ -193,6 +194,25 @@ fn word(
     Some(if first { Said::Retry } else { said })
 }
 
+/// Whether the service's own books show what became of a lost answer of this effect. A code that was tried shows
+/// nowhere; what nothing marks, only the engine's own records of before can tell.
+pub(super) fn knows(effect: &str) -> bool {
+    !matches!(
+        effect,
+        "code.exchange"
+            | "charge.schedule"
+            | "charge.capture"
+            | "credit.create"
+            | "transaction.void"
+            | "transaction.sign"
+            | "occurrence.pay"
+            | "occurrence.ignore"
+            | "recurring.cancel"
+            | "recurring.end"
+            | "merchant.deauthorise"
+    )
+}
+
 /// What the service shows of an intent; `None` where nothing can be known, or not yet.
 fn judged(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> Option<Said> {
     let shown = |all: &[Value], name: &dyn Fn(&Value) -> bool| {
@@ -210,12 +230,33 @@ fn judged(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> 
         "invoice.create" => {
             shown(&objects.invoices, &|one| text(one, "source_id") == view.source_id)
         }
+        "charge.create" | "credit.create" => transaction(view, objects, &|one| {
+            Mark::find_in(text(one, "reference")).is_some_and(|mark| mark.as_str() == view.mark)
+        }),
+        "charge.refund" => transaction(view, objects, &|one| {
+            one.pointer("/data/reckon").and_then(Value::as_str) == Some(view.mark.as_str())
+        }),
         // What was changed shows it: it is enough to look again.
         "recurring.change" | "card.change" | "bank.change" | "card.delete" | "bank.delete" => {
             Some(Said::Retry)
         }
         // What a lost answer of the others held shows nowhere.
         _ => None,
+    }
+}
+
+/// A transaction that a command made, unless it was declined.
+fn transaction(
+    view: &IntentView,
+    objects: &Objects,
+    ours: &dyn Fn(&Value) -> bool,
+) -> Option<Said> {
+    let mut all = objects.transactions.iter().filter(|one| text(one, "status") != "FAILED");
+    match all.find(|one| ours(one)) {
+        Some(one) => RemoteId::new(text(one, "id")).ok().map(Said::Done),
+        // The documents know no reference of a credit.
+        None if view.effect == "credit.create" => None,
+        None => Some(Said::NotDone),
     }
 }
 

@@ -171,8 +171,10 @@ fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
 /// The document as its author changes it.
 fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
-        Body::Merchant | Body::Opened { .. } | Body::FromCharge(_) => {}
-        Body::Application { sign_up: false, .. } => {}
+        Body::Merchant
+        | Body::Opened { .. }
+        | Body::FromCharge(_)
+        | Body::Application { sign_up: false, .. } => {}
         Body::Application { sign_up: true, text } => *text = text.saturating_add(1),
         Body::Contact { merchant: _, hold } => *hold = !*hold,
         Body::Invoice { merchant: _, contact: _, lines, mails: _, letter: _ } => {

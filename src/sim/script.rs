@@ -97,9 +97,6 @@ impl Script {
         let mut steps = plot::steps(&files, &mut dice);
         plot::ask(&mut steps, &mut Dice::new(seed, 5));
         let mishaps = mishap::plan(&mut steps, &mut Dice::new(seed, 9));
-        if mishaps.is_empty() {
-            orders::give(&files, &mut steps, &mut Dice::new(seed, 6));
-        }
         files.extend(plot::onboarding(&mut Dice::new(seed, 4)));
         let strikes = strikes(&mut Dice::new(seed, 2));
         let crashes = crashes(&mut Dice::new(seed, 3));
@@ -115,16 +112,25 @@ impl Script {
             people: People::default(),
             net: Net::default(),
         };
-        // Where the store is in trouble, nothing else is added: each says enough by itself.
-        if script.mishaps.is_empty() {
-            let Self { files, steps, strikes, .. } = &mut script;
-            script.people = People::new(seed, files, (steps, strikes));
-            script.net = Net::new(seed, &script.files);
-            let mut dice = Dice::new(seed, 7);
-            clones::play(&mut script, &mut dice);
-            removal::play(&mut script, &mut dice);
-        }
+        script.more();
         script
+    }
+
+    /// What else there is in a world. Where the store is in trouble, there is nothing else; where amounts are limited,
+    /// nobody gives commands, and nothing is removed or made from earlier charges: each says enough by itself.
+    fn more(&mut self) {
+        if !self.mishaps.is_empty() {
+            return;
+        }
+        let Self { seed, files, steps, strikes, .. } = self;
+        self.people = People::new(*seed, files, (steps, strikes));
+        self.net = Net::new(*seed, files);
+        if self.people.bounds.is_empty() {
+            orders::give(files, steps, &mut Dice::new(*seed, 6));
+            let mut dice = Dice::new(*seed, 7);
+            clones::play(self, &mut dice);
+            removal::play(self, &mut dice);
+        }
     }
 
     /// The script on a machine that never dies.

@@ -15,6 +15,9 @@ use super::faults::Fault;
 use crate::model::intent::Progress;
 use crate::sandbox::Surface;
 
+/// What is held since a backup was restored.
+const RESTORED: &str = "a backup was restored, and nothing tells whether it was made in between";
+
 /// How a hold's reason begins when the answer is not what was asked (law 4).
 const DIFFERS: &str = "the answer is not what was asked";
 
@@ -69,16 +72,24 @@ pub(super) fn count(evidence: &Evidence<'_>) -> Shares {
         share.intents = share.intents.saturating_add(1);
         share.held = share.held.saturating_add(u32::from(story.held().is_some()));
         let Some(reason) = needed(story) else { continue };
-        if is_altered(evidence, story) && reason.starts_with(DIFFERS) {
+        // An occurrence's amount may also change between the look before and the call, which names none.
+        let altered = is_altered(evidence, story) || story.intent.effect == "occurrence.pay";
+        if altered && reason.starts_with(DIFFERS) {
             share.other_amount = share.other_amount.saturating_add(1);
             continue;
         }
         share.needed_a_person = share.needed_a_person.saturating_add(1);
-        let often = share.why.entry(reason.to_owned()).or_default();
+        let often = share.why.entry(short(reason).to_owned()).or_default();
         *often = often.saturating_add(1);
     }
     shares.values_mut().for_each(Share::divide);
     shares
+}
+
+/// A reason without what is of one intent alone.
+fn short(reason: &str) -> &str {
+    let first = reason.split(':').next().unwrap_or(reason);
+    if first.starts_with("epoch ") { RESTORED } else { first }
 }
 
 /// Why an intent was held first, if it ever was.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Evidence, Violation};
 use crate::base::hash::Mark;
 use crate::engine::Stands;
+use crate::sandbox::Surface;
 use crate::sim::command::{Command, Order};
 use crate::sim::deed::Deed;
 use crate::sim::desk::text;
@@ -58,8 +59,11 @@ fn cents(entry: &Value) -> i64 {
 
 /// Commands that nothing at the service tells apart are counted together.
 fn alike<'a>(evidence: &Evidence<'a>, command: &Command) -> Vec<&'a Command> {
+    let unmarked = evidence.script.surface == Surface::Documented;
     let same = |other: &&Command| match (&command.order, &other.order) {
-        (Order::Credit { amount, .. }, Order::Credit { amount: other, .. }) => amount == other,
+        (Order::Credit { amount, .. }, Order::Credit { amount: other, .. }) if unmarked => {
+            amount == other
+        }
         (Order::Void { of }, Order::Void { of: other })
         | (Order::Capture { of, .. }, Order::Capture { of: other, .. }) => of == other,
         _ => command.name == other.name,
@@ -120,6 +124,12 @@ pub(super) fn asked_for(evidence: &Evidence<'_>, entry: &Value) -> bool {
     mark.is_some()
         && commands(evidence)
             .any(|command| matches!(command.order, Order::Charge { .. }) && command.mark() == mark)
+}
+
+/// Whether a command paid this occurrence: then it was of the amount that its document said at that time.
+pub(super) fn paid(evidence: &Evidence<'_>, occurrence: &str) -> bool {
+    let mut pays = evidence.arrivals.iter().filter(|one| one.effect == Some("occurrence.pay"));
+    pays.any(|pay| pay.name.1.split('/').any(|part| part == occurrence))
 }
 
 /// Once nothing goes wrong any more, everybody hears how their command ended.

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::once::mark_of;
 use super::{Evidence, Violation};
+use crate::base::hash::Mark;
 use crate::engine::ResourceView;
 use crate::model::intent::Progress;
 use crate::sim::desk::text;
@@ -81,15 +82,20 @@ pub(super) fn unheard(evidence: &Evidence<'_>, doc: &Doc) -> bool {
         let further = names.iter().filter_map(|name| ever.get(name)).flat_map(|one| one.needs());
         names.extend(further.collect::<Vec<_>>());
     }
-    let Some(last) = evidence.lost.last() else { return false };
     let applications = ever.values().filter(|one| names.contains(&one.name.as_str()));
-    applications.into_iter().any(|one| {
-        let mark = one.mark(one.generation);
-        evidence.arrivals.iter().any(|arrival| {
-            arrival.effect == Some("application.submit")
-                && arrival.at <= last.at
-                && mark.as_ref().is_some_and(|mark| arrival.name.2 == mark.as_str())
-        })
+    applications
+        .into_iter()
+        .any(|one| one.mark(one.generation).is_some_and(|mark| submitted_before(evidence, &mark)))
+}
+
+/// Whether an application was submitted before the newest loss: the lost state may have heard of its decision, and
+/// nobody tells it again.
+pub(super) fn submitted_before(evidence: &Evidence<'_>, mark: &Mark) -> bool {
+    let Some(last) = evidence.lost.last() else { return false };
+    evidence.arrivals.iter().any(|arrival| {
+        arrival.effect == Some("application.submit")
+            && arrival.at <= last.at
+            && arrival.name.2 == mark.as_str()
     })
 }
 

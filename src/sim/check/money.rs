@@ -70,14 +70,14 @@ pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether this is the payment that was made together with its recurring charge, of an amount that
+/// Whether this is the payment that was made together with its recurring charge, or by a command, of an amount that
 /// the document said in one of its versions: a later change is for later payments.
 fn first(evidence: &Evidence<'_>, name: &str, entry: &Value) -> bool {
     let own = text(entry, "recurring_charge_occurrence_id");
     let made = evidence.arrivals.iter().filter(|one| one.effect == Some("charge.recur"));
     let mut made = made.map(|one| text(&one.reply, "recurring_charge_occurrence_id"));
     let amount = entry.get("amount").and_then(Value::as_i64);
-    made.any(|occurrence| occurrence == own)
+    (made.any(|occurrence| occurrence == own) || commands::paid(evidence, own))
         && evidence.versions(name).iter().any(|doc| doc.amount() == amount)
 }
 

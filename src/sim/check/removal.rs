@@ -30,7 +30,9 @@ pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         };
         for charge in own(evidence, doc) {
             let id = text(charge, "id");
-            let collects = |entry: &&Value| paid_by(evidence, entry) == Some(id);
+            let collects = |entry: &&Value| {
+                text(entry, "type") == "CHARGE" && paid_by(evidence, entry) == Some(id)
+            };
             if let Some(entry) = news().find(collects) {
                 let amount = entry.get("amount").unwrap_or(&Value::Null);
                 let text = format!("{name} {why}, and {id} collected {amount} after that");

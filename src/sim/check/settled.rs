@@ -11,6 +11,7 @@ use crate::sim::desk::text;
 use crate::sim::durable::{Story, name_of};
 use crate::sim::faults::Fault;
 use crate::sim::letters;
+use crate::sim::person;
 use crate::sim::world::{Body, Doc};
 
 /// Only what nothing can settle is held.
@@ -27,8 +28,11 @@ pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 /// Whether an effect may end on hold: the answer was another one, or nothing can prove its fate.
 /// Where somebody settles what is held, only what they can know nothing of may be left.
 fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
-    if evidence.script.people.settler.is_some() {
-        return story.intent.effect == "code.exchange";
+    let untold =
+        story.intent.effect == "application.submit" && evidence.is_untold(&story.intent.mark);
+    let settler = evidence.script.people.settler.is_some();
+    if settler && person::knows(&story.intent.effect) && !untold {
+        return false;
     }
     let name = name_of(&story.intent);
     let altered = evidence
@@ -39,12 +43,21 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
         || match story.intent.effect.as_str() {
             "invoice.create" => epoch::was_other(evidence, story),
             "contact.create" if epoch::was_open(evidence, story) => true,
-            "contact.create" => story.intent.on_doubt == OnDoubt::Hold,
+            // What nothing can prove is made again so often, and then a person has to look.
+            "contact.create" => {
+                let mut own = evidence.intents(story.document());
+                story.intent.on_doubt == OnDoubt::Hold || own.any(Story::given_up)
+            }
+            // Its amount changed between the look before and the call.
+            "occurrence.pay" => {
+                story.held().is_some_and(|why| why.starts_with("the answer is not what was asked"))
+            }
             "code.exchange" => true,
             "application.submit" => {
                 !submitted(evidence, story)
                     || evidence.is_untold(&story.intent.mark)
                     || epoch::was_open(evidence, story)
+                    || epoch::submitted_before(evidence, &story.intent.mark)
             }
             // The documents show no transactions but holds: without a newer event nothing tells.
             "recurring.create" | "charge.recur" | "charge.schedule" | "charge.create"
@@ -71,7 +84,7 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         if evidence.is_held(doc) || waits || removal::was_ended(evidence, doc) {
             continue;
         }
-        if let Some(missing) = lacks(evidence, doc) {
+        if let Some(missing) = lacks_all(evidence, doc) {
             found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
         }
         let view =
@@ -87,6 +100,15 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             }
         }
     }
+}
+
+/// What the service lacks of a document. One of a higher generation than the document says by now is as good.
+fn lacks_all(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
+    let generations = evidence.generations(&doc.name);
+    let fitting = generations.into_iter().filter(|generation| *generation >= doc.generation);
+    let mut lacks = fitting.map(|generation| lacks(evidence, &Doc { generation, ..doc.clone() }));
+    let first = lacks.next().flatten()?;
+    lacks.all(|missing| missing.is_some()).then_some(first)
 }
 
 /// What the service lacks of a document.
