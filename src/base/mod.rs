@@ -4,6 +4,7 @@
 //! it enters; nothing here reads a file, the network or the environment.
 
 pub mod card;
+pub mod causes;
 pub mod clock;
 pub mod hash;
 pub mod id;

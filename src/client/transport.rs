@@ -5,7 +5,6 @@
 //! an answer, or stop the caller for ever, where a real wire could.
 
 use std::convert::Infallible;
-use std::error::Error;
 use std::fmt;
 use std::future::pending;
 use std::sync::Arc;
@@ -22,12 +21,10 @@ use tower::ServiceExt;
 use super::classify::{Answer, Failure};
 use super::{ClientError, Service, tls};
 use crate::api::{Call, DroppedAnswer};
+use crate::base::causes::causes;
 
 /// The largest answer held, in bytes: a page of 100 transactions is well below 1 MiB.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// How deep the causes of an error are told.
-const CAUSES_MAX: usize = 8;
 
 /// How requests reach the service.
 #[derive(Clone)]
@@ -130,7 +127,7 @@ async fn over_sockets(
     request: Request<Vec<u8>>,
 ) -> Result<Answer, Failure> {
     let request = reqwest::Request::try_from(request)
-        .map_err(|error| Failure::NotConnected(told(&error.without_url())))?;
+        .map_err(|error| Failure::NotConnected(causes(&error.without_url())))?;
     let mut response = client.execute(request).await.map_err(failure)?;
     let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
     let mut body = Vec::new();
@@ -144,25 +141,12 @@ async fn over_sockets(
 fn failure(error: reqwest::Error) -> Failure {
     let error = error.without_url();
     if error.is_connect() || error.is_builder() {
-        Failure::NotConnected(told(&error))
+        Failure::NotConnected(causes(&error))
     } else if error.is_timeout() {
         Failure::TimedOut
     } else {
-        Failure::Broken(told(&error))
+        Failure::Broken(causes(&error))
     }
-}
-
-/// An error with its causes, in one line.
-fn told(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    for _ in 0..CAUSES_MAX {
-        let Some(next) = cause else { break };
-        line.push_str(": ");
-        line.push_str(&next.to_string());
-        cause = next.source();
-    }
-    line
 }
 
 async fn in_process(router: Router, request: Request<Vec<u8>>) -> Result<Answer, Failure> {

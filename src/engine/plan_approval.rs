@@ -78,6 +78,11 @@ impl Engine {
                 return drop(reply.send(Reply::PlanApproved(refused)));
             }
         };
+        self.write_approval(approval, reply);
+    }
+
+    /// Writes it down, and tells whoever asked.
+    pub(super) fn write_approval(&mut self, approval: PlanApproval, reply: oneshot::Sender<Reply>) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match write(&shared, &approval).await {

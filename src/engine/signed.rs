@@ -37,16 +37,7 @@ impl Engine {
                 return;
             }
         };
-        let shared = self.shared.clone();
-        self.tasks.spawn(async move {
-            match write(&shared, &approval).await {
-                Ok(answer) => {
-                    drop(reply.send(Reply::PlanApproved(Box::new(answer))));
-                    Finished::Approved
-                }
-                Err(error) => Finished::Broken(error),
-            }
-        });
+        self.write_approval(approval, reply);
     }
 
     /// The same in a process in which nothing runs.

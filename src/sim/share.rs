@@ -19,7 +19,7 @@ use crate::sandbox::Surface;
 const RESTORED: &str = "a backup was restored, and nothing tells whether it was made in between";
 
 /// How a hold's reason begins when the answer is not what was asked (law 4).
-const DIFFERS: &str = "the answer is not what was asked";
+pub(super) const DIFFERS: &str = "the answer is not what was asked";
 
 /// Effects that never need a person on a service that shows everything: something there proves what became of
 /// each of them.

@@ -3,7 +3,6 @@
 //! It speaks to daemons of ours and to nobody else: no redirect, no proxy, no second try. The token is in one header
 //! of the request, which is marked so that nothing shows it.
 
-use std::error::Error;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -17,6 +16,7 @@ use zeroize::Zeroizing;
 use super::address::Address;
 use super::error;
 use super::failure::{ANSWER, TLS, UNREACHABLE};
+use crate::base::causes::causes;
 use crate::base::secret::Secret;
 use crate::cli::exit::Failure;
 use crate::control::wire::{
@@ -29,8 +29,6 @@ use crate::http::Tokens;
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// A token file is shorter.
 const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
-/// How deep the causes of an error are told.
-const CAUSES_MAX: usize = 8;
 
 /// The way to a daemon elsewhere. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -174,17 +172,4 @@ impl ServerClient {
         let help = "name the daemon's private listener, or the proxy before it, with the path that leads there";
         error(ANSWER, message, help)
     }
-}
-
-/// An error with its causes, in one line.
-fn causes(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    for _ in 0..CAUSES_MAX {
-        let Some(next) = cause else { break };
-        line.push_str(": ");
-        line.push_str(&next.to_string());
-        cause = next.source();
-    }
-    line
 }

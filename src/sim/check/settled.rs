@@ -12,6 +12,7 @@ use crate::sim::durable::{Story, name_of};
 use crate::sim::faults::Fault;
 use crate::sim::letters;
 use crate::sim::person;
+use crate::sim::share::DIFFERS;
 use crate::sim::world::{Body, Doc};
 
 /// Only what nothing can settle is held.
@@ -46,12 +47,11 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
             // What nothing can prove is made again so often, and then a person has to look.
             "contact.create" => {
                 let mut own = evidence.intents(story.document());
-                story.intent.on_doubt == OnDoubt::Hold || own.any(Story::given_up)
+                let again = story.held().is_some_and(|why| why.contains("made again"));
+                story.intent.on_doubt == OnDoubt::Hold || (again && own.any(Story::given_up))
             }
             // Its amount changed between the look before and the call.
-            "occurrence.pay" => {
-                story.held().is_some_and(|why| why.starts_with("the answer is not what was asked"))
-            }
+            "occurrence.pay" => story.held().is_some_and(|why| why.starts_with(DIFFERS)),
             "code.exchange" => true,
             "application.submit" => {
                 !submitted(evidence, story)

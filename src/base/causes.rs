@@ -1,0 +1,19 @@
+//! An error with what caused it, for people.
+
+use std::error::Error;
+
+/// How deep the causes of an error are told.
+const CAUSES_MAX: usize = 8;
+
+/// An error with its causes, in one line.
+pub fn causes(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    for _ in 0..CAUSES_MAX {
+        let Some(next) = cause else { break };
+        line.push_str(": ");
+        line.push_str(&next.to_string());
+        cause = next.source();
+    }
+    line
+}
