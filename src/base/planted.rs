@@ -36,6 +36,7 @@ mod switch {
         "neutralise-leaves-an-occurrence",
         "clone-counted-twice",
         "restore-without-epoch",
+        "retries-bypass-the-meter",
     ];
 
     /// Whether a fault is planted in this thread.

@@ -93,8 +93,8 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
                 let why =
                     format!("the service takes the credentials of {} no more", merchant.short());
                 let told = view::told(Some(key.clone()), &verb, Stands::Blocked, why);
-                reply.send(Reply::Acted(Box::new(told))).unwrap_or_default();
-                return Finished::Unauthorised(key, merchant);
+                let finished = Finished::Unauthorised(key, merchant);
+                return finished.answering(Reply::Acted(Box::new(told)), reply);
             }
             Finished::Again(_, unable, least) => {
                 told = because(&key, &verb, &unable);
@@ -106,6 +106,7 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released
+            | Finished::Answered(..)
             | Finished::Stopped(_) => Duration::ZERO,
         };
         match now(shared, &key, &verb, id) {
@@ -121,9 +122,7 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
         }
         break;
     }
-    // Whoever asked may have gone away: what became of it is in the journal.
-    reply.send(Reply::Acted(Box::new(told))).unwrap_or_default();
-    Finished::Moved(key)
+    Finished::Moved(key).answering(Reply::Acted(Box::new(told)), reply)
 }
 
 /// The verb of an action's effect.

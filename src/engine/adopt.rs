@@ -39,11 +39,7 @@ impl Engine {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match adopted(&shared, &ready).await {
-                Ok(told) => {
-                    // Whoever asked may have gone away: what is written is written.
-                    drop(reply.send(Reply::Adopted(Box::new(told))));
-                    Finished::Booked(keys)
-                }
+                Ok(told) => Finished::Booked(keys).answering(Reply::Adopted(Box::new(told)), reply),
                 Err(error) => Finished::Broken(error),
             }
         });

@@ -125,6 +125,7 @@ impl Engine {
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released
+            | Finished::Answered(..)
             | Finished::Broken(_) => false,
         }
     }

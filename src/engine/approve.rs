@@ -46,9 +46,8 @@ impl Engine {
         self.tasks.spawn(async move {
             match write(&shared, &approval).await {
                 Ok(()) => {
-                    // Whoever approved may have gone away: it is written all the same.
-                    drop(reply.send(Reply::Approved(Some(Box::new(approval)))));
-                    Finished::Moved(key)
+                    let answer = Reply::Approved(Some(Box::new(approval)));
+                    Finished::Moved(key).answering(answer, reply)
                 }
                 Err(error) => Finished::Broken(error),
             }

@@ -103,11 +103,7 @@ impl Engine {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match shared.write(Vec::new(), records).await {
-                Ok(()) => {
-                    // Whoever said it may have gone away: it is written all the same.
-                    drop(reply.send(answer));
-                    Finished::Booked(keys)
-                }
+                Ok(()) => Finished::Booked(keys).answering(answer, reply),
                 Err(error) => Finished::Broken(error),
             }
         });

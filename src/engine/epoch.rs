@@ -97,9 +97,8 @@ impl Engine {
         self.tasks.spawn(async move {
             match released(&shared, keys, actor).await {
                 Ok(done) => {
-                    // Whoever asked may have gone away: it is written all the same.
-                    drop(reply.send(Reply::State(StateReply::Released(done))));
-                    Finished::Released
+                    let answer = Reply::State(StateReply::Released(done));
+                    Finished::Released.answering(answer, reply)
                 }
                 Err(error) => Finished::Broken(error),
             }

@@ -55,8 +55,7 @@ impl Engine {
             if let Some(Err(error)) = subject.map(|subject| shared.vault.erase(&subject)) {
                 return Finished::Broken(error.into());
             }
-            drop(reply.send(Reply::Forgot(Box::new(forgot))));
-            Finished::Booked(keys)
+            Finished::Booked(keys).answering(Reply::Forgot(Box::new(forgot)), reply)
         });
         Ok(())
     }

@@ -133,6 +133,7 @@ impl Engine {
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released
+            | Finished::Answered(..)
             | Finished::Broken(_) => {}
         }
         if self.shared.gate().reopened() {

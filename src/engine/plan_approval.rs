@@ -87,9 +87,8 @@ impl Engine {
         self.tasks.spawn(async move {
             match write(&shared, &approval).await {
                 Ok(answer) => {
-                    // It is written all the same.
-                    drop(reply.send(Reply::PlanApproved(Box::new(answer))));
-                    Finished::Approved
+                    let answer = Reply::PlanApproved(Box::new(answer));
+                    Finished::Approved.answering(answer, reply)
                 }
                 Err(error) => Finished::Broken(error),
             }

@@ -120,9 +120,7 @@ async fn resolved(
         Ok(Some(open)) => Resolved::Unsettled(key, why(&open.state)),
         Err(error) => return Finished::Broken(error.into()),
     };
-    // Whoever said it may have gone away: it is in the journal.
-    reply.send(Reply::Resolved(told)).unwrap_or_default();
-    finished
+    finished.answering(Reply::Resolved(told), reply)
 }
 
 fn why(state: &IntentState) -> String {

@@ -67,6 +67,11 @@ impl Backoff {
         self.waiting.remove(key);
     }
 
+    /// Whether an earlier try of a resource came to nothing.
+    pub(super) fn failed(&self, key: &Key) -> bool {
+        self.waiting.contains_key(key)
+    }
+
     /// Whether a resource may not be tried now.
     pub(super) fn holds(&self, key: &Key) -> bool {
         self.waiting.contains_key(key)

@@ -36,9 +36,8 @@ impl Engine {
         self.tasks.spawn(async move {
             match write(&shared, record).await {
                 Ok(()) => {
-                    // Whoever asked may have gone away: it is written all the same.
-                    drop(reply.send(Reply::Paused(Box::new(paused))));
-                    Finished::Heard(Some(key))
+                    let answer = Reply::Paused(Box::new(paused));
+                    Finished::Heard(Some(key)).answering(answer, reply)
                 }
                 Err(error) => Finished::Broken(error),
             }

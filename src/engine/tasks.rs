@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::access::Wallet;
+use super::question::Reply;
 use super::read::Write;
 use super::schedule::to_next_quarter;
 use super::shared::EngineError;
@@ -88,12 +89,21 @@ pub enum Finished {
     Booked(BTreeSet<Key>),
     /// A person said what was not sent since a backup: look at everything again.
     Released,
+    /// The rest first, then this answer to whoever asked: what they ask next is answered with what they said.
+    Answered(Box<Finished>, Reply, oneshot::Sender<Reply>),
     /// It was told to stop.
     Stopped(Key),
     /// The service does not take the credentials of this merchant: the resource, the merchant.
     Unauthorised(Key, Key),
     /// The state on disk failed, or we made a mistake: everything ends.
     Broken(EngineError),
+}
+
+impl Finished {
+    /// The same, and whoever asked is answered once the engine has looked at it.
+    pub(super) fn answering(self, reply: Reply, to: oneshot::Sender<Reply>) -> Self {
+        Self::Answered(Box::new(self), reply, to)
+    }
 }
 
 /// One effect to be performed.
@@ -109,6 +119,8 @@ pub(super) struct Job {
     pub cause: Cause,
     /// Its document but for the amounts, which approvals bind to.
     pub rest: Digest,
+    /// Whether an earlier try came to nothing: it counts to the limits all the same.
+    pub again: bool,
 }
 
 impl Engine {
@@ -210,7 +222,8 @@ impl Engine {
             effect
         };
         let rest = self.rest(key);
-        Job { id, effect, wallet, cause, rest }
+        let again = self.backoff.failed(key);
+        Job { id, effect, wallet, cause, rest, again }
     }
 
     /// Starts a reading.
@@ -302,6 +315,12 @@ impl Engine {
             Finished::Unauthorised(key, merchant) => return self.unauthorised(&key, &merchant),
             Finished::Booked(keys) => return self.booked(keys),
             Finished::Released => return self.look_at_all(),
+            Finished::Answered(finished, reply, to) => {
+                self.finish(*finished)?;
+                // Whoever asked may have gone away: what was written is written.
+                drop(to.send(reply));
+                return Ok(());
+            }
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);

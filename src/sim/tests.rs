@@ -75,6 +75,7 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("neutralise-leaves-an-occurrence", 250, "removal"),
     ("clone-counted-twice", 250, "law 5"),
     ("restore-without-epoch", 80, "law 5"),
+    ("retries-bypass-the-meter", 60, "limits"),
 ];
 
 #[test]

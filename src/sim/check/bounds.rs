@@ -60,9 +60,23 @@ pub(in crate::sim) fn bounds(
             }
         }
     }
+    if !evidence.script.people.bounds.is_empty() {
+        found.extend(happened.iter().filter_map(counted));
+    }
     runs(evidence, &happened, &mut found);
     approved(evidence, entries, seen, &happened, &mut found);
     found
+}
+
+/// What moves counts: all that the service was made to move stands with the intent, as the meter has it.
+fn counted(one: &Spent<'_>) -> Option<Violation> {
+    let counted: i64 = one.intent.stake.sums().into_values().sum();
+    (counted < one.amount).then(|| {
+        let Spent { intent, amount, .. } = one;
+        let text =
+            format!("{} of {} moved {amount}, and {counted} counted", intent.effect, intent.key);
+        Violation::new("limits", text)
+    })
 }
 
 /// What every intent set in motion, or may have.
