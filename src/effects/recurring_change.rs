@@ -1,9 +1,9 @@
 //! A recurring charge's amount, schedule, limits or description change, and its method by what a fresh
 //! token holds (gateway-api, PATCH /v1/recurring/charges/{id}).
 //!
-//! The change is absolute, so once nothing of the first try can be on its way any more, the same
-//! bytes sent again end in the same state, also on a service that cannot show the charge. A token is never
-//! sent again: the next try has one of its own. What it replaced does not all show, so such a change
+//! The change is absolute. On a service that cannot show the charge nobody can tell what a lost one came to: once
+//! nothing of it can be on its way any more, what it named is not known, and the next change says all of that again.
+//! A token is never sent again: the next try has one of its own. What it replaced does not all show, so such a change
 //! happened only if the charge was modified since the look just before.
 
 use serde_json::{Value, json};
@@ -69,7 +69,9 @@ pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
         Some(Answer::Body(charge)) if happened(intent, charge) => Finding::Happened(charge.clone()),
         Some(Answer::Body(_)) => Finding::Absent,
-        Some(answer @ Answer::Missing(_)) if answer.unknown_path() => Finding::Absent,
+        Some(answer @ Answer::Missing(_)) if answer.unknown_path() => {
+            Finding::Overwritten("the service shows no recurring charge; the next change says all of it again".to_owned())
+        }
         Some(Answer::Missing(_) | Answer::Items(_)) | None => {
             Finding::Unknown("the recurring charge cannot be found any more".to_owned())
         }

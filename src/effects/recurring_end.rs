@@ -62,6 +62,6 @@ mod tests {
         let body = |end: &str| Answer::Body(json!({"id": "ch1", "schedule": {"end": end}}));
         assert_eq!(check(body("2030-02-01")), "happened ch1");
         assert_eq!(check(body("2031-02-01")), "absent");
-        assert_eq!(check(no_path()), "absent", "the same bytes end in the same state");
+        assert_eq!(check(no_path()), "overwritten", "the next one says all of it again");
     }
 }

@@ -94,6 +94,9 @@ pub enum Finding {
         /// What a person is told who has to settle it.
         why: String,
     },
+    /// The service shows nothing of it, and it is absolute: once nothing of it can be on its way any more, the next
+    /// change says all of it again, whatever the file says by then. This is why nothing shows it.
+    Overwritten(String),
     /// The service shows nothing that could settle it.
     Unknown(String),
 }

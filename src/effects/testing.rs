@@ -94,6 +94,7 @@ pub(super) fn judged(intent: &Intent, answers: &[Answer]) -> String {
         Finding::Refused(problem) => format!("refused {}", problem.code()),
         Finding::Absent => "absent".to_owned(),
         Finding::Unseen { newest, why } => format!("unseen until {newest:?}: {why}"),
+        Finding::Overwritten(_) => "overwritten".to_owned(),
         Finding::Unknown(why) => format!("unknown: {why}"),
     }
 }

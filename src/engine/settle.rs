@@ -196,10 +196,14 @@ async fn look(
                 absences = absences.saturating_add(1);
                 after.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
             }
+            Ok(Finding::Overwritten(reason)) if late => {
+                let progress = Progress::GivenUp { reason: reason.clone() };
+                return undone(shared, intent, progress, &reason).await;
+            }
             Ok(Finding::Unknown(reason) | Finding::Unseen { newest: _, why: reason }) if late => {
                 return moved(shared, intent, Progress::Held { reason, observation: None }).await;
             }
-            Ok(Finding::Unknown(_) | Finding::Unseen { .. }) => {
+            Ok(Finding::Unknown(_) | Finding::Unseen { .. } | Finding::Overwritten(_)) => {
                 after.saturating_duration_since(Instant::now())
             }
             Err(reason) => {

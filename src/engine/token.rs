@@ -80,7 +80,10 @@ fn standing(answer: &Answer, early: bool) -> Option<Standing> {
 fn means(standing: Standing, fresh: bool, (finding, answers): (Finding, &[Answer])) -> Finding {
     match (standing, finding) {
         (Standing::Unused, Finding::Happened(_)) if fresh => Finding::Absent,
-        (Standing::Unused, Finding::Unseen { .. } | Finding::Unknown(_)) => Finding::Absent,
+        (
+            Standing::Unused,
+            Finding::Unseen { .. } | Finding::Unknown(_) | Finding::Overwritten(_),
+        ) => Finding::Absent,
         (Standing::Used | Standing::Gone, Finding::Absent)
             if fresh && planted::is("token-404-is-done") =>
         {
@@ -124,7 +127,7 @@ mod tests {
                 Finding::Happened(_) => "happened",
                 Finding::Absent => "absent",
                 Finding::Unknown(_) => "unknown",
-                Finding::Refused(_) | Finding::Unseen { .. } => "other",
+                Finding::Refused(_) | Finding::Unseen { .. } | Finding::Overwritten(_) => "other",
             }
         };
         let happened = || Finding::Happened(json!({"id": "c1"}));

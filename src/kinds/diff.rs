@@ -8,9 +8,12 @@ use crate::base::money::{Currency, Money};
 use crate::kinds::step::change_of;
 use crate::kinds::{Change, Field};
 use crate::model::plan::FieldChange;
+use crate::model::unsure::{is_leaf, is_unsure};
 
 /// What stands for a private value.
 const HIDDEN: &str = "•••";
+/// What stands for a value of which nobody can tell what it is.
+const NOT_KNOWN: &str = "(not known)";
 
 /// Every field that differs, in the order of paths; fields that steer `reckon` alone never differ.
 /// Both sides are redacted: private values are digests, shown as dots.
@@ -35,7 +38,7 @@ pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<F
     paths.into_iter().map(change).collect()
 }
 
-/// Collects the leaves of a value by path. An amount and a digest are leaves.
+/// Collects the leaves of a value by path. An amount, a digest and what is not known are leaves.
 pub(super) fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<String, &'a Value>) {
     match value {
         Value::Object(fields) if !is_leaf(value) => {
@@ -56,11 +59,6 @@ pub(super) fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<St
     }
 }
 
-/// Whether an object stands for one value.
-fn is_leaf(value: &Value) -> bool {
-    value.get("minor").is_some() || value.get("digest").is_some()
-}
-
 /// A leaf for people: an amount in its currency, a private value as dots.
 fn shown(value: Option<&Value>) -> Value {
     let Some(value) = value else {
@@ -68,6 +66,9 @@ fn shown(value: Option<&Value>) -> Value {
     };
     if value.get("digest").is_some() {
         return Value::from(HIDDEN);
+    }
+    if is_unsure(value) {
+        return Value::from(NOT_KNOWN);
     }
     amount(value).map_or_else(|| value.clone(), |money| Value::from(money.to_string()))
 }

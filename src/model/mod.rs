@@ -31,3 +31,4 @@ pub mod scope;
 pub mod stake;
 pub mod suspension;
 pub mod unauthorised;
+pub mod unsure;

@@ -185,9 +185,10 @@ impl Story {
         }
     }
 
-    /// Whether it was given up without proof.
+    /// Whether it was given up without proof, so that what it may have made is left behind.
     pub fn given_up(&self) -> bool {
-        matches!(self.progress.last(), Some((_, Progress::GivenUp { .. })))
+        let given_up = matches!(self.progress.last(), Some((_, Progress::GivenUp { .. })));
+        given_up && self.intent.target.is_none()
     }
 
     /// The name of the document that it is for.

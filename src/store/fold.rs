@@ -23,6 +23,7 @@ use crate::model::bound::{Approval, speaks_of_binding};
 use crate::model::intent::{IllegalTransition, Intent, IntentState, OpenIntent, Progress};
 use crate::model::observed::{Held, Observation, Observed, Refusal, Source};
 use crate::model::record::Record;
+use crate::model::unsure;
 use crate::store::bind::bind;
 use crate::store::error::StoreError;
 use crate::store::facts::{
@@ -159,6 +160,7 @@ impl Folding<'_> {
             return Err(FoldError::Law { law: 5, detail });
         };
         epoch::absent(self.index, self.batch, (&intent, &state), (progress, at))?;
+        let held = matches!(state, IntentState::Held { .. });
         match state.next(id, progress)? {
             IntentState::Closed => {
                 self.batch.remove(intent_key(id));
@@ -171,7 +173,8 @@ impl Folding<'_> {
                 write(self.batch, &intent_key(id), &OpenIntent { intent: intent.clone(), state })?;
             }
         }
-        self.consequence(&intent, at, progress)
+        self.consequence(&intent, at, progress)?;
+        if held { self.unproved(&intent, at, progress) } else { Ok(()) }
     }
 
     /// What a promise's fate says about its resource.
@@ -196,6 +199,9 @@ impl Folding<'_> {
                     at,
                 });
             }),
+            Progress::GivenUp { reason: _ } if intent.target.is_some() => {
+                self.change(intent, at, |known| unsure::forget(known, &intent.applied.spec))
+            }
             Progress::GivenUp { reason: _ } => {
                 let orphan = PossibleOrphan { intent: intent.id, key: intent.key.clone() };
                 write(self.batch, &orphan_key(intent.id), &orphan)?;
@@ -207,6 +213,19 @@ impl Folding<'_> {
                 }
             }),
         }
+    }
+
+    /// What was held and did not happen, as somebody says: what a change would have changed is not taken for granted.
+    fn unproved(
+        &mut self,
+        intent: &Intent,
+        at: DateTime<Utc>,
+        progress: &Progress,
+    ) -> Result<(), FoldError> {
+        if intent.target.is_none() || !matches!(progress, Progress::NotSent { .. }) {
+            return Ok(());
+        }
+        self.change(intent, at, |known| unsure::forget(known, &intent.applied.spec))
     }
 
     /// A fact that did not come from an effect.
