@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::base::id::RemoteId;
 
@@ -13,6 +13,27 @@ pub fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String
         (!same(asked, answered)).then(|| format!("{path}: asked {asked}, answered {answered}"))
     };
     expect.iter().filter_map(differs).collect()
+}
+
+/// The answer that would have come if all was done as it was asked for, about this object.
+pub fn as_asked(expect: &BTreeMap<String, Value>, id: &RemoteId) -> Value {
+    let mut answer = Map::new();
+    for (path, value) in expect.iter().filter(|(_, value)| !value.is_null()) {
+        put_at(&mut answer, path, value);
+    }
+    answer.insert("id".to_owned(), json!(id));
+    Value::Object(answer)
+}
+
+/// Sets the value at a dotted path, unless something else stands on the way to it.
+fn put_at(object: &mut Map<String, Value>, path: &str, value: &Value) {
+    let Some((name, rest)) = path.split_once('.') else {
+        object.insert(path.to_owned(), value.clone());
+        return;
+    };
+    if let Value::Object(inner) = object.entry(name).or_insert_with(|| json!({})) {
+        put_at(inner, rest, value);
+    }
 }
 
 /// The id that an answer names, or why it cannot be used.
@@ -59,8 +80,6 @@ fn whole(value: &Value) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -68,6 +87,16 @@ mod tests {
         let expect = BTreeMap::from([("total".to_owned(), json!(12500))]);
         let found = mismatches(&expect, &json!({"total": 1250}));
         assert_eq!(found, ["total: asked 12500, answered 1250"]);
+    }
+
+    #[test]
+    fn the_answer_as_it_was_asked_for_is_what_was_expected() {
+        let paths = [("id", "old"), ("schedule.end", "2030-02-01"), ("schedule.unit", "month")];
+        let mut expect: BTreeMap<String, Value> =
+            paths.iter().map(|(path, value)| ((*path).to_owned(), json!(value))).collect();
+        expect.insert("description".to_owned(), Value::Null);
+        let answer = as_asked(&expect, &RemoteId::new("r1").unwrap());
+        assert_eq!(answer, json!({"id": "r1", "schedule": {"end": "2030-02-01", "unit": "month"}}));
     }
 
     #[test]

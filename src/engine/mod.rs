@@ -368,14 +368,14 @@ impl Engine {
         }
     }
 
-    /// Queues what waited long enough. What has nothing to do any more waits for nothing: its wait
-    /// ends, or it would be due for ever.
+    /// Queues what waited long enough. What has nothing to do any more waits for nothing: its wait ends, or it would
+    /// be due for ever, and what stands in its way now is told instead.
     fn retry(&mut self) {
         let due = self.backoff.take_due();
         self.enqueue(due.clone());
         for key in due.iter().filter(|key| !self.queue.contains(*key)) {
             self.backoff.clear(key);
-            if self.planner.step(key).is_none() {
+            if !self.planner.doable(key) {
                 self.unable.remove(key);
             }
         }

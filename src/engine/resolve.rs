@@ -13,6 +13,7 @@ use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
 use super::{Engine, settle};
 use crate::base::id::{IntentId, Key, RemoteId};
+use crate::effects::expect;
 use crate::model::intent::{IntentState, OpenIntent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
@@ -174,9 +175,10 @@ fn observation(
 ) -> Result<Observation, EngineError> {
     let intent = &open.intent;
     let row = super::perform::row(&intent.effect)?;
-    let learned = (row.learn)(intent, &json!({"id": remote_id}));
+    let learned = (row.learn)(intent, &expect::as_asked(&intent.expect, &remote_id));
     // What ends an object says so whatever its answer is; everything else leaves one.
-    let exists = learned.map_or(true, |learned| learned.exists);
+    let (exists, facts) =
+        learned.map_or((true, json!({})), |learned| (learned.exists, learned.facts));
     Ok(Observation {
         key: intent.key.clone(),
         merchant: intent.merchant.clone(),
@@ -185,6 +187,6 @@ fn observation(
         remote_id: Some(remote_id),
         exists: Some(exists),
         applied: Some(intent.applied.clone()),
-        facts: json!({}),
+        facts,
     })
 }

@@ -7,7 +7,7 @@ use super::once::mark_of;
 use super::{Evidence, Violation, is_whole};
 use crate::model::intent::Progress;
 use crate::sim::desk::text;
-use crate::sim::durable::Story;
+use crate::sim::durable::{Story, name_of};
 use crate::sim::world::{Body, Doc};
 
 /// The effects by which the document of a recurring charge ends it.
@@ -88,11 +88,28 @@ fn is_done(story: &Story) -> bool {
 /// Whether the recurring charge of a document was ended, or partly so, while there was no document: then it
 /// waits for a raised generation.
 pub(super) fn was_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
-    let source = doc.source_id(doc.generation);
-    let mut own =
-        evidence.intents(&doc.name).filter(|one| Some(&one.intent.source_id) == source.as_ref());
-    doc.kind() == "RecurringCharge"
-        && own.any(|one| ENDS.contains(&one.intent.effect.as_str()) && is_done(one))
+    endings(evidence, doc).any(is_done)
+}
+
+/// Whether the service ended it, and the answer was lost: then nobody says that it goes on.
+pub(super) fn may_be_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+    let happened = |story: &Story| {
+        let effect = Some(story.intent.effect.as_str());
+        let name = name_of(&story.intent);
+        let mut same = evidence.arrivals.iter().filter(|one| one.name == name);
+        same.any(|one| one.effect == effect && (200..300).contains(&one.status))
+    };
+    endings(evidence, doc).any(happened)
+}
+
+/// What was done to end the recurring charge of this generation of a document.
+fn endings<'a>(evidence: &'a Evidence<'_>, doc: &Doc) -> impl Iterator<Item = &'a Story> {
+    let source = doc.source_id(doc.generation).filter(|_| doc.kind() == "RecurringCharge");
+    let own = evidence.intents(&doc.name);
+    own.filter(move |one| {
+        Some(&one.intent.source_id) == source.as_ref()
+            && ENDS.contains(&one.intent.effect.as_str())
+    })
 }
 
 /// A document that came back after what it made was ended says so, and begins nothing by itself.

@@ -84,6 +84,14 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         if evidence.is_held(doc) || waits || removal::was_ended(evidence, doc) {
             continue;
         }
+        if removal::may_be_ended(evidence, doc) {
+            let mut views = evidence.views.iter();
+            if views.any(|one| one.name == doc.name && one.kind == doc.kind() && one.ready) {
+                let text = format!("{} was ended, and is said to be ready", doc.address());
+                found.push(Violation::new("removal", text));
+            }
+            continue;
+        }
         if let Some(missing) = lacks_all(evidence, doc) {
             found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
         }
