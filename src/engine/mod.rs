@@ -31,6 +31,7 @@ mod perform;
 mod plan_approval;
 mod question;
 mod read;
+mod recall;
 mod resolve;
 mod saved;
 mod schedule;
@@ -359,6 +360,9 @@ impl Engine {
         for key in keys {
             let work = self.planner.doable(&key);
             let chosen = self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&key));
+            if self.busy.contains(&key) {
+                self.shared.recalled().note(&key);
+            }
             let free = !self.busy.contains(&key) || planted::is("two-open-effects");
             if work && chosen && free && !self.backoff.holds(&key) {
                 self.queue.insert(key);

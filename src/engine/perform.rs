@@ -61,6 +61,9 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         }
     };
     let promise = shared.promises().acquire().await;
+    if shared.recalled().holds(&job.effect.key) {
+        return Ok(Finished::Moved(job.effect.key));
+    }
     if let Some(stopped) = unauthorised::before(shared, &job.effect)? {
         return Ok(stopped);
     }

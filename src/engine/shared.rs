@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
 use super::limits::Guard;
+use super::recall::Recalled;
 use super::unauthorised::Refusing;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
@@ -103,6 +104,7 @@ pub struct Shared {
     gate: Arc<Gate>,
     resting: AtomicUsize,
     refusing: Refusing,
+    recalled: Recalled,
     promises: Semaphore,
     notices: tokio::sync::Mutex<()>,
     rng: Mutex<ChaCha20Rng>,
@@ -167,6 +169,7 @@ impl Shared {
             gate: Arc::new(Gate::new(parts.settings.concurrency)),
             resting: AtomicUsize::new(0),
             refusing: Refusing::default(),
+            recalled: Recalled::default(),
             promises: Semaphore::new(
                 parts.settings.concurrency.saturating_mul(PROMISES_PER_CALL).max(1),
             ),
@@ -242,6 +245,11 @@ impl Shared {
     /// Merchants whose credentials were refused a moment ago.
     pub(super) fn refusing(&self) -> &Refusing {
         &self.refusing
+    }
+
+    /// What was looked at again while a task of it was under way.
+    pub(super) fn recalled(&self) -> &Recalled {
+        &self.recalled
     }
 
     /// How many tasks only wait, and so leave their room to others.

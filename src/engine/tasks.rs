@@ -205,6 +205,7 @@ impl Engine {
 
     /// An effect with its number and its cause.
     pub(super) fn job(&mut self, key: &Key, effect: Effect) -> Job {
+        self.shared.recalled().begin(key);
         let id = self.next_intent;
         self.next_intent = id.next();
         let place = self.planner.step(key).and_then(|step| step.place.clone());

@@ -50,7 +50,8 @@ mod tests {
     #[test]
     fn what_a_lost_change_would_have_changed_is_not_known_and_the_rest_is() {
         let usd = |minor: i64| json!({"minor": minor, "currency": "USD"});
-        let before = json!({"amount": usd(500), "schedule": {"end": "a", "start": "s"}, "label": "x"});
+        let before =
+            json!({"amount": usd(500), "schedule": {"end": "a", "start": "s"}, "label": "x"});
         let asked = json!({"amount": usd(700), "schedule": {"end": "b", "start": "s"}, "max": 3, "label": "x"});
         let left = either(&before, &asked);
         assert!(is_unsure(&left["amount"]) && is_unsure(&left["max"]));

@@ -107,8 +107,7 @@ fn endings<'a>(evidence: &'a Evidence<'_>, doc: &Doc) -> impl Iterator<Item = &'
     let source = doc.source_id(doc.generation).filter(|_| doc.kind() == "RecurringCharge");
     let own = evidence.intents(&doc.name);
     own.filter(move |one| {
-        Some(&one.intent.source_id) == source.as_ref()
-            && ENDS.contains(&one.intent.effect.as_str())
+        Some(&one.intent.source_id) == source.as_ref() && ENDS.contains(&one.intent.effect.as_str())
     })
 }
 
