@@ -69,6 +69,8 @@ fn judge<S: Sort>(intent: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
         Some(Answer::Body(object)) if happened(intent, object) => Finding::Happened(object.clone()),
         Some(Answer::Body(_)) => Finding::Absent,
+        // What is gone cannot be changed any more: the next try is told so.
+        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => Finding::Absent,
         Some(Answer::Missing(_) | Answer::Items(_)) | None => {
             Finding::Unknown(format!("the {} cannot be read back", S::WORD))
         }

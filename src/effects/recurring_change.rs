@@ -73,7 +73,9 @@ pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
             "the service shows no recurring charge; the next change says all of it again"
                 .to_owned(),
         ),
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => {
+        // What is gone cannot be changed any more: the next try is told so.
+        Some(Answer::Missing(_)) => Finding::Absent,
+        Some(Answer::Items(_)) | None => {
             Finding::Unknown("the recurring charge cannot be found any more".to_owned())
         }
     }

@@ -65,6 +65,7 @@ impl Stage<'_> {
         self.machine.power.calm();
         self.memory.calm();
         self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
+        drop(sender.send(Event::Files(Vec::new())).await);
         sleep(self.front.weather().lasts()).await;
         let settled = timeout(SETTLES_WITHIN, async {
             while under_way.join_next().await.is_some() {}
