@@ -68,13 +68,12 @@ fn happened(intent: &Intent, charge: &Value) -> bool {
 pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
         Some(Answer::Body(charge)) if happened(intent, charge) => Finding::Happened(charge.clone()),
-        Some(Answer::Body(_)) => Finding::Absent,
         Some(answer @ Answer::Missing(_)) if answer.unknown_path() => Finding::Overwritten(
             "the service shows no recurring charge; the next change says all of it again"
                 .to_owned(),
         ),
         // What is gone cannot be changed any more: the next try is told so.
-        Some(Answer::Missing(_)) => Finding::Absent,
+        Some(Answer::Body(_) | Answer::Missing(_)) => Finding::Absent,
         Some(Answer::Items(_)) | None => {
             Finding::Unknown("the recurring charge cannot be found any more".to_owned())
         }

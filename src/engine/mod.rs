@@ -18,6 +18,7 @@ mod booking;
 mod bounds;
 mod epoch;
 mod forget;
+mod found;
 mod gate;
 mod guilty;
 mod inventory;

@@ -10,11 +10,11 @@ use super::meter::Reserved;
 use super::read::Unread;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job, Unable};
-use super::{body, once, pace, read, settle, unauthorised};
+use super::{body, found, once, pace, read, settle, unauthorised};
 use crate::api::{Auth, Call};
 use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
 use crate::model::intent::{Intent, Progress, Proof, StoredRequest};
-use crate::model::observed::{Observation, Source};
+use crate::model::observed::{Applied, Observation, Source};
 use crate::model::outcome::Outcome;
 use crate::model::record::Record;
 use crate::model::stake::Stake;
@@ -80,6 +80,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
     let (request, blobs) = body::store(shared, &job.effect, bytes.as_deref())?;
     let intent = intent(job, request, baseline, &reserved);
     if let Gate::Look(reason) = gate {
+        let intent = Intent { baseline: found::looked_first(), ..intent };
         let (about, with) = ((&intent, &wallet), (blobs, spent));
         let looked = epoch::look_first(shared, row, about, with, reason).await?;
         drop(reserved);
@@ -232,13 +233,18 @@ pub(super) async fn answered(
     proof: Proof,
 ) -> Result<Finished, EngineError> {
     let learned = (row.learn)(intent, reply);
+    let stands = if proof == Proof::Found { found::standing(shared, intent, reply)? } else { None };
+    let expect = stands.as_ref().map_or(&intent.expect, |stands| &stands.expect);
     let differing = if differs_matter() && !(reply.is_null() && proof == Proof::Found) {
-        expect::mismatches(&intent.expect, reply)
+        expect::mismatches(expect, reply)
     } else {
         Vec::new()
     };
     match learned {
-        Ok(learned) if differing.is_empty() => done(shared, intent, learned, proof).await,
+        Ok(learned) if differing.is_empty() => {
+            let applied = stands.map_or_else(|| intent.applied.clone(), |stands| stands.applied);
+            done(shared, intent, (learned, applied), proof).await
+        }
         Ok(learned) => {
             let (observation, _) = observation(shared, intent, learned)?;
             let reason = format!("the answer is not what was asked: {}", differing.join("; "));
@@ -258,10 +264,11 @@ fn differs_matter() -> bool {
 async fn done(
     shared: &Shared,
     intent: &Intent,
-    learned: Learned,
+    (learned, applied): (Learned, Applied),
     proof: Proof,
 ) -> Result<Finished, EngineError> {
     let (observation, blobs) = observation(shared, intent, learned)?;
+    let observation = Observation { applied: Some(applied), ..observation };
     let gone = observation.exists == Some(false);
     let progress = Progress::Done { observation: Box::new(observation), proof };
     let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
@@ -311,7 +318,7 @@ pub(super) async fn refused(
     if let Some(proved) = (row.proves)(&problem) {
         let exists = proved == Proved::There;
         let learned = Learned { exists, facts: json!({}), ..Learned::default() };
-        return done(shared, intent, learned, Proof::Duplicate).await;
+        return done(shared, intent, (learned, intent.applied.clone()), Proof::Duplicate).await;
     }
     tracing::warn!(key = %intent.key, effect = %intent.effect, status, code = problem.code(), "refused");
     if let Some(finished) = unauthorised::not_its_fault(shared, intent, status, &problem).await? {

@@ -22,6 +22,13 @@ pub fn forget(known: &mut Observed, asked: &Value) {
     }
 }
 
+/// What stands at a dotted path, if anything does, is not known.
+pub fn mark(spec: &mut Value, path: &str) {
+    if let Some(value) = spec.pointer_mut(&format!("/{}", path.replace('.', "/"))) {
+        *value = json!({ UNSURE: true });
+    }
+}
+
 /// What both say, field by field; what they do not agree on is not known.
 fn either(before: &Value, asked: &Value) -> Value {
     match (before, asked) {
