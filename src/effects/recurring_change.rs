@@ -88,3 +88,19 @@ pub(super) const ROW: EffectRow = EffectRow {
     learn: recurring_create::learn,
     proves: nothing,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, judged, no_path};
+    use super::*;
+
+    #[test]
+    fn what_nothing_shows_is_said_again_by_the_next_change() {
+        let asked = json!({"id": "ch1", "amount": 700});
+        let check = |answer: Answer| judged(&intent(ROW.name, &asked, Value::Null), &[answer]);
+        let shown = |amount: i64| Answer::Body(json!({"id": "ch1", "amount": amount}));
+        assert_eq!(check(shown(700)), "happened ch1");
+        assert_eq!(check(shown(500)), "absent");
+        assert_eq!(check(no_path()), "overwritten");
+    }
+}

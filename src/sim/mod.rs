@@ -49,3 +49,5 @@ pub use chaos::{ChaosReport, chaos};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod worlds_tests;
