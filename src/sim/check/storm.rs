@@ -44,9 +44,9 @@ pub(super) fn bounded(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The most calls that a storm may meet.
+/// The most calls that a stretch of a storm may meet.
 fn bound(passed: &Passed) -> u64 {
-    let seconds = passed.storm.seconds;
+    let seconds = passed.seconds;
     if passed.storm.gust == Gust::Refused {
         let asked = seconds.div_euclid(ASKED_EVERY_S).saturating_add(1).saturating_mul(ASKED_BY);
         return UNDER_WAY.saturating_add(asked).saturating_mul(passed.lives);

@@ -15,12 +15,15 @@ use crate::sim::faults::Fault;
 /// The engine asks every ten minutes whether credentials that were refused are taken again.
 const ASKED_AGAIN: Duration = Duration::from_mins(11);
 
-/// A storm that was, as the checkers see it.
+/// A stretch of a storm, as the checkers see it: what it did before another storm began to answer in its place, or
+/// since that is over.
 #[derive(Debug, Clone)]
 pub struct Passed {
     /// The storm.
     pub storm: Storm,
-    /// How many calls it met.
+    /// How long it could answer.
+    pub seconds: u64,
+    /// How many calls it answered.
     pub met: u64,
     /// In how many lives of the machine.
     pub lives: u64,
@@ -40,6 +43,8 @@ struct Sky {
     storms: Vec<Storm>,
     calls: BTreeMap<&'static str, u32>,
     blowing: Vec<Blowing>,
+    /// What is over of them.
+    over: Vec<Passed>,
     /// When everything was quiet, and when all was settled after that.
     quiet: Option<Instant>,
     settled: Option<Instant>,
@@ -51,9 +56,12 @@ struct Blowing {
     storm: Storm,
     until: Instant,
     caller: String,
+    /// When it began, or another storm answered last in its place.
+    since: Instant,
     met: u64,
     lives: BTreeSet<u32>,
-    callers: BTreeMap<String, Waits>,
+    callers: BTreeSet<String>,
+    waits: BTreeMap<String, Waits>,
     /// The second that is counted, and the calls in it.
     second: (Instant, u32),
     early: u64,
@@ -107,17 +115,11 @@ impl Weather {
         Some(sky.settled?.saturating_duration_since(sky.quiet?))
     }
 
-    /// Every storm that began.
+    /// Every storm that began, by stretches.
     pub(crate) fn passed(&self) -> Vec<Passed> {
-        let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-        let passed = |one: &Blowing| Passed {
-            storm: one.storm,
-            met: one.met,
-            lives: count(one.lives.len()),
-            callers: count(one.callers.len()),
-            early: one.early,
-        };
-        self.sky().blowing.iter().map(passed).collect()
+        let sky = self.sky();
+        let last = sky.blowing.iter().map(|one| one.passed(one.until));
+        sky.over.iter().cloned().chain(last).collect()
     }
 
     /// What a call hears that arrives in a storm, and how that counts among the faults.
@@ -137,9 +139,11 @@ impl Weather {
                 storm,
                 until: now.checked_add(seconds).unwrap_or(now),
                 caller: caller.clone(),
+                since: now,
                 met: 0,
                 lives: BTreeSet::new(),
-                callers: BTreeMap::new(),
+                callers: BTreeSet::new(),
+                waits: BTreeMap::new(),
                 second: (now, 0),
                 early: 0,
             }
@@ -149,8 +153,7 @@ impl Weather {
         if spares {
             return None;
         }
-        let gusts = sky.blowing.iter_mut().filter(|one| one.until > now);
-        let gust = gusts.filter_map(|one| one.meets(&caller, life, now)).last()?;
+        let gust = sky.answers(&caller, life, now)?;
         Some((answer(gust), gust.fault()))
     }
 }
@@ -165,11 +168,27 @@ impl Sky {
         let storm = self.storms.remove(at);
         (!self.calm).then_some(storm)
     }
+
+    /// What a call hears: of several storms that meet it the one that began last answers.
+    fn answers(&mut self, caller: &str, life: u32, now: Instant) -> Option<Gust> {
+        let blowing = self.blowing.iter_mut().enumerate().filter(|(_, one)| one.until > now);
+        let met = blowing.filter_map(|(at, one)| one.meets(caller, life, now).then_some(at));
+        let last = met.last()?;
+        let gust = self.blowing.get(last)?.storm.gust;
+        for (at, one) in self.blowing.iter_mut().enumerate() {
+            if at == last {
+                one.answers(caller, life, now);
+            } else if one.is_ended_by(gust) {
+                self.over.extend(one.cut(now));
+            }
+        }
+        Some(gust)
+    }
 }
 
 impl Blowing {
-    /// What a call hears of this storm.
-    fn meets(&mut self, caller: &str, life: u32, now: Instant) -> Option<Gust> {
+    /// Whether this storm meets a call. One that was asked to wait is early whoever answers it now.
+    fn meets(&mut self, caller: &str, life: u32, now: Instant) -> bool {
         let met = match self.storm.whose {
             Whose::All => true,
             Whose::Caller => caller == self.caller,
@@ -181,29 +200,95 @@ impl Blowing {
                 self.second.1 > most
             }
         };
-        if !met {
-            return None;
-        }
-        self.met = self.met.saturating_add(1);
-        self.lives.insert(life);
-        self.waits(caller, life, now);
-        Some(self.storm.gust)
-    }
-
-    /// Notes that a credential is asked to wait, and whether it did as it was asked before.
-    fn waits(&mut self, caller: &str, life: u32, now: Instant) {
-        let asked = match self.storm.gust {
-            Gust::Throttled(asked) => asked.unwrap_or(0),
-            Gust::Error | Gust::Reset | Gust::Refused => 0,
-        };
-        let until = now.checked_add(Duration::from_secs(asked)).unwrap_or(now);
-        let fresh = Waits { life, since: now, until, came: 0 };
-        let waits = self.callers.entry(caller.to_owned()).or_insert(fresh);
-        if waits.life != life || now >= waits.until {
-            *waits = fresh;
-        } else if now > waits.since {
+        if met && let Some(waits) = self.waits.get_mut(caller).filter(|one| one.is_early(life, now))
+        {
             waits.came = waits.came.saturating_add(1);
             self.early = self.early.max(waits.came);
         }
+        met
+    }
+
+    /// Notes that this storm answers a call, and what it asks of it.
+    fn answers(&mut self, caller: &str, life: u32, now: Instant) {
+        self.met = self.met.saturating_add(1);
+        self.lives.insert(life);
+        self.callers.insert(caller.to_owned());
+        let Gust::Throttled(Some(asked)) = self.storm.gust else { return };
+        let until = now.checked_add(Duration::from_secs(asked)).unwrap_or(now);
+        let fresh = Waits { life, since: now, until, came: 0 };
+        let waits = self.waits.entry(caller.to_owned()).or_insert(fresh);
+        if waits.life != life || now >= waits.until {
+            *waits = fresh;
+        }
+    }
+
+    /// Whether another answer ends what the engine has learnt of this storm: after 429 or 401 a host serves, and a
+    /// limit grows while anything but 429 is answered. Credentials that are refused stay so.
+    fn is_ended_by(&self, answer: Gust) -> bool {
+        match self.storm.gust {
+            Gust::Refused => false,
+            Gust::Throttled(_) => !matches!(answer, Gust::Throttled(_)),
+            Gust::Error | Gust::Reset => matches!(answer, Gust::Throttled(_) | Gust::Refused),
+        }
+    }
+
+    /// Ends a stretch, unless all of it is over, and begins the next.
+    fn cut(&mut self, now: Instant) -> Option<Passed> {
+        if now >= self.until {
+            return None;
+        }
+        let passed = self.passed(now);
+        (self.since, self.met) = (now, 0);
+        self.lives.clear();
+        self.callers.clear();
+        (passed.met > 0).then_some(passed)
+    }
+
+    /// The stretch that ends now.
+    fn passed(&self, now: Instant) -> Passed {
+        let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        Passed {
+            storm: self.storm,
+            seconds: now.saturating_duration_since(self.since).as_secs(),
+            met: self.met,
+            lives: count(self.lives.len()),
+            callers: count(self.callers.len()),
+            early: self.early,
+        }
+    }
+}
+
+impl Waits {
+    /// Whether a call in this moment comes before its time; those of the same moment were on their way.
+    fn is_early(&self, life: u32, now: Instant) -> bool {
+        self.life == life && self.since < now && now < self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::faults::READ;
+
+    /// A storm for everybody that begins with this reading.
+    fn storm(nth: u32, seconds: u64, gust: Gust) -> Storm {
+        Storm { effect: READ, nth, with_it: true, seconds, whose: Whose::All, gust }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_two_storms_the_later_one_answers_and_the_stretches_of_the_other_are_told_apart() {
+        let asked = Gust::Throttled(Some(30));
+        let weather = Weather::new(&[storm(1, 100, Gust::Error), storm(3, 50, asked)]);
+        let (parts, ()) = http::Request::new(()).into_parts();
+        let mut heard = Vec::new();
+        for _ in 0..9 {
+            heard.push(weather.meets(Some(READ), &parts, 1).map(|(_, fault)| fault));
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+        let fault = |gust: Gust, times: usize| vec![Some(gust.fault()); times];
+        assert_eq!(heard, [fault(Gust::Error, 2), fault(asked, 5), fault(Gust::Error, 2)].concat());
+        let passed = weather.passed();
+        let told: Vec<_> = passed.iter().map(|one| (one.met, one.seconds, one.early)).collect();
+        assert_eq!(told, [(2, 20, 0), (2, 40, 0), (5, 50, 2)]);
     }
 }
