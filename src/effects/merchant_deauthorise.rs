@@ -54,7 +54,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     name: "merchant.deauthorise",
     doubt: Doubt::Ends { most: SENDS_MAX, gone: GONE },
     baseline: None,
-    lane: Lane::Own,
+    lane: Lane::Last,
     learn,
     proves: nothing,
 };

@@ -170,6 +170,8 @@ pub enum Lane {
     About,
     /// From others that do the very same while they are under way: then there is nothing left to do.
     Twin,
+    /// From every look at what its merchant has: nothing is asked with its credentials after it.
+    Last,
 }
 
 /// What is asked just before an effect is sent.

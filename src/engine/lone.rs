@@ -54,7 +54,7 @@ pub(super) enum Behind {
 fn track(name: &str, merchant: &Key, target: Option<&RemoteId>, about: &Value) -> Option<Track> {
     let of = |name: String, strict| Some(Track { merchant: merchant.clone(), name, strict });
     match effect_row(name)?.lane {
-        Lane::Own => None,
+        Lane::Own | Lane::Last => None,
         Lane::Merchant => of(name.to_owned(), true),
         Lane::Target => of(format!("on {}", target?), true),
         Lane::About => of(format!("{name} {about}"), true),
@@ -80,6 +80,10 @@ impl Engine {
 
     /// Takes the lane of an effect for a resource. Errors: another has it.
     pub(super) fn take_lane(&mut self, key: &Key, effect: &Effect) -> Result<(), Behind> {
+        let is_last = effect_row(effect.name).is_some_and(|row| row.lane == Lane::Last);
+        if is_last && self.is_looked_at(&effect.merchant) {
+            return Err(Behind::Working);
+        }
         let Some(track) = of_effect(effect) else { return Ok(()) };
         if self
             .lone
@@ -130,11 +134,16 @@ impl Engine {
         same.map(|one| one.key.short())
     }
 
+    /// Those that waited for something under way may try.
+    pub(super) fn let_waiting_go(&mut self) {
+        let waiting = std::mem::take(&mut self.lone.waiting);
+        self.enqueue(waiting);
+    }
+
     /// The effect of this resource has ended: those that waited for it may try.
     pub(super) fn let_others_go(&mut self, key: &Key) {
         if self.lone.working.remove(key).is_some() {
-            let waiting = std::mem::take(&mut self.lone.waiting);
-            self.enqueue(waiting);
+            self.let_waiting_go();
         }
         for (asked, reply) in std::mem::take(&mut self.lone.acts) {
             self.act(asked, reply);

@@ -9,6 +9,7 @@ mod strays;
 mod task;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -27,6 +28,8 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::register::{self, READ_BACKS};
 use crate::kinds::step::MERCHANT;
 use crate::model::observed::Observed;
+use crate::model::plan::{Step, Verdict};
+use crate::plan::World;
 
 pub(super) use strays::ours;
 
@@ -148,6 +151,7 @@ impl Engine {
     /// Starts a look at a list, unless one is under way or the merchant is not ready.
     fn look_at(&mut self, list: List) {
         let ready = self.planner.step(&list.0).is_some_and(|step| step.ready);
+        let ready = ready && !self.is_leaving(&list.0);
         let Some(back) = back(list.1).filter(|_| ready && !self.stopping) else {
             return self.look_later(list);
         };
@@ -160,6 +164,18 @@ impl Engine {
         self.tasks.spawn(async move { task::sweep(&shared, list, back, &wallet, &ignored).await });
     }
 
+    /// Whether a list of this merchant is being looked at.
+    pub(super) fn is_looked_at(&self, merchant: &Key) -> bool {
+        self.sweeps.under_way.iter().any(|(one, _)| one == merchant)
+    }
+
+    /// Whether a merchant without a document is about to give its authorization back.
+    pub(super) fn is_leaving(&self, merchant: &Key) -> bool {
+        let goes = |step: &Arc<Step>| step.verdict == Verdict::Delete;
+        let goes = self.planner.step(merchant).is_some_and(goes) || self.busy.contains(merchant);
+        goes && !self.world.desired().manifests.contains_key(merchant)
+    }
+
     fn look_later(&mut self, list: List) {
         if self.sweeps.on {
             self.sweep_after(list, AGAIN);
@@ -168,7 +184,7 @@ impl Engine {
 
     /// The documents whose drift is no matter of ours, and which fields of them.
     fn ignored(&self) -> BTreeMap<Key, Box<[String]>> {
-        let manifests = crate::plan::World::desired(&self.world).manifests.values();
+        let manifests = self.world.desired().manifests.values();
         let ignoring = manifests.filter(|one| !one.annotations.ignore_drift.is_empty());
         ignoring.map(|one| (one.key.clone(), one.annotations.ignore_drift.clone())).collect()
     }
@@ -177,6 +193,7 @@ impl Engine {
     pub(super) fn swept(&mut self, swept: Swept) -> Result<(), EngineError> {
         let Swept { list, seen, touched } = swept;
         self.sweeps.under_way.remove(&list);
+        self.let_waiting_go();
         let every = back(list.1).map_or(AGAIN, |back| back.every);
         let wait = match seen {
             Some(seen) => {

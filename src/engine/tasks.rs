@@ -206,6 +206,7 @@ impl Engine {
     /// An effect with its number and its cause.
     pub(super) fn job(&mut self, key: &Key, effect: Effect) -> Job {
         self.shared.recalled().begin(key);
+        self.world.works(key, &effect.merchant);
         let id = self.next_intent;
         self.next_intent = id.next();
         let place = self.planner.step(key).and_then(|step| step.place.clone());
@@ -232,6 +233,7 @@ impl Engine {
         self.again.reading(&reading.key);
         let is_read = reading.key == reading.merchant;
         let account = reading.about.get("account").and_then(|one| one.as_str()).map(str::to_owned);
+        self.world.works(&reading.key, &reading.merchant);
         let wallet = Wallet { is_read, account, ..self.wallet(&reading.merchant) };
         let shared = self.shared.clone();
         self.tasks.spawn(async move { read::read(&shared, reading, &wallet, Write::Always).await });
@@ -325,7 +327,8 @@ impl Engine {
             Finished::Broken(error) => return Err(error),
         };
         self.busy.remove(&key);
-        let left = self.leaving(&key);
+        let used = self.world.rests(&key);
+        let left = self.leaving(&key, used);
         self.world.refresh(&self.shared.facts, &key)?;
         self.counted(&key);
         self.let_others_go(&key);
@@ -343,9 +346,10 @@ impl Engine {
         Ok(())
     }
 
-    /// The merchant without a document that an open intent of a resource belongs to: it waits for that.
-    fn leaving(&self, key: &Key) -> Option<Key> {
-        let merchant = self.world.open(key).map(|open| open.intent.merchant.clone())?;
+    /// The merchant without a document that a task or an open intent of a resource belongs to: it waits for that.
+    fn leaving(&self, key: &Key, used: Option<Key>) -> Option<Key> {
+        let open = || self.world.open(key).map(|open| open.intent.merchant.clone());
+        let merchant = used.or_else(open)?;
         let stays = self.world.desired().manifests.contains_key(&merchant) || merchant == *key;
         (!stays).then_some(merchant)
     }

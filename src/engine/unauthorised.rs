@@ -170,6 +170,7 @@ impl Engine {
     /// A task ended because the service does not take its merchant's credentials.
     pub(super) fn unauthorised(&mut self, key: &Key, merchant: &Key) -> Result<(), EngineError> {
         self.busy.remove(key);
+        self.world.rests(key);
         self.world.refresh(&self.shared.facts, merchant)?;
         self.world.refresh(&self.shared.facts, key)?;
         self.let_others_go(key);

@@ -74,6 +74,8 @@ pub struct Standing {
     open: BTreeMap<Key, Arc<OpenIntent>>,
     guard: Option<Arc<Guard>>,
     suspended: BTreeMap<Key, Arc<Suspension>>,
+    /// Tasks under way, by resource: the merchant whose credentials they use.
+    at_work: BTreeMap<Key, Key>,
 }
 
 impl std::fmt::Debug for Standing {
@@ -99,8 +101,8 @@ impl Standing {
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
         let suspended = facts.suspensions()?.into_iter();
         let suspended = suspended.map(|one| (one.key.clone(), Arc::new(one))).collect();
-        let (facts, recent) = (facts.clone(), Mutex::default());
-        Ok(Self { specs, facts, clock, observed, recent, open, suspended, guard: None })
+        let (facts, recent, at_work) = (facts.clone(), Mutex::default(), BTreeMap::new());
+        Ok(Self { specs, facts, clock, observed, recent, open, suspended, guard: None, at_work })
     }
 
     /// The same, with limits.
@@ -124,6 +126,16 @@ impl Standing {
             None => self.suspended.remove(key),
         };
         Ok(())
+    }
+
+    /// A task of a resource begins that uses a merchant's credentials: what it promises is not known before it ends.
+    pub(super) fn works(&mut self, key: &Key, merchant: &Key) {
+        self.at_work.insert(key.clone(), merchant.clone());
+    }
+
+    /// It has ended; answers whose credentials it used.
+    pub(super) fn rests(&mut self, key: &Key) -> Option<Key> {
+        self.at_work.remove(key)
     }
 
     fn recent(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Observed>>> {
@@ -163,10 +175,11 @@ impl Standing {
 
 impl World for Standing {
     fn unsettled(&self, merchant: &Key) -> Vec<Key> {
-        let of = |open: &&Arc<OpenIntent>| {
-            open.intent.merchant == *merchant && open.intent.key != *merchant
-        };
-        self.open.values().filter(of).map(|open| open.intent.key.clone()).collect()
+        let open = self.open.values().map(|open| (&open.intent.key, &open.intent.merchant));
+        let all = open.chain(&self.at_work);
+        let of = all.filter(|(key, of)| *of == merchant && *key != merchant);
+        let keys: BTreeSet<Key> = of.map(|(key, _)| key.clone()).collect();
+        keys.into_iter().collect()
     }
 
     fn desired(&self) -> &Desired {

@@ -57,6 +57,10 @@ impl Engine {
         if !step.ready {
             return Err(blocked(format!("{} is not ready: {}", step.key.short(), step.reason)));
         }
+        if self.is_leaving(&action.merchant) {
+            let why = format!("{} gives its authorization back", step.key.short());
+            return Err(blocked(why));
+        }
         let known = self.world.observed(&action.merchant);
         let known = known.as_ref().map(|known| known.fact("mode").clone()).unwrap_or_default();
         let said = self.world.desired().manifest(&action.merchant);
