@@ -106,6 +106,7 @@ impl Engine {
                 if again {
                     tracing::warn!(key = %key, reason = unable.message(), "not read again");
                     self.busy.remove(key);
+                    self.let_merchant_go(key);
                 }
                 again
             }
@@ -117,6 +118,7 @@ impl Engine {
                 let again = self.again.under_way.remove(key);
                 if again {
                     self.busy.remove(key);
+                    self.let_merchant_go(key);
                 }
                 again
             }

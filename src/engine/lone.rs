@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::Engine;
 use super::act::Asked;
 use super::question::Reply;
-use super::tasks::Unable;
+use super::unable::Unable;
 use crate::base::id::{Key, RemoteId};
 use crate::effects::{Lane, effect_row};
 use crate::model::effect::Effect;

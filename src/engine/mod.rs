@@ -44,6 +44,7 @@ mod sweep;
 mod tasks;
 mod token;
 mod trail;
+mod unable;
 mod unauthorised;
 mod visit;
 mod world;
@@ -84,8 +85,9 @@ pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 pub use signed::Signing;
 pub use sweep::Swept;
-pub use tasks::{Finished, Unable};
+pub use tasks::Finished;
 pub use trail::{Sought, Trail, Wanted, seek};
+pub use unable::Unable;
 pub use visit::{Link, Page};
 pub use world::{Specs, Standing};
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::access::{NoAccess, Wallet, access};
 use super::shared::{EngineError, Shared};
-use super::tasks::{Finished, Unable};
+use super::tasks::Finished;
+use super::unable::Unable;
 use super::{pace, sweep, unauthorised};
 use crate::base::id::Key;
 use crate::base::secret::Secret;

@@ -13,6 +13,7 @@ use super::read::Write;
 use super::schedule::to_next_quarter;
 use super::shared::EngineError;
 use super::sweep::Swept;
+use super::unable::Unable;
 use super::{Engine, Notice, notice, perform, read, settle};
 use crate::base::hash::{Digest, SourceId};
 use crate::base::id::{IntentId, Key};
@@ -27,50 +28,6 @@ use crate::plan::World;
 /// Tasks there may be for each call that may be under way: those that send, those whose intents are
 /// on their way to disk, and those whose answers are.
 const TASKS_PER_CALL: usize = 4;
-
-/// So many more tries, each after a longer wait, has what the service is still at work at: some minutes in all.
-const PATIENCE: u32 = 4;
-
-/// Why a resource could not be tried, or not to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unable {
-    /// A secret or setting is missing: the environment (exit code 4).
-    Secret(String),
-    /// The service cannot be reached or answers nothing usable (exit code 4).
-    Unreachable(String),
-    /// The service refuses our credentials, or has not what is needed (exit code 3).
-    Blocked(String),
-    /// The credentials are those of another account than the one it is bound to (exit code 4).
-    Mismatch(String),
-    /// The service is still at work: an outside event (exit code 0).
-    Waiting(String),
-    /// The service refuses the partner application's own credentials (exit code 4).
-    Denied(String),
-}
-
-impl Unable {
-    /// The sentence for people.
-    pub fn message(&self) -> &str {
-        match self {
-            Self::Secret(why)
-            | Self::Unreachable(why)
-            | Self::Blocked(why)
-            | Self::Mismatch(why)
-            | Self::Denied(why)
-            | Self::Waiting(why) => why,
-        }
-    }
-
-    /// How often it is tried before it is left alone, where others are tried so often. A secret that is
-    /// not there, and credentials of something else, do not mend themselves while a command runs.
-    fn tries(&self, most: u32) -> u32 {
-        match self {
-            Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) => 1,
-            Self::Unreachable(_) | Self::Blocked(_) => most,
-            Self::Waiting(_) => most.saturating_add(PATIENCE),
-        }
-    }
-}
 
 /// How a task ended. What it did is in the journal; this only says whether to try again.
 #[derive(Debug)]
@@ -344,6 +301,13 @@ impl Engine {
         }
         self.look_again(left.into_iter().collect());
         Ok(())
+    }
+
+    /// A task has ended that changed nothing: a merchant that is leaving does not wait for it any more.
+    pub(super) fn let_merchant_go(&mut self, key: &Key) {
+        let used = self.world.rests(key);
+        let left = self.leaving(key, used);
+        self.look_again(left.into_iter().collect());
     }
 
     /// The merchant without a document that a task or an open intent of a resource belongs to: it waits for that.
