@@ -27,7 +27,11 @@ pub fn obligation(
     let waits = || Reason::WaitsFor(vec![merchant.clone()]);
     let connected = match cx.view.manifest(&merchant) {
         Some(_) => cx.view.ready(&merchant),
-        None => cx.view.observed(&merchant).is_some_and(|owner| owner.exists),
+        None if merchant == *key => have.exists,
+        None => {
+            let owner = cx.view.observed(&merchant);
+            owner.is_some_and(|owner| owner.exists && owner.unauthorised.is_none())
+        }
     };
     let mode = mode_of(cx.view, &merchant).filter(|_| connected).ok_or_else(waits)?;
     Ok(Obligation {

@@ -231,8 +231,9 @@ pub trait Kind: Shape {
         Ok(Vec::new())
     }
 
-    /// What the service may say otherwise by now: the readings that would tell, in their order.
-    fn again(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Vec<Reading> {
+    /// What the service may say otherwise by now: the readings that would tell, in their order. The spec is its
+    /// document's, or what that said last where it is gone.
+    fn again(_: &step::StepCx<'_>, _: &Key, _: &Value, _: &Observed) -> Vec<Reading> {
         Vec::new()
     }
 }

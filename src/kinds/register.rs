@@ -57,7 +57,7 @@ pub struct KindRow {
     /// What an object has to show besides the fields of its list, to be taken over.
     pub adopts: fn(&StepCx<'_>, &Manifest) -> Result<Vec<Expect>, &'static str>,
     /// What the service may say otherwise by now: the readings that would tell, in their order.
-    pub again: fn(&StepCx<'_>, &Manifest, &Observed) -> Vec<Reading>,
+    pub again: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<Reading>,
 }
 
 /// Every kind there is, in the order in which one refers to another.

@@ -226,8 +226,11 @@ impl Planner {
             self.dated.remove(key);
         }
         let stalls = after.as_ref().is_some_and(|step| step.reason.is_about_accounts());
-        let manifest = world.desired().manifests.get(key).filter(|_| stalls);
-        self.stalled.note(key, manifest.and_then(|manifest| merchant_of(manifest)));
+        let merchant = match world.desired().manifests.get(key) {
+            Some(manifest) => merchant_of(manifest),
+            None => world.observed(key).map(|known| known.merchant.clone()),
+        };
+        self.stalled.note(key, merchant.filter(|_| stalls));
         self.note_absence(world, key, after.as_ref());
         self.note_removal(world, before.as_deref(), after.as_ref());
         let kept = after

@@ -78,13 +78,15 @@ pub(super) fn offer(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Eff
 pub(super) fn again(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Vec<Reading> {
     let (manifest, observed) = (world.desired().manifest(key), world.observed(key));
     let observed = observed.filter(|observed| observed.held.is_none());
-    match (register::find(key.kind.as_str()), manifest, observed) {
-        (Some(row), Some(manifest), Some(observed))
-            if world.open(key).is_none()
-                && !manifest.annotations.suspend
-                && by_a_person(world, key, Some(&manifest), Some(&observed)).is_none() =>
-        {
-            (row.again)(cx, &manifest, &observed)
+    let (Some(row), Some(observed)) = (register::find(key.kind.as_str()), observed) else {
+        return Vec::new();
+    };
+    let suspended = manifest.as_ref().is_some_and(|manifest| manifest.annotations.suspend)
+        || by_a_person(world, key, manifest.as_ref(), Some(&observed)).is_some();
+    let last = observed.applied.as_ref().map(|applied| &applied.spec);
+    match manifest.as_ref().map(|manifest| &manifest.spec).or(last) {
+        Some(spec) if world.open(key).is_none() && !suspended => {
+            (row.again)(cx, key, spec, &observed)
         }
         _ => Vec::new(),
     }

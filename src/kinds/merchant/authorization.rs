@@ -29,7 +29,7 @@ pub(super) fn authorization(manifest: &Manifest, spec: &Value, have: &Observed) 
 }
 
 /// What to do, by where the credentials come from.
-fn help(spec: &Value) -> String {
+pub(super) fn help(spec: &Value) -> String {
     let from = |name: &str| spec.pointer("/credentials").is_some_and(|one| one.get(name).is_some());
     let what = if from("keys") {
         "put keys that are valid at `credentials.keys`"

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::authorization::help;
 use crate::base::id::{Key, Mode, PublicKey};
 use crate::effects::{CREDENTIALS, Obligation, deauthorise_merchant};
 use crate::kinds::leaving::{going, obligation, used, waiting};
@@ -11,6 +12,15 @@ use crate::model::effect::{Reading, Work};
 use crate::model::going::Going;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{Reason, Verdict};
+
+/// What goes first, or is in doubt, needs credentials that the service takes.
+fn needing(draft: Draft, applied: &Applied, have: &Observed) -> Draft {
+    if draft.verdict != Verdict::Wait || have.unauthorised.is_none() {
+        return draft;
+    }
+    let help = format!("bring its document back, and {}", help(&applied.spec));
+    Draft::idle(Verdict::Blocked, Reason::AwaitsAuthorization(help))
+}
 
 /// The step of a merchant whose document is gone. What else is to go by its credentials goes first.
 pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
@@ -21,7 +31,7 @@ pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         return orphaned();
     }
     if let Some(draft) = used(cx, key) {
-        return draft;
+        return needing(draft, applied, have);
     }
     match public_key.filter(|_| !is_unread) {
         Some(public_key) => given_back(cx, key, (have, applied), &public_key),
@@ -79,15 +89,17 @@ fn refused(cx: &StepCx<'_>, mode: Mode) -> Option<Draft> {
 mod tests {
     use std::sync::Arc;
 
+    use chrono::DateTime;
     use serde_json::json;
 
     use super::*;
     use crate::base::hash::sha256;
     use crate::kinds::step::View;
     use crate::model::manifest::{Deletion, Manifest, OnDoubt};
+    use crate::model::unauthorised::Unauthorised;
 
-    /// Nothing but the merchant is known, and nothing has a document.
-    struct Alone(Arc<Observed>);
+    /// Nothing but the merchant is known, and nothing has a document; these name it.
+    struct Alone(Arc<Observed>, Vec<Key>);
 
     impl View for Alone {
         fn manifest(&self, _: &Key) -> Option<Arc<Manifest>> {
@@ -105,25 +117,36 @@ mod tests {
         fn users(&self, _: &Key) -> Vec<Key> {
             Vec::new()
         }
+
+        fn holders(&self, _: &Key) -> Vec<Key> {
+            self.1.clone()
+        }
     }
 
-    /// The verdict on a merchant of which these facts are known.
-    fn verdict(facts: Value, rival: Option<&str>) -> Verdict {
-        let key: Key = "Merchant/default/acme".parse().unwrap();
-        let now = "2026-11-21T12:00:00Z".parse().unwrap();
+    /// A merchant of which these facts are known.
+    fn known(facts: Value) -> Observed {
         let applied = Applied {
-            spec: json!({"mode": "test"}),
+            spec: json!({"mode": "test", "credentials": {}}),
             digest: sha256(b"acme"),
             generation: 0,
             deletion: Deletion::Delete,
         };
+        let unknown = Observed::unknown("Merchant/acme".parse().unwrap(), DateTime::UNIX_EPOCH);
+        Observed { facts, exists: true, applied: Some(applied), ..unknown }
+    }
+
+    /// The step once its document is gone, where these still stand on the service by it.
+    fn step(have: &Observed, holders: Vec<Key>) -> Draft {
+        let (partner, live_refused) = ("acme", None);
+        let (view, on_doubt) = (Alone(Arc::new(have.clone()), holders), OnDoubt::Hold);
+        let (digest_key, now) = (&[0; 32], DateTime::UNIX_EPOCH);
+        let cx = StepCx { partner, digest_key, view: &view, on_doubt, live_refused, now };
+        gone(&cx, &"Merchant/acme".parse().unwrap(), have)
+    }
+
+    fn verdict(facts: Value, rival: Option<&str>) -> Verdict {
         let rival = rival.map(|name| Box::new(name.parse().unwrap()));
-        let unknown = Observed::unknown(key.clone(), now);
-        let have = Observed { facts, exists: true, applied: Some(applied), rival, ..unknown };
-        let (have, partner, live_refused) = (Arc::new(have), "acme", None);
-        let (view, on_doubt) = (Alone(have.clone()), OnDoubt::Hold);
-        let cx = StepCx { partner, digest_key: &[0; 32], view: &view, on_doubt, live_refused, now };
-        gone(&cx, &key, &have).verdict
+        step(&Observed { rival, ..known(facts) }, Vec::new()).verdict
     }
 
     #[test]
@@ -138,5 +161,16 @@ mod tests {
         let rival = Some("Merchant/default/other");
         assert_eq!(verdict(read, rival), Verdict::Orphan, "it is another merchant's");
         assert_eq!(verdict(json!({}), None), Verdict::Orphan, "nothing was given");
+    }
+
+    #[test]
+    fn what_goes_first_waits_for_an_authorization_once_the_credentials_are_refused() {
+        let club: Vec<Key> = "RecurringCharge/club".parse().into_iter().collect();
+        let have = known(json!({"public_key": "pk_0123456789abcdefghij"}));
+        assert!(matches!(step(&have, club.clone()).reason, Reason::WaitsFor(_)));
+        let spec = have.applied.as_ref().map(|applied| applied.spec.clone()).unwrap_or_default();
+        let refused = Unauthorised::new(&spec, 0, DateTime::UNIX_EPOCH);
+        let draft = step(&Observed { unauthorised: Some(Box::new(refused)), ..have }, club);
+        assert!(matches!(draft.reason, Reason::AwaitsAuthorization(_)) && !draft.ready);
     }
 }

@@ -126,21 +126,21 @@ fn approved(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
 }
 
 /// What its credentials opened may be other by now: accounts, and what they allow.
-fn again(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Vec<Reading> {
-    let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, &manifest.key)) else {
+fn again(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<Reading> {
+    let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, key)) else {
         return Vec::new();
     };
     if mode == Mode::Live && cx.live_refused.is_some() {
         return Vec::new();
     }
-    let keys = manifest.spec.pointer("/credentials/keys").is_some();
+    let keys = spec.pointer("/credentials/keys").is_some();
     let asked = !have.fact("primary_accounts").is_null();
     let names = if keys { vec![KEYS] } else { vec![CREDENTIALS, ACCOUNTS] };
     let names = names.into_iter().filter(|name| *name != ACCOUNTS || asked);
     let reading = |name| Reading {
         name,
-        key: manifest.key.clone(),
-        merchant: manifest.key.clone(),
+        key: key.clone(),
+        merchant: key.clone(),
         mode,
         applied: applied.clone(),
         about: Value::Null,
@@ -186,7 +186,7 @@ impl Kind for Merchant {
         )
     }
 
-    fn again(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Vec<Reading> {
-        again(cx, manifest, have)
+    fn again(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<Reading> {
+        again(cx, key, spec, have)
     }
 }
