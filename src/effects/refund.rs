@@ -61,17 +61,34 @@ fn by_charge(intent: &Intent, charge: &Value, before: &Value) -> Finding {
     let known = before.get("refunds").and_then(Value::as_array);
     let is_new =
         |one: &&Value| !known.is_some_and(|known| known.iter().any(|id| Some(id) == one.get("id")));
-    let refunds = charge.get("refunds").and_then(Value::as_array).into_iter().flatten();
-    let new: Vec<&Value> = refunds.filter(is_new).collect();
-    let same = charge.get("amount_refunded").and_then(Value::as_i64).unwrap_or(0)
-        == before.get("amount_refunded").and_then(Value::as_i64).unwrap_or(0);
+    let new: Vec<&Value> = refunds(charge).filter(is_new).collect();
+    let same = refunded(charge) == refunded(before);
     match told(intent, &new) {
         Some(finding) => finding,
-        None if same => Finding::Absent,
+        None if same || refunded(charge) == standing(charge) => Finding::Absent,
         None => {
             Finding::Unknown("the charge's amount_refunded changed, and no refund shows it".into())
         }
     }
+}
+
+fn refunds(charge: &Value) -> impl Iterator<Item = &Value> {
+    charge.get("refunds").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// What the charge says was given back of it.
+fn refunded(charge: &Value) -> Option<i64> {
+    charge
+        .get("amount_refunded")
+        .map_or(Some(0), |amount| amount.as_i64().or(amount.is_null().then_some(0)))
+}
+
+/// What its refunds that still stand add up to: one of them may have been voided meanwhile, or its money come back.
+fn standing(charge: &Value) -> Option<i64> {
+    let fell = |one: &&Value| matches!(text(one, "status"), "VOIDED" | "FAILED");
+    let mut amounts =
+        refunds(charge).filter(|one| !fell(one)).map(|one| one.get("amount")?.as_i64());
+    amounts.try_fold(0_i64, |sum, amount| sum.checked_add(amount?))
 }
 
 /// Where single transactions are not shown: refunds of this charge that events tell of.
@@ -122,3 +139,33 @@ pub(super) const ROW: EffectRow = EffectRow {
     learn,
     proves: nothing,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::intent;
+    use super::*;
+
+    /// A refund of 300 that is in doubt, of a charge that had one refund of 200.
+    fn found(charge: &Value) -> Finding {
+        let expect = json!({"amount": 300});
+        let before = json!({"target": {"refunds": ["old"], "amount_refunded": 200}});
+        let answers = [Answer::Body(charge.clone()), Answer::Items(vec![]), Answer::Items(vec![])];
+        judge(&intent(ROW.name, &expect, before), &answers)
+    }
+
+    #[test]
+    fn what_the_refunds_that_still_stand_explain_is_no_refund_of_ours() {
+        let old = |status: &str| json!({"id": "old", "status": status, "amount": 200});
+        for (status, sum) in [("COMPLETED", 200), ("VOIDED", 0), ("FAILED", 0)] {
+            let charge = json!({"amount_refunded": sum, "refunds": [old(status)]});
+            assert!(matches!(found(&charge), Finding::Absent), "{status}");
+        }
+        for (status, sum) in [("COMPLETED", 500), ("VOIDED", 300)] {
+            let charge = json!({"amount_refunded": sum, "refunds": [old(status)]});
+            assert!(
+                matches!(found(&charge), Finding::Unknown(_)),
+                "{status}: a sum without its refund"
+            );
+        }
+    }
+}
