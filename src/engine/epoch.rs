@@ -87,7 +87,7 @@ pub(super) async fn look_first(
 ) -> Result<Finished, EngineError> {
     let promise = Record::Intent(Box::new(intent.clone()));
     shared.write(blobs, spent.into_iter().chain([promise]).collect()).await?;
-    write(shared, intent, Progress::Doubt { reason }).await?;
+    write(shared, intent, Progress::Doubt { reason, unsent: false }).await?;
     settle::settle(shared, row, intent, wallet, 1).await
 }
 

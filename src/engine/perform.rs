@@ -219,7 +219,7 @@ async fn conclude(
             Ok(Finished::Again(intent.key.clone(), Unable::Unreachable(reason), wait))
         }
         Outcome::InDoubt { reason } => {
-            write(shared, intent, Progress::Doubt { reason }).await?;
+            write(shared, intent, Progress::Doubt { reason, unsent: false }).await?;
             settle::settle(shared, row, intent, wallet, 1).await
         }
     }

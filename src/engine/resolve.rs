@@ -154,7 +154,7 @@ async fn written(
         }
         Said::Retry => {
             let reason = format!("{actor} asked to settle it once more");
-            let progress = Progress::Doubt { reason };
+            let progress = Progress::Doubt { reason, unsent: false };
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
             let row = super::perform::row(&open.intent.effect)?;

@@ -35,7 +35,7 @@ pub(super) async fn recovered(shared: &Shared, open: &OpenIntent, wallet: &Walle
         let row = row(&intent.effect)?;
         if matches!(open.state, IntentState::Open { .. }) {
             let reason = "the process ended before the answer was written down".to_owned();
-            write(shared, intent, Progress::Doubt { reason }).await?;
+            write(shared, intent, Progress::Doubt { reason, unsent: false }).await?;
         }
         settle(shared, row, intent, wallet, open.state.attempt()).await
     };
@@ -103,15 +103,15 @@ async fn resend(
             continue;
         }
         write(shared, intent, Progress::Again).await?;
-        let (reason, wait) = match once_more(shared, row, intent, wallet, &again).await? {
+        let (reason, wait, unsent) = match once_more(shared, row, intent, wallet, &again).await? {
             Tried::Settled(finished) => return Ok(finished),
             Tried::Lost(reason) => {
                 attempt = attempt.saturating_add(1);
-                (reason, Duration::ZERO)
+                (reason, Duration::ZERO, false)
             }
-            Tried::NotSent(reason, wait) => (reason, wait),
+            Tried::NotSent(reason, wait) => (reason, wait, true),
         };
-        write(shared, intent, Progress::Doubt { reason }).await?;
+        write(shared, intent, Progress::Doubt { reason, unsent }).await?;
         if !shared.rest(wait).await {
             return Ok(Finished::Stopped(intent.key.clone()));
         }

@@ -163,7 +163,7 @@ pub(super) async fn sent_in_doubt(
         return Ok(None);
     }
     let reason = "sent once more, and the credentials were refused (HTTP 401)".to_owned();
-    write(shared, intent, Progress::Doubt { reason }).await?;
+    write(shared, intent, Progress::Doubt { reason, unsent: false }).await?;
     stopped(shared, intent)
 }
 

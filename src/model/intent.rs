@@ -147,6 +147,9 @@ pub enum Progress {
     Doubt {
         /// What happened to it.
         reason: String,
+        /// Whether it did not even arrive: then it does not count as sent, and what was in doubt before still is.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unsent: bool,
     },
     /// It happened.
     Done {
@@ -239,9 +242,10 @@ impl IntentState {
             (Self::InDoubt { .. } | Self::Held { .. }, Progress::Again) => {
                 Ok(Self::Open { attempt: attempt.saturating_add(1) })
             }
-            (_, Progress::Doubt { reason }) => {
-                Ok(Self::InDoubt { attempt, reason: reason.clone() })
-            }
+            (_, Progress::Doubt { reason, unsent }) => Ok(Self::InDoubt {
+                attempt: attempt.saturating_sub(u32::from(*unsent)),
+                reason: reason.clone(),
+            }),
             (_, Progress::Held { reason, observation: _ }) => {
                 Ok(Self::Held { attempt, reason: reason.clone() })
             }
@@ -261,7 +265,7 @@ impl Progress {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Again => "again",
-            Self::Doubt { reason: _ } => "doubt",
+            Self::Doubt { reason: _, unsent: _ } => "doubt",
             Self::Done { observation: _, proof: _ } => "done",
             Self::Refused { status: _, problem: _ } => "refused",
             Self::NotSent { reason: _ } => "not_sent",
@@ -289,4 +293,24 @@ pub struct OpenIntent {
     pub intent: Intent,
     /// Where it stands.
     pub state: IntentState,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_arrive_does_not_count_as_sent() {
+        let id = IntentId::new(1);
+        let doubt = |unsent| Progress::Doubt { reason: "no answer".to_owned(), unsent };
+        let mut state = IntentState::Open { attempt: 1 }.next(id, &doubt(false)).unwrap();
+        for (unsent, sent) in [(true, 1), (true, 1), (false, 2), (true, 2)] {
+            state = state.next(id, &Progress::Again).unwrap();
+            state = state.next(id, &doubt(unsent)).unwrap();
+            assert_eq!(state.attempt(), sent);
+        }
+        let plain = serde_json::to_value(doubt(false)).unwrap();
+        assert_eq!(plain, serde_json::json!({"doubt": {"reason": "no answer"}}));
+        assert_eq!(serde_json::from_value::<Progress>(plain).unwrap(), doubt(false));
+    }
 }

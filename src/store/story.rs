@@ -263,7 +263,7 @@ fn detail(progress: &Progress) -> Option<String> {
                 .collect();
             Some(format!("HTTP {status}: {}", words.join("; ")))
         }
-        Progress::Doubt { reason }
+        Progress::Doubt { reason, unsent: _ }
         | Progress::NotSent { reason }
         | Progress::GivenUp { reason }
         | Progress::Held { reason, observation: _ } => Some(reason.clone()),

@@ -183,7 +183,7 @@ async fn what_is_proved_not_sent_is_given_back_and_what_is_in_doubt_is_not() {
     let (guard, index) = meter(5000);
     let (a, b) = (effect("a", Some(3000), 3000), effect("b", Some(3000), 3000));
     assert!(done(&guard, &index, 1, &a).await);
-    progress(&index, 1, Progress::Doubt { reason: "lost".to_owned() });
+    progress(&index, 1, Progress::Doubt { reason: "lost".to_owned(), unsent: false });
     progress(&index, 1, Progress::Again);
     assert_eq!(counted(&guard), 3000, "sent twice, counted once");
     assert!(!done(&guard, &index, 2, &b).await, "it may have happened");
@@ -230,7 +230,7 @@ async fn what_was_approved_passes_once_and_counts_to_no_day() {
     assert_eq!(counted(&guard), 0);
     progress(&index, 3, Progress::NotSent { reason: "proved".to_owned() });
     assert!(done(&guard, &index, 4, &large).await, "it was not used after all");
-    progress(&index, 4, Progress::Doubt { reason: "lost".to_owned() });
+    progress(&index, 4, Progress::Doubt { reason: "lost".to_owned(), unsent: false });
     progress(&index, 4, Progress::GivenUp { reason: "nothing can prove it".to_owned() });
     assert!(!done(&guard, &index, 5, &large).await, "it may have happened");
 }
