@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::once::mark_of;
 use super::{Evidence, Violation, bounds, clones, epoch, is_good, is_whole, removal};
-use crate::model::manifest::OnDoubt;
+use crate::model::manifest::{Deletion, OnDoubt};
 use crate::sandbox::Surface;
 use crate::sim::desk::text;
 use crate::sim::durable::{Story, name_of};
@@ -192,7 +192,7 @@ pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let always =
             evidence.versions(name).iter().all(|doc| doc.says_delete() && doc.generation == 0);
         let waits = evidence.is_held(doc) || bounds::stopped(evidence, doc);
-        if files.contains_key(name) || !always || waits {
+        if files.contains_key(name) || !always || waits || goes_after_held(evidence, name) {
             continue;
         }
         let Some(mark) = doc.mark(0) else { continue };
@@ -201,4 +201,13 @@ pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             found.push(Violation::new("settles", text));
         }
     }
+}
+
+/// Whether a recurring charge that goes before its method, since both go, is held: the method waits for it.
+fn goes_after_held(evidence: &Evidence<'_>, method: &str) -> bool {
+    let pays = |doc: &&Doc| matches!(&doc.body, Body::Recurring { card, .. } if card == method);
+    let held =
+        |story: &Story| story.held().is_some() && story.intent.applied.deletion == Deletion::Delete;
+    let ever = evidence.history.iter().flat_map(|(_, tree)| tree.values());
+    ever.filter(pays).any(|doc| evidence.intents(&doc.name).any(held))
 }
