@@ -177,8 +177,13 @@ fn observation(
     let row = super::perform::row(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::as_asked(&intent.expect, &remote_id));
     // What ends an object says so whatever its answer is; everything else leaves one.
-    let (exists, facts) =
+    let (exists, mut facts) =
         learned.map_or((true, json!({})), |learned| (learned.exists, learned.facts));
+    let known = shared.facts.observed(&intent.key)?.and_then(|known| known.remote_id.clone());
+    if let Some(facts) = facts.as_object_mut().filter(|_| known.as_ref() == Some(&remote_id)) {
+        // What an answer told of this very object stays known.
+        facts.retain(|_, fact| !fact.is_null());
+    }
     Ok(Observation {
         key: intent.key.clone(),
         merchant: intent.merchant.clone(),

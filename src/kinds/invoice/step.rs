@@ -120,7 +120,7 @@ fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
     orphaned()
 }
 
-/// An invoice is ready when it is stored and its messages, if any, were sent.
+/// An invoice is ready when it is stored and its messages, if any, were sent, as far as the service told.
 fn unready(have: &Observed) -> Option<Reason> {
     let wants = have.applied.as_ref().is_some_and(|applied| {
         applied
@@ -129,9 +129,8 @@ fn unready(have: &Observed) -> Option<Reason> {
             .and_then(Value::as_array)
             .is_some_and(|m| !m.is_empty())
     });
-    let known = have.remote_id.is_some();
-    let sent = have.text("presentment_status") == Some("sent");
-    (wants && known && !sent).then(|| Reason::Unfit("its messages were not sent".to_owned()))
+    let unsent = have.text("presentment_status").is_some_and(|status| status != "sent");
+    (wants && unsent).then(|| Reason::Unfit("its messages were not sent".to_owned()))
 }
 
 /// The sum of all lines, `None` where they have none in one currency.
