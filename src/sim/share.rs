@@ -47,7 +47,9 @@ pub struct Share {
     pub intents: u32,
     /// How many of them were ever held because nothing could prove what became of them.
     pub needed_a_person: u32,
-    /// The same in percent of all, with two decimals, rounded down.
+    /// How many of these after the state was lost: what another state did meanwhile is not known to its successor.
+    pub after_a_loss: u32,
+    /// Those that needed a person in percent of all, with two decimals, rounded down.
     pub percent: Percent,
     /// How many were held because their answer named another amount.
     pub other_amount: u32,
@@ -79,6 +81,8 @@ pub(super) fn count(evidence: &Evidence<'_>) -> Shares {
             continue;
         }
         share.needed_a_person = share.needed_a_person.saturating_add(1);
+        let lost = u32::from(!evidence.lost.is_empty());
+        share.after_a_loss = share.after_a_loss.saturating_add(lost);
         let often = share.why.entry(short(reason).to_owned()).or_default();
         *often = often.saturating_add(1);
     }
@@ -112,11 +116,11 @@ fn is_altered(evidence: &Evidence<'_>, story: &Story) -> bool {
     altered.any(|arrival| arrival.name == name)
 }
 
-/// On a service that shows everything, none of what can be proved ever needed a person.
+/// On a service that shows everything, none of what can be proved ever needed a person, unless the state was lost.
 pub(super) fn provable(surface: Surface, shares: &Shares, found: &mut Vec<Violation>) {
     for effect in PROVABLE {
         let Some(share) = shares.get(*effect) else { continue };
-        if surface == Surface::Public && share.needed_a_person > 0 {
+        if surface == Surface::Public && share.needed_a_person > share.after_a_loss {
             let text = format!("{effect} needed a person although everything shows: {share}");
             found.push(Violation::new("proof", text));
         }
@@ -140,9 +144,11 @@ pub(super) fn add(all: &mut Shares, run: &Shares) {
 
 impl Share {
     fn add(&mut self, other: &Self) {
-        let Self { intents, needed_a_person, percent: _, other_amount, held, why } = other;
+        let Self { intents, needed_a_person, after_a_loss, percent: _, other_amount, held, why } =
+            other;
         self.intents = self.intents.saturating_add(*intents);
         self.needed_a_person = self.needed_a_person.saturating_add(*needed_a_person);
+        self.after_a_loss = self.after_a_loss.saturating_add(*after_a_loss);
         self.other_amount = self.other_amount.saturating_add(*other_amount);
         self.held = self.held.saturating_add(*held);
         for (reason, count) in why {
@@ -174,11 +180,10 @@ impl Serialize for Percent {
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { intents, needed_a_person, percent, other_amount, held, why } = self;
-        write!(
-            f,
-            "{intents:>9}  {needed_a_person:>7}  {percent:>8}  {other_amount:>12}  {held:>10}"
-        )?;
+        let Self { intents, needed_a_person, after_a_loss, percent, other_amount, held, why } =
+            self;
+        let needed = format!("{needed_a_person:>7}  {after_a_loss:>12}  {percent:>8}");
+        write!(f, "{intents:>9}  {needed}  {other_amount:>12}  {held:>10}")?;
         let mut before = "  ";
         for (reason, count) in why {
             write!(f, "{before}{reason} ({count})")?;
@@ -190,7 +195,7 @@ impl fmt::Display for Share {
 
 /// The table of one surface, a line for each effect.
 pub(super) fn table(surface: &str, shares: &Shares, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let heads = "intents   person   percent  other amount  still held  why a person was needed";
+    let heads = "intents   person  after a loss   percent  other amount  still held  why a person was needed";
     writeln!(f, "{surface:<22}    {heads}")?;
     shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))
 }
