@@ -25,6 +25,7 @@ const SETTLINGS_MAX: usize = 8;
 pub(crate) struct Daemon {
     child: Child,
     listen: SocketAddr,
+    started: Instant,
     threads: Threads,
 }
 
@@ -49,7 +50,7 @@ impl Daemon {
         let mut command = stand.command(&["run"])?;
         let started = Instant::now();
         let child = command.spawn()?;
-        let mut daemon = Self { child, listen, threads: Threads::default() };
+        let mut daemon = Self { child, listen, started, threads: Threads::default() };
         daemon.until("/healthz", KNOCK).await?;
         Ok((daemon, started.elapsed()))
     }
@@ -61,9 +62,10 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Waits until it is ready.
-    pub(crate) async fn ready(&mut self) -> Result<(), Failed> {
-        self.until("/readyz", GLANCE).await
+    /// Waits until it is ready: the whole state is open and the tree read. Says how long after its start that is.
+    pub(crate) async fn ready(&mut self) -> Result<Duration, Failed> {
+        self.until("/readyz", GLANCE).await?;
+        Ok(self.started.elapsed())
     }
 
     async fn until(&mut self, path: &str, every: Duration) -> Result<(), Failed> {
