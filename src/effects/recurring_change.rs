@@ -74,9 +74,7 @@ pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
         ),
         // What is gone cannot be changed any more: the next try is told so.
         Some(Answer::Body(_) | Answer::Missing(_)) => Finding::Absent,
-        Some(Answer::Items(_)) | None => {
-            Finding::Unknown("the recurring charge cannot be found any more".to_owned())
-        }
+        Some(Answer::Items(_)) | None => Finding::Unknown("the service was not asked".to_owned()),
     }
 }
 

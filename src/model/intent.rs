@@ -170,7 +170,8 @@ pub enum Progress {
         /// How we know.
         reason: String,
     },
-    /// Nothing can prove it; the resource will be made again and an orphan may remain.
+    /// Nothing can prove it. What was to be made will be made again, and an orphan may remain; what was to be changed
+    /// is not known, and the next change says all of it again.
     GivenUp {
         /// Why that is allowed.
         reason: String,
