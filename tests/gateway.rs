@@ -21,7 +21,7 @@ use reckon::control::Request;
 use reckon::engine::{Question, Reply, Resolved, Said, Stands};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
-use stage::{SURFACES, act, connected, done, fault, usd};
+use stage::{SURFACES, act, connected, done, fault, fault_of, usd};
 use world::World;
 
 fn charged() -> Value {
@@ -214,4 +214,33 @@ async fn a_person_can_name_what_was_made() {
     let acted = act(&world, "charge", Some("tuition"), charged()).await;
     assert!(acted.before && acted.remote_id.as_deref() == Some("t-found-by-hand"), "{acted:?}");
     assert_eq!(world.objects("transactions"), Vec::<Value>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authorization_is_given_back_once_whatever_becomes_of_the_answer() {
+    for surface in SURFACES {
+        for lost in ["", "drop_after", "error_before"] {
+            let world = connected(surface).await;
+            fault_of(&world, "DELETE", "/api/v1/merchants", lost);
+            let acted = act(&world, "deauthorise", None, json!({})).await;
+            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            let charge = act(&world, "charge", None, charged()).await;
+            assert_eq!(charge.stands, Stands::Blocked, "{charge:?}");
+            assert!(charge.message.contains("credentials"), "{}", charge.message);
+            let told = world.settle().await;
+            assert!(told.iter().any(|line| line.contains("Merchant/acme")), "{told:?}");
+            assert_eq!(world.objects("transactions"), Vec::<Value>::new());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authorization_stays_while_something_needs_it_to_be_settled() {
+    let world = connected(Surface::Documented).await;
+    fault(&world, "/v1/charges", "error_before");
+    act(&world, "charge", Some("tuition"), charged()).await;
+    let acted = act(&world, "deauthorise", None, json!({})).await;
+    assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
+    assert!(acted.message.contains("Action/tuition is not settled"), "{}", acted.message);
+    assert_eq!(requests(&world, "DELETE", "/api/v1/merchants"), Vec::<Value>::new());
 }

@@ -13,6 +13,7 @@ use super::session::Session;
 use super::setup::Setup;
 use crate::base::id::Key;
 use crate::control::Request;
+use crate::effects::DEAUTHORISE;
 use crate::engine::{Acted, Reply, Stands};
 use crate::model::action::Action;
 use crate::render;
@@ -76,6 +77,7 @@ fn common(command: &GatewayCommand) -> &Common {
         GatewayCommand::Pay(args) => &args.common,
         GatewayCommand::Ignore(args) => &args.common,
         GatewayCommand::Cancel(args) => &args.common,
+        GatewayCommand::Deauthorise(args) => &args.common,
     }
 }
 
@@ -109,6 +111,7 @@ fn action(command: &GatewayCommand) -> Result<Action, Failure> {
             ("ignore", json!({"recurring": args.recurring, "occurrence": args.occurrence}))
         }
         GatewayCommand::Cancel(args) => ("cancel", json!({"recurring": args.recurring})),
+        GatewayCommand::Deauthorise(_) => (DEAUTHORISE, json!({})),
     };
     let common = common(command);
     let merchant = merchant(&common.merchant)?;

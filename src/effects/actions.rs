@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{CaptureTime, Movement, Obligation};
-use crate::base::id::{Mode, RemoteId};
+use crate::base::id::{Mode, PublicKey, RemoteId};
 use crate::base::money::Money;
 use crate::model::effect::Effect;
 use crate::model::plan::MoneyMove;
@@ -33,6 +33,9 @@ pub struct Deed {
     pub money: Vec<MoneyMove>,
 }
 
+/// The action that gives a merchant's authorization back: its public key is no field of a person's.
+pub const DEAUTHORISE: &str = "deauthorise";
+
 /// Every action there is.
 pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "charge", make: charge, secret: &[] },
@@ -44,6 +47,7 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "pay", make: pay, secret: &[] },
     ActionRow { verb: "ignore", make: ignore, secret: &[] },
     ActionRow { verb: "cancel", make: cancel, secret: &[] },
+    ActionRow { verb: DEAUTHORISE, make: deauthorise, secret: &[] },
 ];
 
 /// The row of an action.
@@ -200,4 +204,15 @@ struct CancelFields {
 fn cancel(new: Obligation, fields: &Value) -> Result<Deed, String> {
     let CancelFields { recurring } = read(fields)?;
     Ok(Deed { effect: super::cancel_recurring(new, &recurring), money: Vec::new() })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeauthoriseFields {
+    public_key: PublicKey,
+}
+
+fn deauthorise(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let DeauthoriseFields { public_key } = read(fields)?;
+    Ok(Deed { effect: super::deauthorise_merchant(new, &public_key), money: Vec::new() })
 }

@@ -11,6 +11,7 @@ use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
 use super::{Obligation, put};
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::PublicKey;
+use crate::model::action::is_action;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
@@ -36,8 +37,13 @@ pub fn deauthorise_merchant(obligation: Obligation, public_key: &PublicKey) -> E
     obligation.effect::<Deauthorise>(ROW.name, &[public_key.as_str()], Value::Null)
 }
 
+/// A merchant without a document is no more; a person's command is done, and the document stays, whose credentials
+/// the service refuses from then on.
 #[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
-fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
+fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
+    if is_action(&intent.key) {
+        return Ok(Learned { exists: true, facts: json!({}), ..Learned::default() });
+    }
     Ok(Learned { exists: false, facts: forgotten(), ..Learned::default() })
 }
 
@@ -73,6 +79,14 @@ mod tests {
             !super::super::method_delete::CARD.is_ended_by(404),
             "that one looks at what is named"
         );
+    }
+
+    #[test]
+    fn a_command_is_done_and_leaves_the_merchant_to_its_document() {
+        let action = "Action/deauthorise-1".parse().unwrap();
+        let asked = Intent { key: action, ..intent(ROW.name, &json!({}), Value::Null) };
+        let learned = learn(&asked, &Value::Null).unwrap();
+        assert!(learned.exists && learned.facts == json!({}));
     }
 
     #[test]

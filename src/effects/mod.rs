@@ -47,7 +47,7 @@ mod transaction_sign;
 mod transaction_void;
 mod transactions;
 
-pub use actions::{ACTIONS, ActionRow, Deed, action_row};
+pub use actions::{ACTIONS, ActionRow, DEAUTHORISE, Deed, action_row};
 pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
 pub use charge::{Movement, charge, credit};

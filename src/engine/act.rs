@@ -1,6 +1,7 @@
 //! A person's command that changes the service: an action becomes an effect, and the effect an intent like any
 //! other. One name does one thing, once; asked again, it is only told how it stands.
 
+mod fields;
 mod ready;
 mod view;
 

@@ -58,7 +58,12 @@ pub(crate) async fn act(world: &World, verb: &str, name: Option<&str>, fields: V
 
 /// The next answer to a request of this path gets lost, after or before its effect.
 pub(crate) fn fault(world: &World, path: &str, fault: &str) {
-    let wanted = json!({"method": "POST", "path": path, "fault": fault, "status": 503, "times": 1});
+    fault_of(world, "POST", path, fault);
+}
+
+/// The same for a request of this method.
+pub(crate) fn fault_of(world: &World, method: &str, path: &str, fault: &str) {
+    let wanted = json!({"method": method, "path": path, "fault": fault, "status": 503, "times": 1});
     world.control("POST", "faults", &wanted);
 }
 

@@ -28,6 +28,8 @@ pub enum GatewayCommand {
     Ignore(IgnoreArgs),
     /// End a recurring charge, where the service can.
     Cancel(CancelArgs),
+    /// Give a merchant's authorization back: nothing is done for it until it gives another.
+    Deauthorise(DeauthoriseArgs),
 }
 
 /// What every action takes.
@@ -170,6 +172,13 @@ pub struct CancelArgs {
     /// The recurring charge: its id on the service.
     #[arg(value_name = "RECURRING")]
     pub recurring: RemoteId,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway deauthorise`.
+#[derive(Debug, Args)]
+pub struct DeauthoriseArgs {
     #[command(flatten)]
     pub common: Common,
 }

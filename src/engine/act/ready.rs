@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::view::{Acted, Stands, done, told, unsettled};
 use super::{Asked, Engine};
 use crate::base::hash::{Digest, SourceId, canonical, keyed};
-use crate::base::id::{Key, Kind, Mode, Name};
-use crate::effects::{ActionRow, Deed, Obligation, action_row, put};
+use crate::base::id::{Key, Mode, Name};
+use crate::effects::{ActionRow, Deed, Obligation, action_row};
 use crate::model::action::Action;
 use crate::model::effect::Effect;
 use crate::model::manifest::{Deletion, OnDoubt};
@@ -15,11 +15,6 @@ use crate::plan::World;
 
 /// What separates the digests of actions from all others.
 const LABEL: &str = "action";
-/// Ids of the service have 22 characters or more (service-facts, 18).
-const ID_LENGTH_MIN: usize = 20;
-/// The kind of the methods that an action may name.
-const METHOD: &str = "SavedMethod";
-
 /// An action that can be sent.
 pub(super) struct Ready {
     pub(super) effect: Effect,
@@ -34,7 +29,7 @@ impl Engine {
         let row = action_row(&action.verb)
             .ok_or_else(|| invalid(format!("there is no action called {}", action.verb)))?;
         let mode = self.may_act(action)?;
-        let fields = self.with_method(action).map_err(invalid)?;
+        let fields = self.completed(action)?;
         let digest = self.digest(action, &fields);
         let key = name(action, digest).map_err(invalid)?;
         if let Some(stands) = self.stands(&key, digest, action) {
@@ -66,32 +61,6 @@ impl Engine {
         let said = self.world.desired().manifest(&action.merchant);
         let said = said.and_then(|said| said.spec.get("mode").cloned()).unwrap_or(known);
         serde_json::from_value(said).map_err(|_| blocked("its mode is not known".to_owned()))
-    }
-
-    /// The fields, with the name of a saved method replaced by its id. Errors: it has none yet.
-    fn with_method(&self, action: &Action) -> Result<Value, String> {
-        let mut fields = action.fields.clone();
-        let Some(word) = fields.get("method").and_then(Value::as_str) else { return Ok(fields) };
-        let Some(key) = method_key(&action.merchant, word) else { return Ok(fields) };
-        let known = self.world.observed(&key).filter(|known| known.merchant == action.merchant);
-        let id =
-            known.as_ref().filter(|known| known.exists).and_then(|known| known.remote_id.clone());
-        match id {
-            Some(id) => put(&mut fields, "method", json!(id)),
-            None if self.world.desired().manifests.contains_key(&key) => {
-                return Err(format!("{} is not saved yet", key.short()));
-            }
-            None if word.len() < ID_LENGTH_MIN => {
-                return Err(format!(
-                    "there is no {}, and no id of the service is so short: write the name of a saved method's \
-                     document, its id, or a one-time token",
-                    key.short()
-                ));
-            }
-            // No such document: then it is an id of the service.
-            None => {}
-        }
-        Ok(fields)
     }
 
     /// Two actions of one digest ask for the same.
@@ -172,13 +141,4 @@ fn name(action: &Action, digest: Digest) -> Result<Key, String> {
     let made = || format!("{}-{short}", action.verb).parse::<Name>();
     let name = action.name.clone().map_or_else(made, Ok).map_err(|error| error.to_string())?;
     Ok(Action::key(&action.merchant, &name))
-}
-
-/// The saved method that a word may name, in the merchant's namespace unless it names one.
-fn method_key(merchant: &Key, word: &str) -> Option<Key> {
-    let (namespace, name) = match word.split_once('/') {
-        Some((namespace, name)) => (namespace.parse().ok()?, name),
-        None => (merchant.namespace.clone(), word),
-    };
-    Some(Key::new(Kind::new(METHOD), &namespace, &name.parse().ok()?))
 }
