@@ -180,3 +180,24 @@ pub(super) fn list(value: Option<&Value>) -> &[Value] {
 pub(super) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a reading under this generation opens something new, after one under generation 1.
+    fn anew(generation: u32) -> bool {
+        let key: crate::base::id::Key = "Merchant/acme".parse().unwrap();
+        let bound = json!({"generation": 1, "mode": "test", "name": null, "public_keys": ["m_1"]});
+        let unknown = Observed::unknown(key.clone(), chrono::DateTime::UNIX_EPOCH);
+        let known = Observed { facts: json!({ BOUND: bound }), ..unknown };
+        let (key, about) = (&key, &Value::Null);
+        let (observed, knows_mark) = (Some(&known), &|_: &str| false);
+        is_bound_anew(&ReadCx { key, mode: Mode::Test, generation, observed, about, knows_mark })
+    }
+
+    #[test]
+    fn only_a_replaced_document_opens_what_was_not_looked_at() {
+        assert_eq!((anew(1), anew(2)), (false, true));
+    }
+}

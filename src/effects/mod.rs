@@ -42,6 +42,8 @@ mod register;
 mod surcharge_read;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod token_create;
 mod transaction_sign;
 mod transaction_void;

@@ -149,7 +149,7 @@ impl Engine {
     /// How things stand as a whole.
     pub fn overview(&self) -> Overview {
         let totals = self.planner.totals();
-        let resources = self.planner.len();
+        let resources = self.planner.count();
         let head = self.shared.writer.head();
         Overview {
             resources,

@@ -295,13 +295,8 @@ impl Planner {
     }
 
     /// How many steps there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.steps.len()
-    }
-
-    /// Whether there is no step at all.
-    pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
     }
 
     /// What all steps add up to.
