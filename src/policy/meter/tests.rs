@@ -165,6 +165,48 @@ fn a_merchant_s_own_limits_stand_in_place_of_single_ones_and_beside_sums() {
     assert_eq!(over(&other, &day), None, "test limits say nothing about live money");
 }
 
+#[test]
+fn a_whole_plan_is_held_to_sums_and_counts_of_what_it_adds() {
+    let section = Section {
+        per_run: Some(amounts("per_run", 500)),
+        per_day: Some(amounts("per_day", 900)),
+        deletes_per_run: Some(most("deletes_per_run", 1)),
+        deletes_per_day: Some(most("deletes_per_day", 2)),
+        emails_per_run: Some(most("emails_per_run", 3)),
+        emails_per_day: Some(most("emails_per_day", 4)),
+        ..Section::default()
+    };
+    let tally = |minor, deletes, emails| Tally { money: usd(minor).money, deletes, emails };
+    let over = |run: &Tally, day: &Tally| {
+        let found = whole(&section, run, day).into_iter();
+        found.map(|(_, over)| format!("{} {}", over.limit, over.would)).collect::<Vec<_>>()
+    };
+    assert_eq!(over(&tally(500, 1, 3), &tally(900, 2, 4)), Vec::<String>::new());
+    let money = ["per_run 5.01 USD", "per_day 9.01 USD"];
+    assert_eq!(over(&tally(501, 0, 0), &tally(901, 0, 0)), money);
+    let counts = ["deletes_per_run 2", "deletes_per_day 3", "emails_per_run 4", "emails_per_day 5"];
+    assert_eq!(over(&tally(0, 2, 4), &tally(0, 3, 5)), counts);
+}
+
+#[test]
+fn a_limit_of_a_whole_plan_concerns_what_adds_to_it() {
+    let money = Whole::Money(Currency::USD);
+    let all = [money, Whole::Deletes, Whole::Emails];
+    let is_in = |tally: &Tally| all.map(|one| one.is_in(tally));
+    assert_eq!(is_in(&Tally::default()), [false; 3]);
+    assert_eq!(is_in(&usd(1)), [true, false, false]);
+    assert_eq!(is_in(&Tally { deletes: 1, ..Tally::default() }), [false, true, false]);
+    assert_eq!(is_in(&Tally { emails: 1, ..Tally::default() }), [false, false, true]);
+    let concerns = |minor, deletes, emails| {
+        let wish = wish(minor, "USD", Counts { deletes, emails });
+        all.map(|one| one.concerns(&wish))
+    };
+    assert_eq!(concerns(0, 0, 0), [false; 3]);
+    assert_eq!(concerns(5, 0, 0), [true, false, false]);
+    assert_eq!(concerns(0, 1, 0), [false, true, false]);
+    assert_eq!(concerns(0, 0, 1), [false, false, true]);
+}
+
 proptest! {
     /// Whatever is asked for in whatever order, what passes one after the other never exceeds a limit, and
     /// what is refused would have.
