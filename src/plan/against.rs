@@ -102,3 +102,36 @@ impl View for Tree<'_> {
         self.users.get(key).into_iter().flatten().cloned().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::testing::manifest;
+
+    fn tree(documents: &[&Arc<Manifest>]) -> Desired {
+        let pack = |one: &&Arc<Manifest>| (one.key.clone(), Arc::new(Manifest::clone(one).pack()));
+        Desired { manifests: documents.iter().map(pack).collect(), ..Desired::default() }
+    }
+
+    fn card(name: &str, text: &str) -> Arc<Manifest> {
+        let source = "source: {card: {number: {env: C}, exp_month: 1, exp_year: 31}}";
+        let spec = format!("merchant: acme\ntype: card\ndescription: {text}\n{source}");
+        manifest("SavedMethod", name, &spec)
+    }
+
+    #[test]
+    fn what_was_applied_is_ready_and_says_what_it_said_then() {
+        let (old, same, new) = (card("a", "old"), card("a", "new"), card("b", "b"));
+        let (before, after) = (tree(&[&old]), tree(&[&same, &new]));
+        let view = Tree::of(&before, &after);
+        let text = |key: &Key| view.manifest(key).map(|one| one.spec["description"].clone());
+        assert_eq!(text(&old.key), Some("old".into()));
+        assert_eq!(text(&new.key), Some("b".into()));
+        assert_eq!(text(&"SavedMethod/c".parse().unwrap()), None);
+        assert_eq!((view.ready(&old.key), view.ready(&new.key)), (true, false));
+        assert!(view.observed(&old.key).is_none() && view.holders(&old.key).is_empty());
+        let merchant: Key = "Merchant/acme".parse().unwrap();
+        assert_eq!(view.users(&merchant), [old.key.clone(), new.key.clone()]);
+        assert_eq!(view.users(&old.key), []);
+    }
+}

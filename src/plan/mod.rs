@@ -354,3 +354,6 @@ impl View for Seen<'_> {
         self.world.unsettled(key)
     }
 }
+
+#[cfg(test)]
+mod tests;

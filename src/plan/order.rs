@@ -62,4 +62,28 @@ mod tests {
         let order = sorted(["A/a", "M/m", "Z/z"].map(key), &needs);
         assert_eq!(order, ["M/m", "Z/z", "A/a"].map(key));
     }
+
+    /// The order of these keys, each of which needs some others.
+    fn order(edges: &[(&str, &[&str])]) -> Vec<String> {
+        let needs = edges.iter().map(|(of, needs)| (key(of), needs.iter().map(|of| key(of))));
+        let needs: BTreeMap<Key, Box<[Key]>> =
+            needs.map(|(of, needs)| (of, needs.collect())).collect();
+        sorted(needs.keys().cloned(), &needs).iter().map(Key::short).collect()
+    }
+
+    #[test]
+    fn what_two_need_comes_once_and_before_both() {
+        let diamond =
+            [("A/a", &["B/b", "C/c"][..]), ("B/b", &["D/d"]), ("C/c", &["D/d"]), ("D/d", &[])];
+        let order = order(&diamond);
+        assert_eq!(order.len(), 4);
+        assert_eq!((order[0].as_str(), order[3].as_str()), ("D/d", "A/a"));
+    }
+
+    #[test]
+    fn what_needs_nothing_comes_in_the_order_of_names_and_a_cycle_ends() {
+        assert_eq!(order(&[("C/c", &[]), ("A/a", &[]), ("B/b", &[])]), ["A/a", "B/b", "C/c"]);
+        let cycle = order(&[("A/a", &["B/b"]), ("B/b", &["A/a"]), ("C/c", &["C/c"])]);
+        assert_eq!(cycle, ["B/b", "A/a", "C/c"]);
+    }
 }

@@ -126,16 +126,12 @@ fn decide(
         let strays = known.strays.clone().into_boxed_slice();
         return Some(Draft::idle(Verdict::Blocked, Reason::Strays(strays)));
     }
-    let exists = observed.is_some_and(|observed| observed.exists);
-    if manifest.is_some() || exists {
-        let suspension = by_a_person(world, key, manifest, observed);
-        let reason = suspension.map(|one| Reason::SuspendedBy(Box::new((*one).clone())));
-        if let Some(reason) = reason {
-            return Some(Draft::idle(Verdict::Wait, reason));
-        }
+    if let Some(suspension) = by_a_person(world, key, manifest, observed) {
+        let reason = Reason::SuspendedBy(Box::new((*suspension).clone()));
+        return Some(Draft::idle(Verdict::Wait, reason));
     }
     let Some(manifest) = manifest else {
-        let observed = observed.filter(|observed| observed.exists)?;
+        let observed = observed?;
         if guards.0.is_claimed(key) {
             return None;
         }

@@ -1,0 +1,41 @@
+//! What an object has to be, to be taken over for a document.
+
+use super::facts::*;
+use super::*;
+
+#[test]
+fn what_is_wanted_of_an_object_is_what_its_document_says() {
+    let mut rig = Rig::applied(vec![acme(), card("card")]);
+    rig.write(vec![charge("club", "card", 20)]);
+    let card = rig.planner.wanted(&rig.known, &key("SavedMethod/card")).unwrap();
+    assert_eq!((card.row.name, &card.manifest.key), ("SavedMethod", &key("SavedMethod/card")));
+    assert!(card.expects.is_ok_and(|expects| expects.is_empty()));
+    let club = rig.planner.wanted(&rig.known, &key("RecurringCharge/club")).unwrap();
+    assert_eq!(club.said.text("status"), Some("ACTIVE"));
+    assert!(club.said.exists && club.said.merchant == key("Merchant/acme"));
+    let wants: Vec<(&str, Value)> =
+        club.expects.unwrap().into_iter().map(|one| (one.path, one.want)).collect();
+    let start = ("schedule.start", json!("2030-02-01"));
+    assert_eq!(wants, [("amount", json!("USD")), start]);
+}
+
+#[test]
+fn nothing_is_taken_over_without_a_good_document_or_for_a_merchant() {
+    let mut rig = Rig::applied(vec![acme(), card("card")]);
+    rig.remove(&["SavedMethod/card"]);
+    assert!(rig.planner.wanted(&rig.known, &key("SavedMethod/card")).is_none());
+    let acme = rig.planner.wanted(&rig.known, &key("Merchant/acme")).unwrap();
+    assert!(acme.expects.is_err_and(|why| why.starts_with("a merchant is no object")));
+}
+
+#[test]
+fn what_still_uses_something_without_a_document_is_told() {
+    let (club, card) = (key("RecurringCharge/club"), key("SavedMethod/card"));
+    let mut rig =
+        Rig::applied(vec![acme(), facts::card("card"), deleted(charge("club", "card", 20))]);
+    assert_eq!(rig.planner.without_document(&card), []);
+    rig.remove(&["RecurringCharge/club"]);
+    assert_eq!(rig.planner.without_document(&card), [club.clone()]);
+    assert_eq!(rig.planner.without_document(&key("Merchant/acme")), [club.clone()]);
+    assert_eq!(rig.planner.without_document(&club), []);
+}
