@@ -41,8 +41,6 @@ mod steps;
 mod suspended;
 mod totals;
 
-use facts::intent;
-
 /// The evening of 21 November in Chicago.
 const NOW: &str = "2026-11-22T03:00:00Z";
 

@@ -103,7 +103,7 @@ fn a_person_s_word_about_one_lets_that_one_go_and_the_others_stay() {
     let (first, second) = ("SavedMethod/c0", "SavedMethod/c1");
     rig.remove(&[first, second]);
     assert_eq!(rig.guarded(), [first, second]);
-    let word = Absence { marked: None, allowed: allowed(false) };
+    let word = Absence { marked: None, allowed: Some(allowed(false)) };
     rig.know(first, |known| known.absence = Some(Box::new(word)));
     assert_eq!(
         (rig.step(first).as_str(), rig.guarded()),

@@ -35,7 +35,7 @@ fn limits_are_asked_about_what_moves_money_mails_or_removes_and_nothing_else() {
     let invoice = asked(&mut rig, "Invoice/first").remove(0).0;
     assert_eq!(invoice.stake.counts, Counts { deletes: 0, emails: 2 });
     assert_eq!(invoice.stake.moves.len(), 1);
-    rig.know(CLUB, |known| known.held = steps::held());
+    rig.know(CLUB, |known| known.held = Some(steps::held()));
     assert_eq!(asked(&mut rig, CLUB), Vec::new(), "it is stopped anyway");
 }
 

@@ -15,7 +15,7 @@ const QUIET: [(&str, Change); 5] = [
         rig.known.open.insert(key(name), intent(name, IntentState::Open { attempt: 1 }));
     }),
     ("held", |rig, name| {
-        rig.know(name, |known| known.held = held());
+        rig.know(name, |known| known.held = Some(held()));
     }),
     ("suspended by its name", |rig, name| {
         rig.known.suspensions.insert(key(name), Arc::new(suspension(name, None)));

@@ -13,12 +13,12 @@ use crate::policy::prune::Limit;
 const CARD: &str = "SavedMethod/card";
 const CLUB: &str = "RecurringCharge/club";
 
-pub(super) fn marked(since: &str) -> Option<Marked> {
-    Some(Marked { at: at(since), commit: None })
+pub(super) fn marked(since: &str) -> Marked {
+    Marked { at: at(since), commit: None }
 }
 
-pub(super) fn allowed(at_once: bool) -> Option<Allowed> {
-    Some(Allowed { at: at(NOW), actor: "uid 7".to_owned(), at_once })
+pub(super) fn allowed(at_once: bool) -> Allowed {
+    Allowed { at: at(NOW), actor: "uid 7".to_owned(), at_once }
 }
 
 /// What a merchant of this mode had, of which one card's document is gone that says it goes with it.
@@ -40,13 +40,13 @@ fn what_is_live_goes_once_it_was_marked_for_long_enough_or_a_person_says_at_once
     let (late, due) = ("2026-11-21T03:00:01Z", "2026-11-21T03:00:00Z");
     for (mark, word, live) in [
         (None, None, unmarked),
-        (None, allowed(false), unmarked),
-        (None, allowed(true), goes),
-        (marked(late), None, waits),
-        (marked(late), allowed(false), waits),
-        (marked(late), allowed(true), goes),
-        (marked(due), None, goes),
-        (marked("2026-11-01T00:00:00Z"), None, goes),
+        (None, Some(allowed(false)), unmarked),
+        (None, Some(allowed(true)), goes),
+        (Some(marked(late)), None, waits),
+        (Some(marked(late)), Some(allowed(false)), waits),
+        (Some(marked(late)), Some(allowed(true)), goes),
+        (Some(marked(due)), None, goes),
+        (Some(marked("2026-11-01T00:00:00Z")), None, goes),
     ] {
         for (mode, step) in [("live", live), ("test", goes)] {
             let mut rig = gone(Prune::default(), mode);
@@ -62,7 +62,7 @@ fn what_is_live_goes_once_it_was_marked_for_long_enough_or_a_person_says_at_once
 fn a_mark_tells_since_when_and_until_when() {
     let mut rig = gone(Prune::default(), "live");
     assert!(rig.whole(CARD).work.is_none());
-    let absence = Absence { marked: marked("2026-11-22T01:00:00Z"), allowed: None };
+    let absence = Absence { marked: Some(marked("2026-11-22T01:00:00Z")), allowed: None };
     rig.know(CARD, |known| known.absence = Some(Box::new(absence)));
     let (since, until) = (at("2026-11-22T01:00:00Z"), at("2026-11-23T01:00:00Z"));
     assert_eq!(going(&rig, CARD), Going::Marked { until, since });
@@ -117,9 +117,9 @@ fn what_is_used_goes_after_what_uses_it_and_a_merchant_goes_last() {
     let public_key = json!("pk_0123456789abcdefghij");
     rig.know("Merchant/acme", |known| known.facts["public_key"] = public_key);
     rig.remove(&["Merchant/acme", CARD, CLUB]);
-    let waits = |rig: &Rig, name| match rig.reason(name) {
-        Reason::WaitsFor(keys) => keys.iter().map(Key::short).collect::<Vec<_>>(),
-        other => panic!("{name}: {other}"),
+    let waits = |rig: &Rig, name| {
+        let Reason::WaitsFor(keys) = rig.reason(name) else { panic!("{}", rig.step(name)) };
+        keys.iter().map(Key::short).collect::<Vec<_>>()
     };
     assert_eq!(rig.step(CLUB), "Delete Neutralised ready");
     assert_eq!(waits(&rig, CARD), [CLUB]);

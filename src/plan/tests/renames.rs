@@ -121,7 +121,7 @@ fn all_that_went_at_once_are_looked_for_among_what_was_new_before() {
 
 #[test]
 fn what_is_there_allowed_moved_or_different_does_not_look_renamed() {
-    let word = Absence { marked: None, allowed: allowed(false) };
+    let word = Absence { marked: None, allowed: Some(allowed(false)) };
     let mut rig = club(charge("club", "card", 20));
     rig.remove(&[CLUB]);
     rig.know(GYM, |known| known.absence = Some(Box::new(word)));

@@ -7,8 +7,8 @@ use crate::base::id::RemoteId;
 use crate::model::adoption::Stray;
 use crate::model::observed::Held;
 
-pub(super) fn held() -> Option<Held> {
-    Some(Held { intent: None, reason: "look".to_owned(), at: at(NOW) })
+pub(super) fn held() -> Held {
+    Held { intent: None, reason: "look".to_owned(), at: at(NOW) }
 }
 
 fn strays() -> Vec<Stray> {
@@ -21,11 +21,11 @@ fn strays() -> Vec<Stray> {
 fn what_has_no_document_has_a_step_as_long_as_anything_is_to_be_told_of_it() {
     let mut rig = Rig::applied(vec![acme(), contact("jane", "Jane")]);
     rig.remove(&["Contact/jane"]);
-    let both = (true, held(), strays());
+    let both = (true, Some(held()), strays());
     for (exists, held, strays, step) in [
         (false, None, Vec::new(), "none"),
         (true, None, Vec::new(), "Orphan Orphaned ready"),
-        (false, held(), Vec::new(), "Blocked Held"),
+        (false, Some(held()), Vec::new(), "Blocked Held"),
         (false, None, strays(), "Blocked UnknownMarks"),
         (both.0, both.1, both.2, "Blocked Held"),
     ] {
@@ -72,7 +72,7 @@ fn a_doubt_and_a_hold_tell_what_happened() {
     rig.touch(&["Contact/jane"]);
     assert_eq!(rig.reason("Contact/jane"), Reason::InDoubt("lost".to_owned()));
     rig.known.open.clear();
-    rig.know("Contact/jane", |known| known.held = held());
+    rig.know("Contact/jane", |known| known.held = Some(held()));
     assert_eq!(rig.reason("Contact/jane"), Reason::Held("look".to_owned()));
     rig.know("Contact/jane", |known| (known.held, known.strays) = (None, strays()));
     assert_eq!(rig.reason("Contact/jane"), Reason::Strays(strays().into_boxed_slice()));
@@ -96,7 +96,7 @@ fn of_several_reasons_the_most_urgent_one_is_told() {
     assert!(matches!(rig.reason("Contact/jane"), Reason::SuspendedBy(_)));
     rig.know("Contact/jane", |known| known.strays = strays());
     assert_eq!(rig.step("Contact/jane"), "Blocked UnknownMarks");
-    rig.know("Contact/jane", |known| known.held = held());
+    rig.know("Contact/jane", |known| known.held = Some(held()));
     assert_eq!(rig.step("Contact/jane"), "Blocked Held");
     rig.known.desired.broken.insert(key("Contact/jane"));
     rig.touch(&["Contact/jane"]);

@@ -12,7 +12,7 @@ fn money(amount: &str, mode: Mode, meaning: &'static str) -> MoneyMove {
 
 /// A step that would change something, with its money; ready or not.
 fn step(verdict: Verdict, ready: bool, money: Vec<MoneyMove>) -> Step {
-    Step { ready, money, ..Step::idle(key("Invoice/a"), verdict, Reason::NotCreated) }
+    Step { money, ready, ..Step::idle(key("Invoice/a"), verdict, Reason::NotCreated) }
 }
 
 fn held() -> Step {
