@@ -1,5 +1,6 @@
 //! Evidence, answer by answer: what the effects that move money make of it. What is common to all stands here.
 
+mod asked;
 mod money;
 mod state;
 
