@@ -92,10 +92,7 @@ impl MasterKey {
 
     /// Writes the whole file beside its place and links it there, which fails if one stands there.
     fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
-        let dir = match path.parent() {
-            Some(dir) if !dir.as_os_str().is_empty() => dir,
-            Some(_) | None => Path::new("."),
-        };
+        let dir = folder(path);
         let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
         let mut file =
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
@@ -171,10 +168,21 @@ impl KeyError {
     }
 }
 
+/// The folder of a file; where the path names none, this one.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::testing::seeded;
+
+    #[test]
+    fn a_file_without_a_folder_stands_in_this_one() {
+        let folders = ["key", "a/key", "/key", "a/b/key"].map(|path| folder(Path::new(path)));
+        assert_eq!(folders, [".", "a", "/", "a/b"].map(Path::new));
+    }
 
     #[test]
     fn a_key_is_never_shown() {

@@ -289,6 +289,16 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_new_file_is_made_durable_with_its_first_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = RealDisk::open(dir.path()).unwrap();
+        disk.write_at("a", 0, b"a").unwrap();
+        assert!(disk.handles().fresh.contains("a"));
+        disk.sync("a").unwrap();
+        assert!(disk.handles().fresh.is_empty(), "the directory was synced");
+    }
+
+    #[test]
     fn only_the_owner_reads_what_is_stored() {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().join("state");
