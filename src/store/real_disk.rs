@@ -296,6 +296,8 @@ mod tests {
         assert!(disk.handles().fresh.contains("a"));
         disk.sync("a").unwrap();
         assert!(disk.handles().fresh.is_empty(), "the directory was synced");
+        assert!(sync_dir(dir.path()).is_ok());
+        assert!(sync_dir(&dir.path().join("nowhere")).is_err());
     }
 
     #[test]

@@ -285,45 +285,4 @@ impl EffectStory {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::store::disk::MemoryDisk;
-    use crate::store::journal::{Journal, Options};
-
-    /// Two records that a compaction put aside, and one after it.
-    fn compacted(archive: Option<&MemoryDisk>) -> Journal {
-        let disk = Arc::new(MemoryDisk::new());
-        let mut journal = Journal::open(disk, Options::default()).unwrap().0;
-        journal.append(&[b"one".to_vec(), b"two".to_vec()]).unwrap();
-        journal.sync().unwrap();
-        let head = journal.head();
-        journal.seal(1, b"state").unwrap();
-        journal.put_aside(head, archive.map(|disk| disk as &dyn crate::store::disk::Disk)).unwrap();
-        journal.append(&[b"three".to_vec()]).unwrap();
-        journal.sync().unwrap();
-        journal
-    }
-
-    /// What is picked of all three, and what is gone.
-    fn picked(books: &Books) -> (Vec<Vec<u8>>, Vec<u64>) {
-        let (picked, dropped) = books.pick(&[1, 2, 3]).unwrap();
-        (picked.records.into_iter().map(|record| record.body).collect(), dropped)
-    }
-
-    #[test]
-    fn what_was_put_aside_is_read_and_what_was_dropped_is_named() {
-        let kept = MemoryDisk::new();
-        let journal = compacted(Some(&kept)).reader();
-        let archive = Some(Reader::over(Arc::new(kept)));
-        let all = [&b"one"[..], b"two", b"three"].map(<[u8]>::to_vec);
-        let with = Books { journal: journal.clone(), archive };
-        assert_eq!(picked(&with), (all.to_vec(), Vec::new()));
-        let without = Books { journal, archive: None };
-        assert_eq!(picked(&without), (vec![b"three".to_vec()], vec![1, 2]));
-        let empty = Some(Reader::over(Arc::new(MemoryDisk::new())));
-        let lost = Books { archive: empty, ..without };
-        assert_eq!(picked(&lost), (vec![b"three".to_vec()], vec![1, 2]));
-    }
-}
+mod tests;

@@ -8,7 +8,12 @@ use std::{
     },
 };
 
+use serde_json::json;
+
 use super::disk::{Disk, MemoryDisk};
+use crate::base::hash::{SourceId, sha256};
+use crate::base::id::{IntentId, Key, Mode};
+use crate::model::intent::Intent;
 
 /// A disk in memory whose syncs are counted and whose writes and syncs fail on demand.
 #[derive(Debug, Clone, Default)]
@@ -162,4 +167,20 @@ impl Disk for FullDisk {
         }
         self.inner.allocate(name, len)
     }
+}
+
+/// An intent of an invoice, as it was written before anything was counted.
+pub(crate) fn old(id: u64, name: &str, merchant: &str, mode: Mode) -> Intent {
+    let key: Key = format!("Invoice/{name}").parse().unwrap();
+    let source_id = SourceId::new("acme", &key, 0);
+    let said = json!({
+        "id": IntentId::new(id), "effect": "invoice.create", "key": key,
+        "merchant": format!("Merchant/default/{merchant}"), "mode": mode, "target": null,
+        "mark": source_id.mark(), "source_id": source_id,
+        "request": {"endpoint": "", "method": "POST", "host": "base", "path": "", "auth": "none", "body": "none"},
+        "expect": {}, "baseline": null, "on_doubt": "hold",
+        "applied": {"spec": {}, "digest": sha256(b""), "generation": 0, "deletion": "orphan"},
+        "cause": {"file": null, "line": null, "commit": null}, "at": "2026-11-22T23:59:59Z",
+    });
+    serde_json::from_value(said).unwrap()
 }

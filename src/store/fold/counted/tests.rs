@@ -3,8 +3,6 @@
 use serde_json::json;
 
 use super::*;
-use crate::base::hash::{SourceId, sha256};
-use crate::base::id::IntentId;
 use crate::base::money::{Currency, Money};
 use crate::model::effect::Counts;
 use crate::model::intent::Proof;
@@ -13,24 +11,9 @@ use crate::model::plan::MoneyMove;
 use crate::model::record::Record;
 use crate::store::fold::fold;
 use crate::store::index::MemoryIndex;
+use crate::store::testing::old;
 
 const RUN: &str = "tree@2026-11-22";
-
-/// An intent of an invoice, as it was written before anything was counted.
-fn old(id: u64, name: &str, merchant: &str, mode: Mode) -> Intent {
-    let key: Key = format!("Invoice/{name}").parse().unwrap();
-    let source_id = SourceId::new("acme", &key, 0);
-    let said = json!({
-        "id": IntentId::new(id), "effect": "invoice.create", "key": key,
-        "merchant": format!("Merchant/default/{merchant}"), "mode": mode, "target": null,
-        "mark": source_id.mark(), "source_id": source_id,
-        "request": {"endpoint": "", "method": "POST", "host": "base", "path": "", "auth": "none", "body": "none"},
-        "expect": {}, "baseline": null, "on_doubt": "hold",
-        "applied": {"spec": {}, "digest": sha256(b""), "generation": 0, "deletion": "orphan"},
-        "cause": {"file": null, "line": null, "commit": null}, "at": "2026-11-22T23:59:59Z",
-    });
-    serde_json::from_value(said).unwrap()
-}
 
 fn intent(id: u64, name: &str, merchant: &str, mode: Mode, minor: i64) -> Intent {
     let amount = Money::new(minor, Currency::USD);

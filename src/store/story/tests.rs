@@ -1,0 +1,156 @@
+//! What the journal tells of a resource.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::*;
+use crate::base::id::Mode;
+use crate::model::intent::Proof;
+use crate::model::observed::Source;
+use crate::store::disk::MemoryDisk;
+use crate::store::journal::{Journal, Options};
+use crate::store::testing::old;
+
+/// Two records that a compaction put aside, and one after it.
+fn compacted(archive: Option<&MemoryDisk>) -> Journal {
+    let disk = Arc::new(MemoryDisk::new());
+    let mut journal = Journal::open(disk, Options::default()).unwrap().0;
+    journal.append(&[b"one".to_vec(), b"two".to_vec()]).unwrap();
+    journal.sync().unwrap();
+    let head = journal.head();
+    journal.seal(1, b"state").unwrap();
+    journal.put_aside(head, archive.map(|disk| disk as &dyn crate::store::disk::Disk)).unwrap();
+    journal.append(&[b"three".to_vec()]).unwrap();
+    journal.sync().unwrap();
+    journal
+}
+
+/// What is picked of all three, and what is gone.
+fn picked(books: &Books) -> (Vec<Vec<u8>>, Vec<u64>) {
+    let (picked, dropped) = books.pick(&[1, 2, 3]).unwrap();
+    (picked.records.into_iter().map(|record| record.body).collect(), dropped)
+}
+
+#[test]
+fn what_was_put_aside_is_read_and_what_was_dropped_is_named() {
+    let kept = MemoryDisk::new();
+    let journal = compacted(Some(&kept)).reader();
+    let archive = Some(Reader::over(Arc::new(kept)));
+    let all = [&b"one"[..], b"two", b"three"].map(<[u8]>::to_vec);
+    let with = Books { journal: journal.clone(), archive };
+    assert_eq!(picked(&with), (all.to_vec(), Vec::new()));
+    let without = Books { journal, archive: None };
+    assert_eq!(picked(&without), (vec![b"three".to_vec()], vec![1, 2]));
+    let empty = Some(Reader::over(Arc::new(MemoryDisk::new())));
+    let lost = Books { archive: empty, ..without };
+    assert_eq!(picked(&lost), (vec![b"three".to_vec()], vec![1, 2]));
+}
+
+/// The story of an invoice whose promise was followed by this.
+fn told(progress: Vec<Progress>) -> Story {
+    let intent = old(7, "jane", "acme", Mode::Test);
+    let key = intent.key.clone();
+    let mut story = Story {
+        key,
+        effects: Vec::new(),
+        others: Vec::new(),
+        approvals: Vec::new(),
+        verified: Vec::new(),
+        dropped: Vec::new(),
+    };
+    let stands = |record| Stands { record, hash: Digest::from_bytes([0; 32]) };
+    let at = intent.at;
+    take(&mut story, stands(1), Record::Intent(Box::new(intent)));
+    for (record, progress) in (2..).zip(progress) {
+        let intent = IntentId::new(7);
+        take(&mut story, stands(record), Record::Progress { intent, at, progress });
+    }
+    story
+}
+
+fn done(id: &str) -> Progress {
+    let intent = old(7, "jane", "acme", Mode::Test);
+    let observation = Observation {
+        key: intent.key.clone(),
+        merchant: intent.merchant,
+        at: intent.at,
+        source: Source::Answer,
+        remote_id: Some(id.parse().unwrap()),
+        exists: Some(true),
+        applied: None,
+        facts: json!({"contact": "p_1", "total": 5}),
+    };
+    Progress::Done { observation: Box::new(observation), proof: Proof::Answer }
+}
+
+#[test]
+fn an_effect_is_known_by_what_it_made_changed_and_was_marked_with() {
+    let story = told(vec![done("i_1")]);
+    let effect = &story.effects[0];
+    let mark = effect.intent.mark.to_string();
+    for (id, known) in [("i_1", true), ("p_1", true), (mark.as_str(), true), ("i_2", false)] {
+        assert_eq!(effect.speaks_of(id), known, "{id}");
+    }
+    let target = Some("i_9".parse().unwrap());
+    let changed = EffectStory {
+        intent: Intent { target, ..effect.intent.clone() },
+        ids: Vec::new(),
+        ..effect.clone()
+    };
+    let known = ["i_9", mark.as_str(), "i_1"].map(|id| changed.speaks_of(id));
+    assert_eq!(known, [true, true, false]);
+}
+
+#[test]
+fn each_progress_has_a_word_and_what_there_is_to_say() {
+    let reason = || "nobody knows".to_owned();
+    let problem = crate::api::Problem::new("card_declined", "Card declined");
+    let story = told(vec![
+        Progress::Doubt { reason: reason(), unsent: false },
+        Progress::Again,
+        Progress::Refused { status: 422, problem },
+        Progress::Held { reason: reason(), observation: None },
+        done("i_1"),
+    ]);
+    let lines = story.effects[0].progress.iter();
+    let lines: Vec<_> =
+        lines.map(|line| (line.what.as_str(), line.detail.as_deref().unwrap_or(""))).collect();
+    assert_eq!(
+        lines,
+        [
+            ("doubt", "nobody knows"),
+            ("again", ""),
+            ("refused", "HTTP 422: Card declined"),
+            ("held", "nobody knows"),
+            ("done", "answered"),
+        ]
+    );
+    assert_eq!(story.effects[0].progress[4].remote_id.as_deref(), Some("i_1"));
+    assert_eq!(story.effects[0].ids, ["i_1", "p_1"]);
+}
+
+#[test]
+fn what_is_of_no_intent_that_was_told_is_left_out() {
+    let mut story = told(Vec::new());
+    let (at, progress) = (story.effects[0].intent.at, Progress::Again);
+    let stands = Stands { record: 9, hash: Digest::from_bytes([0; 32]) };
+    take(&mut story, stands, Record::Progress { intent: IntentId::new(8), at, progress });
+    assert!(story.effects[0].progress.is_empty());
+}
+
+#[test]
+fn a_fact_is_seen_gone_or_noted() {
+    let Progress::Done { observation: fact, proof: _ } = done("i_1") else { unreachable!() };
+    let stands = Stands { record: 9, hash: Digest::from_bytes([0; 32]) };
+    let word = |exists, remote_id| {
+        let fact = Observation { exists, remote_id, source: Source::Read, ..(*fact).clone() };
+        observed(stands, &fact).what
+    };
+    let id = || fact.remote_id.clone();
+    assert_eq!(word(Some(false), id()), "seen to be gone");
+    assert_eq!(word(Some(true), id()), "seen");
+    assert_eq!(word(Some(true), None), "noted");
+    assert_eq!(word(None, id()), "noted");
+    assert_eq!(observed(stands, &fact).detail.as_deref(), Some("source: answer"));
+}
