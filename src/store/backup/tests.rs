@@ -120,3 +120,32 @@ async fn a_file_that_was_cut_or_is_something_else_is_no_backup() {
     }
     assert!(Kept::find(&dir.path().join("none")).is_err());
 }
+
+#[tokio::test]
+async fn a_vault_that_cannot_be_read_is_no_empty_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    let source = source(&state, 1).await;
+    assert!(held(&source).unwrap().keys().any(|name| name.starts_with("vault/")));
+    let file = state.join("vault").join(crate::store::vault::DATA_FILE);
+    std::fs::remove_file(&file).unwrap();
+    let fresh = || Source {
+        vault: Arc::new(RealDisk::open(&state.join("vault")).unwrap()),
+        journal: Arc::clone(&source.journal),
+        archive: None,
+        ..source
+    };
+    assert!(held(&fresh()).is_ok(), "what is not there is not copied");
+    std::fs::create_dir(&file).unwrap();
+    assert!(held(&fresh()).is_err());
+}
+
+#[tokio::test]
+async fn a_manifest_knows_how_much_it_lists() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = source(&dir.path().join("state"), 5).await;
+    let (manifest, _) = write(&source, &dir.path().join("folder"), &key(), &mut none()).unwrap();
+    let held: usize = held(&source).unwrap().values().map(Vec::len).sum();
+    assert!(held > 0);
+    assert_eq!(manifest.bytes(), u64::try_from(held).unwrap());
+}

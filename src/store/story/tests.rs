@@ -47,6 +47,20 @@ fn what_was_put_aside_is_read_and_what_was_dropped_is_named() {
     assert_eq!(picked(&lost), (vec![b"three".to_vec()], vec![1, 2]));
 }
 
+#[test]
+fn a_chain_ends_in_the_head_that_is_known() {
+    let kept = MemoryDisk::new();
+    let journal = compacted(Some(&kept));
+    let head = journal.head();
+    let archive = Some(Reader::over(Arc::new(kept)));
+    let books = Books { journal: journal.reader(), archive };
+    assert_eq!(books.verify(head).unwrap(), 1, "from the first record that was put aside");
+    let alone = Books { archive: None, ..books };
+    assert_eq!(alone.verify(head).unwrap(), 3);
+    assert!(alone.verify(Head { hash: [9; 32], ..head }).is_err());
+    assert!(alone.verify(Head { sequence: 4, ..head }).is_err());
+}
+
 /// The story of an invoice whose promise was followed by this.
 fn told(progress: Vec<Progress>) -> Story {
     let intent = old(7, "jane", "acme", Mode::Test);
