@@ -31,3 +31,24 @@ pub(in crate::store) fn released_key(key: &Key) -> Vec<u8> {
 pub(in crate::store) fn looked_key(effect: &str, source_id: &str) -> Vec<u8> {
     [LOOKED, effect.as_bytes(), b"/", source_id.as_bytes()].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_resource_and_each_obligation_has_a_place_of_its_own() {
+        let key = |text: &str| released_key(&text.parse().unwrap());
+        let looked = |effect: &str, source: &str| looked_key(effect, source);
+        let all = [
+            key("Contact/a"),
+            key("Contact/b"),
+            looked("contact.create", "acme:1"),
+            looked("contact.create", "acme:2"),
+            looked("invoice.create", "acme:1"),
+        ];
+        let different: std::collections::BTreeSet<_> = all.iter().collect();
+        assert_eq!(different.len(), all.len());
+        assert!(all[0].starts_with(RELEASED) && all[2].starts_with(LOOKED));
+    }
+}

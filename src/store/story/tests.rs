@@ -20,7 +20,10 @@ fn compacted(archive: Option<&MemoryDisk>) -> Journal {
     journal.sync().unwrap();
     let head = journal.head();
     journal.seal(1, b"state").unwrap();
-    journal.put_aside(head, archive.map(|disk| disk as &dyn crate::store::disk::Disk)).unwrap();
+    match archive {
+        Some(archive) => journal.put_aside(head, Some(archive)).unwrap(),
+        None => journal.put_aside(head, None).unwrap(),
+    };
     journal.append(&[b"three".to_vec()]).unwrap();
     journal.sync().unwrap();
     journal
