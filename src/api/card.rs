@@ -119,7 +119,7 @@ fn holder_rules(problems: &mut Problems, card: &NewCard) {
     problems.length_max("address1", "Street number", card.address1.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("address2", "Address2", card.address2.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("city", "City", card.city.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max("state", "State or province", card.state.as_deref(), NAME_LENGTH_MAX);
+    problems.state(card.state.as_deref(), card.country.as_deref());
     problems.postal_code("postal_code", card.postal_code.as_deref());
     problems.country("country", card.country.as_deref());
     problems.length_max("phone", "Phone", card.phone.as_deref(), 22);

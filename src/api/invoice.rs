@@ -118,8 +118,8 @@ pub struct Invoice {
     /// A summary of the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact: Option<Contact>,
-    /// Empty at creation.
-    pub invoice_payments: Vec<serde_json::Value>,
+    /// What was paid, empty at creation.
+    pub invoice_payments: Vec<InvoicePayment>,
     /// The lines.
     pub items: Vec<LineItem>,
     /// The same lines again.
@@ -142,6 +142,30 @@ pub struct Invoice {
     /// `invoice`.
     #[serde(rename = "type")]
     pub kind: String,
+}
+
+/// One payment of an invoice (service-facts, 86).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InvoicePayment {
+    /// `pmt_…`.
+    pub id: String,
+    /// Minor units.
+    pub amount: i64,
+    /// What of it pays no invoice; minor units.
+    pub unallocated_amount: i64,
+    /// The charge.
+    pub transaction_id: String,
+    /// `credit_card` or `bank_account`.
+    pub payment_type: String,
+    /// `VISA`, …; for cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card_type: Option<String>,
+    /// The end of the number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last4_digits: Option<String>,
+    /// `authorized`, and what became of it.
+    pub status: String,
 }
 
 /// One line of an invoice.

@@ -135,3 +135,140 @@ impl Endpoint for GetMerchant {
     type Request = ();
     type Reply = Merchant;
 }
+
+/// What a merchant changes of itself: what is absent stays (service-facts, 67, 68 and 71).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MerchantChange {
+    /// Whom to ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_name: Option<String>,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_email: Option<String>,
+    /// Where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_phone: Option<String>,
+    /// Street line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address1: Option<String>,
+    /// Second line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address2: Option<String>,
+    /// City.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+    /// State or province.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Postal code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub postal_code: Option<String>,
+    /// Two letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
+    /// Who may call: ranges, separated by commas; empty: everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_allowed_ip_address_ranges: Option<String>,
+    /// Webhook URLs, comma-separated; empty: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live_events_urls: Option<String>,
+    /// Webhook URLs, comma-separated; empty: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_events_urls: Option<String>,
+}
+
+/// What a merchant changes of an account: what is absent stays (service-facts, 69 and 71).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountChange {
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Taken where no account is named? Only `true` changes anything: one account of a type is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<bool>,
+    /// When a CVV refuses a charge; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvv_policy: Option<String>,
+    /// When an address refuses a charge; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub avs_policy: Option<String>,
+    /// Comma-separated; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required_payment_fields: Option<String>,
+    /// Comma-separated; empty: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction_allowed_countries: Option<String>,
+    /// Comma-separated or `*`; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_card_types: Option<String>,
+}
+
+/// Changes the merchant.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchMerchant;
+
+impl Endpoint for PatchMerchant {
+    const NAME: &'static str = "merchant.change";
+    const METHOD: Method = Method::Patch;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/merchant";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = MerchantChange;
+    type Reply = Merchant;
+}
+
+/// Changes a card account.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchAccount;
+
+impl Endpoint for PatchAccount {
+    const NAME: &'static str = "account.change";
+    const METHOD: Method = Method::Patch;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/accounts/{id}";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = AccountChange;
+    type Reply = MerchantAccount;
+}
+
+/// Changes an eCheck account.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchAchAccount;
+
+impl Endpoint for PatchAchAccount {
+    const NAME: &'static str = "ach_account.change";
+    const METHOD: Method = Method::Patch;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/ach-accounts/{id}";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = AccountChange;
+    type Reply = MerchantAccount;
+}
+
+/// What is cleared of a merchant's test data; none of the two: everything (service-facts, 70).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Purge {
+    /// Transactions, recurring charges and their occurrences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delete_transactions: Option<bool>,
+    /// Saved cards and banks, and tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delete_payment_methods: Option<bool>,
+}
+
+/// Clears test data; answers 204.
+#[derive(Debug, Clone, Copy)]
+pub struct PurgeTestData;
+
+impl Endpoint for PurgeTestData {
+    const NAME: &'static str = "merchant.purge";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/v1/merchant/purge-test-data";
+    const AUTH: Auth = Auth::SecretKey;
+    type Request = Purge;
+    type Reply = ();
+}

@@ -31,6 +31,7 @@ pub mod saved;
 pub mod surcharge;
 pub mod token;
 pub mod transaction;
+pub mod vault;
 pub mod wire;
 
 #[cfg(test)]

@@ -9,6 +9,12 @@ use crate::api::problem::{Message, Problem};
 
 /// The greatest amount, in minor units (service-facts, 31).
 pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
+/// The states, districts and territories of the United States, by their postal codes.
+const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY \
+                      NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI UM AA AE AP FM MH PW";
+/// The provinces and territories of Canada.
+const PROVINCES: &str = "AB BC MB NB NL NS NT NU ON PE QC SK YT";
+
 /// Characters of a name, street line or city (service-facts, 31).
 pub const NAME_LENGTH_MAX: usize = 64;
 /// Characters of a saved method's reference or description (service-facts, 31).
@@ -104,6 +110,21 @@ impl Problems {
             self.add(context, "invalid", "Postal code is invalid");
         } else if !(3..=9).contains(&plain) || code.chars().count() > 10 {
             self.add(context, "invalid_length", "Postal code length is invalid");
+        }
+    }
+
+    /// A state or province: any short text, but for the United States and Canada, whose codes are known (service-facts,
+    /// 31 and 32).
+    pub fn state(&mut self, state: Option<&str>, country: Option<&str>) {
+        self.length_max("state", "State or province", state, NAME_LENGTH_MAX);
+        let Some(state) = state.filter(|state| !state.is_empty()) else { return };
+        let known = match country.map(str::to_ascii_uppercase).as_deref() {
+            Some("US") => STATES,
+            Some("CA") => PROVINCES,
+            Some(_) | None => return,
+        };
+        if !known.split(' ').any(|code| code.eq_ignore_ascii_case(state)) {
+            self.add("state", "invalid", "State or province is invalid");
         }
     }
 

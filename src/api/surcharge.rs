@@ -38,5 +38,5 @@ impl Endpoint for GetSurcharge {
     const PATH: &'static str = "/bank-accounts/{id}/surcharge";
     const AUTH: Auth = Auth::PublicKey;
     type Request = ();
-    type Reply = Vec<SurchargeEntry>;
+    type Reply = Option<Vec<SurchargeEntry>>;
 }

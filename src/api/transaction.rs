@@ -66,6 +66,12 @@ pub struct NewCharge {
     /// Any object; kept and returned (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
+    /// Minor units beside the amount; above 0 it needs a signature (service-facts, 33 and 47).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gratuity: Option<i64>,
+    /// What the payer drew (service-facts, 33).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<actions::Signature>,
     /// The schedule that follows; needs `auto_capture`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recur: Option<Recur>,
@@ -121,6 +127,9 @@ pub struct Transaction {
     /// Minor units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surcharge_amount: Option<i64>,
+    /// Minor units beside the amount (service-facts, 33).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gratuity: Option<i64>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_code: Option<String>,

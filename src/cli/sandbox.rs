@@ -49,6 +49,7 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
             Decides::Manual => Decide::Manual,
         },
         web_url: web_url(args),
+        portal_url: web_url(args),
         ..Options::default()
     };
     let sandbox = open(&dir, options)?;

@@ -128,6 +128,9 @@ pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAc
     Ok(shown.collect())
 }
 
+/// The brands that an account takes where nothing is said.
+const BRANDS: &str = "VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB";
+
 /// The card accounts that pay into a bank account: those that hold money as it does, else the first.
 fn feeds(keys: &ModeKeys, policy: &Policy, trust: bool) -> Vec<ProcessingAccount> {
     let processing = |account: &AccountRecord| processing(account, policy);
@@ -141,8 +144,10 @@ fn processing(account: &AccountRecord, policy: &Policy) -> ProcessingAccount {
     ProcessingAccount {
         id: account.id.clone(),
         name: account.name.clone(),
-        required_payment_fields: text("cvv,postal_code"),
-        accepted_card_types: text("VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB"),
+        required_payment_fields: Some(policy.required_of(&account.id)),
+        accepted_card_types: Some(
+            policy.brands_of(&account.id).unwrap_or_else(|| BRANDS.to_owned()),
+        ),
         cvv_policy: word(&policy.cvv_of(&account.id)),
         avs_policy: word(&policy.avs_of(&account.id)),
         swipe_cvv_policy: text("OPTIONAL"),
@@ -167,22 +172,38 @@ pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refus
         let accounts = keys.accounts.iter().filter(move |account| account.kind == kind);
         accounts.map(|account| shown(account, &record, &policy)).collect()
     };
+    let own = record.own.clone();
+    let set = |text: String| Some(text).filter(|text| !text.is_empty());
     Ok(Merchant {
         id: record.id.clone(),
         created: Some(record.created),
-        modified: Some(record.created),
+        modified: Some(record.modified.unwrap_or(record.created)),
         name: record.name.clone(),
         public_key: Some(keys.public_key.clone()),
-        contact_email: Some(owner_email(&record)),
+        contact_name: own.contact_name,
+        contact_email: own.contact_email.or_else(|| Some(owner_email(&record))),
+        contact_phone: own.contact_phone,
+        address1: own.address1,
+        address2: own.address2,
+        city: own.city,
+        state: own.state,
+        postal_code: own.postal_code,
+        country: own.country,
         timezone: Some(record.timezone.clone()),
+        api_allowed_ip_address_ranges: set(policy.allowed_addresses.join(",")),
+        live_events_urls: set(policy.events_urls.live.clone()),
+        test_events_urls: set(policy.events_urls.test.clone()),
         merchant_accounts: of(AccountType::Card),
         ach_accounts: of(AccountType::Check),
-        ..Merchant::default()
     })
 }
 
 /// An account as the merchant's own record lists it (service-facts, 69).
-fn shown(account: &AccountRecord, owner: &MerchantRecord, policy: &Policy) -> MerchantAccount {
+pub(crate) fn shown(
+    account: &AccountRecord,
+    owner: &MerchantRecord,
+    policy: &Policy,
+) -> MerchantAccount {
     let is_card = account.kind == AccountType::Card;
     let card = |word: &str| is_card.then(|| word.to_owned());
     MerchantAccount {
@@ -196,7 +217,9 @@ fn shown(account: &AccountRecord, owner: &MerchantRecord, policy: &Policy) -> Me
         trust_account: Some(account.trust),
         cvv_policy: word(&policy.cvv_of(&account.id)).filter(|_| is_card),
         avs_policy: word(&policy.avs_of(&account.id)).filter(|_| is_card),
-        accepted_card_types: card("*"),
+        accepted_card_types: policy.brands_of(&account.id).or(card("*")).filter(|_| is_card),
+        required_payment_fields: Some(policy.required_of(&account.id)).filter(|_| is_card),
+        transaction_allowed_countries: policy.countries_of(&account.id),
         ..MerchantAccount::default()
     }
 }

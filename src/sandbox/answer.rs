@@ -1,6 +1,6 @@
-//! A finished answer: status, body and, seldom, a place to go.
+//! A finished answer: status, body, and, seldom, headers of its own.
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 use crate::sandbox::refusal::Refusal;
@@ -10,8 +10,8 @@ use crate::sandbox::refusal::Refusal;
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) content_type: &'static str,
-    pub(crate) location: Option<String>,
-    pub(crate) retry_after: Option<u64>,
+    /// Headers beside the content type.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -32,9 +32,12 @@ impl Answer {
     }
 
     /// A redirection with an empty body.
-    pub(crate) fn redirect(status: StatusCode, location: String) -> Self {
+    pub(crate) fn redirect(status: StatusCode, location: &str) -> Self {
         let answer = Self::of(status, "text/plain", Vec::new());
-        Self { location: Some(location), ..answer }
+        match HeaderValue::from_str(location) {
+            Ok(location) => answer.with(header::LOCATION, location),
+            Err(_) => answer,
+        }
     }
 
     /// The answer that a refusal becomes.
@@ -44,6 +47,12 @@ impl Answer {
     }
 
     pub(crate) fn of(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
-        Self { status, content_type, location: None, retry_after: None, body }
+        Self { status, content_type, headers: Vec::new(), body }
+    }
+
+    /// The same with one more header.
+    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
     }
 }

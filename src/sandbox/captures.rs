@@ -9,7 +9,7 @@ use crate::sandbox::processing::need_same_currency;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
-use crate::sandbox::{charges, places};
+use crate::sandbox::{charges, gratuities, places};
 
 /// Does it wait for a request, and not for the daily run?
 pub(crate) fn is_hold(object: &Transaction) -> bool {
@@ -49,7 +49,7 @@ pub(crate) fn holds(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>,
 pub(crate) fn capture(
     cx: &mut Cx<'_>,
     asked: &Asked,
-    new: NewCapture,
+    mut new: NewCapture,
 ) -> Result<Transaction, Refusal> {
     let owner = asked.owner()?;
     let mut kept = charges::find(cx, &owner, asked.parameter(0))?;
@@ -61,6 +61,8 @@ pub(crate) fn capture(
     }
     need_same_currency(&kept.object, new.currency.as_deref())?;
     need_whole(&kept.object, new.amount)?;
+    gratuities::need_signature_of(cx, &new, &kept)?;
+    gratuities::Tip::of_capture(cx, &mut new).add(cx, &mut kept)?;
     kept.object.capture_reference = new.reference.filter(|text| !text.is_empty());
     if new.capture_time.as_deref() == Some(CAPTURE_LATER) {
         leave_to_daily_run(cx, &mut kept)?;

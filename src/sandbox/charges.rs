@@ -2,7 +2,7 @@
 //!
 //! Everything that takes money goes through [`authorize`], also what falls due by itself.
 
-use chrono::Days;
+use chrono::{DateTime, Days, Utc};
 use serde_json::Value;
 
 use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, TransactionType};
@@ -17,15 +17,15 @@ use crate::sandbox::recur::Start;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
-use crate::sandbox::{captures, events, outcomes, payouts, places, tokens, verification};
+use crate::sandbox::{
+    banking, captures, events, gratuities, outcomes, payouts, places, requirements, tokens,
+    verification, volume,
+};
 
 pub(crate) const KIND: KindOf = KindOf { word: "transaction", name: "Transaction" };
 
 /// Days after which a hold is voided (gateway-api, Limits).
 const HOLD_DAYS: u64 = 7;
-/// The hour of the merchant's day at which charges are captured; the tenant's choice.
-pub(crate) const CAPTURE_HOUR: u32 = 22;
-
 /// A payment to be authorised; its method has been checked.
 pub(crate) struct Order {
     pub(crate) owner: Owner,
@@ -57,13 +57,18 @@ pub(crate) fn create(
     need_currency(account, new.currency.as_deref())?;
     let account = account.id.clone();
     check_terms(&new, &resolved.method)?;
-    cx.policy(&owner.merchant)?.need_reference(new.reference.as_deref())?;
+    let policy = cx.policy(&owner.merchant)?;
+    policy.need_reference(new.reference.as_deref())?;
+    requirements::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
+    gratuities::need_signature(cx, &new)?;
     let start =
         new.recur.take().map(|recur| Start::new(cx, &owner, &account, recur)).transpose()?;
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
     places::judge(cx, asked, &owner, &account, &mut resolved.method);
+    requirements::judge(&policy, &account, &mut resolved.method);
+    let tip = gratuities::Tip::of(cx, &mut new);
     let order = Order {
         owner,
         account,
@@ -75,7 +80,10 @@ pub(crate) fn create(
         data: new.data,
         recurring: start.as_ref().map(Start::ids),
     };
-    let kept = authorize(cx, order)?;
+    let mut kept = authorize(cx, order)?;
+    if kept.object.failure_code.is_none() {
+        tip.add(cx, &mut kept)?;
+    }
     // A decline makes no recurring charge (gateway-api, POST /v1/charges, rule 4).
     if let Some(start) = start.filter(|_| kept.object.failure_code.is_none()) {
         start.begin(cx, &kept)?;
@@ -134,6 +142,10 @@ pub(crate) fn settle(
     order: Order,
     failure: Option<String>,
 ) -> Result<KeptTransaction, Refusal> {
+    let failure = match failure {
+        None => volume::exceeded(cx, &order)?.map(str::to_owned),
+        known => known,
+    };
     let sequence = cx.next();
     let id = cx.id();
     let object = new_transaction(cx, id.clone(), &order)?;
@@ -152,6 +164,7 @@ pub(crate) fn settle(
     kept.object.avs_result.clone_from(&class.avs_result);
     kept.object.authorization_code = Some(cx.fresh("auth", 6).to_uppercase());
     transactions::apply(cx, &mut kept, Change::Authorize)?;
+    volume::count(cx, &kept.owner, kept.object.amount)?;
     plan_end(cx, &kept)?;
     Ok(kept)
 }
@@ -184,13 +197,24 @@ fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction
 pub(crate) fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
-        let merchant = cx.merchant(&kept.owner.merchant)?;
-        let time = merchant.next_at(cx.now, CAPTURE_HOUR);
+        let time = settled_at(cx, kept)?;
         return due::schedule(cx, time, &Due::Capture { id });
     }
     captures::hold(cx, kept)?;
     let time = cx.now.checked_add_days(Days::new(HOLD_DAYS)).unwrap_or(cx.now);
     due::schedule(cx, time, &Due::HoldEnd { id })
+}
+
+/// When a charge is settled: a card's by the next daily run, an electronic check's so many banking days after it.
+fn settled_at(cx: &Cx<'_>, kept: &KeptTransaction) -> Result<DateTime<Utc>, Refusal> {
+    let merchant = cx.merchant(&kept.owner.merchant)?;
+    let policy = cx.policy(&kept.owner.merchant)?;
+    let (hour, days) = (policy.capture_hour(), policy.settlement_days);
+    let run = merchant.next_at(cx.now, hour);
+    if kept.inside.is_card() || days == 0 {
+        return Ok(run);
+    }
+    Ok(merchant.at(banking::after(merchant.today(run), days), hour))
 }
 
 /// A charge of this owner; 404 for anything else.

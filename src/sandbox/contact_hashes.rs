@@ -35,6 +35,7 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<ContactHash, Refu
         return Err(Refusal::rule("unavailable_for_current_status", text));
     }
     let hash = cx.fresh("contact-hash", LONG);
+    cx.put(&hash_key(cx, &hash), &contact_id)?;
     let portal = cx.world.options.portal_url.clone();
     let id = cx.id();
     let object = KeptHash {
@@ -57,4 +58,13 @@ pub(crate) fn invoiced(cx: &mut Cx<'_>, contact_id: &str) -> Result<(), Refusal>
 
 fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
+}
+
+fn hash_key(cx: &Cx<'_>, hash: &str) -> String {
+    format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
+}
+
+/// The contact that a hash was made for; `None` for no hash of ours.
+pub(crate) fn behind(cx: &Cx<'_>, hash: &str) -> Result<Option<String>, Refusal> {
+    cx.get(&hash_key(cx, hash))
 }

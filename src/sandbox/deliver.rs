@@ -11,7 +11,7 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{FAULTS, Live, Sandbox};
 
-/// One POST to the partner.
+/// One POST to the partner, or to a URL of a merchant.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Notice {
     /// Where to.
@@ -79,7 +79,7 @@ impl Sandbox {
             let Some((place, delivery)) = outbox::first_due(&cx)? else {
                 return Ok(None);
             };
-            let url = outbox::url(&cx, &delivery.reference);
+            let url = outbox::url(&cx, &delivery.message);
             let fault = strike(&mut live, &mut cx, &url)?;
             let held = fault == Some(Trouble::WebhookReordered) && !delivery.overtaken;
             if held {
@@ -87,7 +87,7 @@ impl Sandbox {
                 self.commit(&mut live, cx)?;
                 continue;
             }
-            let body = serde_json::to_vec(&delivery.notification).map_err(Refusal::from)?;
+            let body = outbox::body(&delivery.message)?;
             self.commit(&mut live, cx)?;
             return Ok(Some(Next { place, delivery, notice: Notice { url, body }, fault }));
         }

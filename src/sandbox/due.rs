@@ -32,6 +32,8 @@ pub(crate) enum Due {
     FileProcessed { id: String },
     /// The card of a recurring charge expires in this month, or did in the last.
     Expiry { id: String, expired: bool },
+    /// A saved card expires in this month, or did in the last.
+    SavedExpiry { id: String, expired: bool },
 }
 
 pub(crate) const QUEUE: &str = "due/";
@@ -63,5 +65,6 @@ pub(crate) fn happen(cx: &mut Cx<'_>, key: &str, due: &Due) -> Result<(), Refusa
         }
         Due::FileProcessed { id } => files::processed(cx, id),
         Due::Expiry { id, expired } => expiry::fall_due(cx, id, *expired),
+        Due::SavedExpiry { id, expired } => expiry::saved_falls_due(cx, id, *expired),
     }
 }

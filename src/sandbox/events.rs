@@ -9,8 +9,9 @@ use crate::api::Page;
 use crate::api::event::Event;
 use crate::api::wire::Timestamp;
 use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
+use crate::sandbox::lists::{Kept, KindOf, Mode, Owner, Paging};
 use crate::sandbox::options::Surface;
+use crate::sandbox::outbox;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
@@ -41,12 +42,36 @@ pub(crate) fn emit<T: Serialize>(
     cx.put(&time_key(&under, cx.now, number), &number)?;
     cx.put(&format!("ev/{under}/{}", ordered(number)), &event.id)?;
     let id = event.id.clone();
+    announce(cx, owner, &event)?;
     cx.create(
         KIND,
         &under,
         &id,
         &Kept { owner: owner.clone(), sequence, object: event, inside: () },
     )
+}
+
+/// Records a change that belongs to no mode: for both, and to both sets of URLs (gateway-api, Webhook rules, 1).
+pub(crate) fn emit_to_both<T: Serialize>(
+    cx: &mut Cx<'_>,
+    merchant: &str,
+    kind: &str,
+    data: &T,
+) -> Result<(), Refusal> {
+    for mode in [Mode::Test, Mode::Live] {
+        let owner = Owner { merchant: merchant.to_owned(), mode };
+        emit(cx, &owner, kind, data)?;
+    }
+    Ok(())
+}
+
+/// Sends it to the URLs that the merchant set for this mode (gateway-api, Webhook rules).
+fn announce(cx: &mut Cx<'_>, owner: &Owner, event: &Event) -> Result<(), Refusal> {
+    let urls = cx.policy(&owner.merchant)?.events_urls.of(owner.mode).to_owned();
+    for url in urls.split(',').map(str::trim).filter(|url| !url.is_empty()) {
+        outbox::announce(cx, url, event)?;
+    }
+    Ok(())
 }
 
 fn time_key(under: &str, time: DateTime<Utc>, number: u64) -> String {

@@ -1,12 +1,15 @@
-//! The end of a card that pays a recurring charge (service-facts, 72, 74): `expiring` on the first day of its
-//! month of expiry, `expired` on the first day of the month after.
+//! The end of a card that is saved, or that pays a recurring charge (service-facts, 72, 74): `expiring` on the first
+//! day of its month of expiry, `expired` on the first day of the month after.
 
 use chrono::{Months, NaiveDate};
 
 use crate::api::method::PaymentMethod;
 use crate::api::recurring::RecurringStatus;
+use crate::sandbox::cards;
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::events;
+use crate::sandbox::lists::{Kept, Owner};
+use crate::sandbox::methods::KeptMethod;
 use crate::sandbox::recurring::{KIND, KeptRecurring};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -24,17 +27,51 @@ fn day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
 
 /// Plans both days of the method that a recurring charge has now, once; what is past is not told.
 pub(crate) fn plan(cx: &mut Cx<'_>, charge: &KeptRecurring) -> Result<(), Refusal> {
-    let merchant = cx.merchant(&charge.owner.merchant)?;
+    let id = charge.object.id.clone();
+    let entry = |expired| Due::Expiry { id: id.clone(), expired };
+    plan_for(cx, &charge.owner, &id, &charge.inside.method.shown, entry)
+}
+
+/// The same of a saved card.
+pub(crate) fn plan_saved(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    id: &str,
+    method: &PaymentMethod,
+) -> Result<(), Refusal> {
+    plan_for(cx, owner, id, method, |expired| Due::SavedExpiry { id: id.to_owned(), expired })
+}
+
+fn plan_for(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    id: &str,
+    method: &PaymentMethod,
+    entry: impl Fn(bool) -> Due,
+) -> Result<(), Refusal> {
+    let merchant = cx.merchant(&owner.merchant)?;
     for expired in [false, true] {
-        let Some(day) = day(&charge.inside.method.shown, expired) else { continue };
-        let (time, id) = (merchant.at(day, HOUR), charge.object.id.clone());
+        let Some(day) = day(method, expired) else { continue };
+        let time = merchant.at(day, HOUR);
         let planned = format!("x/expiry/{id}/{day}/{expired}");
         if time > cx.now && cx.get::<bool>(&planned)?.is_none() {
             cx.put(&planned, &true)?;
-            due::schedule(cx, time, &Due::Expiry { id, expired })?;
+            due::schedule(cx, time, &entry(expired))?;
         }
     }
     Ok(())
+}
+
+/// A planned day of a saved card has come: it is told if the card is still there, and expires as planned.
+pub(crate) fn saved_falls_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Result<(), Refusal> {
+    let kept: Option<Kept<PaymentMethod, KeptMethod>> = cx.any(cards::ROOM.kind, id)?;
+    let Some(kept) = kept else { return Ok(()) };
+    let today = cx.merchant(&kept.owner.merchant)?.today(cx.now);
+    if day(&kept.object, expired) != Some(today) {
+        return Ok(());
+    }
+    let word = if expired { "expired" } else { "expiring" };
+    events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
 }
 
 /// A planned day has come: it is told if the charge still goes on with a method of this expiry.

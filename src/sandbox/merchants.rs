@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::api::credentials::{AccountType, MerchantProfile};
+use crate::api::merchant::MerchantChange;
 use crate::api::wire::Timestamp;
 use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
 use crate::sandbox::lists::{Mode, Owner};
@@ -33,6 +34,12 @@ pub(crate) struct MerchantRecord {
     /// What its application says of it, if it came by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) profile: Option<MerchantProfile>,
+    /// What it said of itself (service-facts, 67).
+    #[serde(default)]
+    pub(crate) own: MerchantChange,
+    /// When it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) modified: Option<Timestamp>,
 }
 
 /// What a merchant has in one mode.
@@ -147,6 +154,8 @@ impl Cx<'_> {
             test: derive_keys(&seed, name, Mode::Test),
             live: derive_keys(&seed, name, Mode::Live),
             profile: None,
+            own: MerchantChange::default(),
+            modified: None,
         };
         self.put(&record(&merchant.id), &merchant)?;
         for mode in [Mode::Test, Mode::Live] {
@@ -211,6 +220,11 @@ impl Cx<'_> {
             self.put(&record(&merchant.id), &merchant)?;
         }
         Ok(merchant)
+    }
+
+    /// Stores a merchant as it is now.
+    pub(crate) fn store_merchant(&mut self, merchant: &MerchantRecord) -> Result<(), Refusal> {
+        self.put(&record(&merchant.id), merchant)
     }
 
     pub(crate) fn merchant(&self, id: &str) -> Result<MerchantRecord, Refusal> {

@@ -13,7 +13,7 @@ use crate::sandbox::lists::Owner;
 use crate::sandbox::outcomes::{self, Class, bank_name};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use crate::sandbox::{banks, cards, tokens};
+use crate::sandbox::{banks, cards, tokens, vault};
 
 /// Characters of a fingerprint (service-facts, 18).
 const FINGERPRINT: usize = 20;
@@ -162,6 +162,13 @@ pub(crate) struct Resolved {
     pub(crate) parent: &'static str,
 }
 
+impl Resolved {
+    /// Is it a saved card or bank, or one of the vault?
+    pub(crate) fn is_saved(&self) -> bool {
+        self.method.shown.id.is_some()
+    }
+}
+
 /// Finds the method that a request means: a token, a saved card or bank, or inline details.
 pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<Resolved, Refusal> {
     let (method, token) = match method {
@@ -177,5 +184,6 @@ pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<R
 
 fn saved(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
     let found = cards::ROOM.pays(cx, owner, id).or_else(|_| banks::ROOM.pays(cx, owner, id));
+    let found = found.or_else(|_| vault::pays(cx, owner, id));
     found.map_err(|_| Refusal::missing("PaymentMethod", id))
 }

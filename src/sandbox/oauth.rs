@@ -13,7 +13,7 @@ use crate::sandbox::state::{Cx, World};
 use crate::sandbox::{deauthorise, lenient};
 
 /// An older word for `payments` (service-facts, 81).
-const SCOPE_PAYMENTS_OLD: &str = "chargeio";
+pub(crate) const SCOPE_PAYMENTS_OLD: &str = "chargeio";
 
 /// The partner application's id.
 pub(crate) fn client_id(world: &World) -> String {

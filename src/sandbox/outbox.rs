@@ -1,14 +1,17 @@
-//! Notifications on their way to the partner's Event URL (partner-api, Events, Delivery rules).
+//! Notifications on their way: to the partner's Event URL (partner-api, Events, Delivery rules), and to the URLs of a
+//! merchant (gateway-api, Webhook rules; service-facts, 76).
 //!
 //! What is to be sent is stored with the change that causes it, so that it is neither lost nor made twice by
-//! a crash; it is sent at least once. Success is exactly 200. Otherwise it is tried again every 10 minutes,
-//! 25 times in all. Nothing here opens a socket: [`crate::sandbox::deliver`] asks for what is due.
+//! a crash; it is sent at least once. Success is exactly 200. Otherwise it is tried again: to the partner every
+//! 10 minutes, 25 times after the first; to a merchant after one hour, then two, and so on, 6 times in all. Nothing here
+//! opens a socket: [`crate::sandbox::deliver`] asks for what is due.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::encode;
+use crate::api::event::Event;
 use crate::api::partner_event::{Notification, PartnerEvent};
 use crate::api::wire::Timestamp;
 use crate::sandbox::events::millis;
@@ -16,10 +19,12 @@ use crate::sandbox::fault::Trouble;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-/// How long after an attempt the next one comes.
+/// How long after an attempt the next one to the partner comes.
 const RETRY: TimeDelta = TimeDelta::minutes(10);
-/// Attempts at most, the first included.
-pub(crate) const ATTEMPTS_MAX: u32 = 25;
+/// Attempts at the partner, the first included: 25 retries (partner-api, Delivery rules, 2).
+const PARTNER_ATTEMPTS_MAX: u32 = 26;
+/// Attempts at a URL of a merchant (service-facts, 76).
+const MERCHANT_ATTEMPTS_MAX: u32 = 6;
 /// How long a notification waits that others are to overtake.
 const OVERTAKEN_FOR: TimeDelta = TimeDelta::minutes(1);
 /// Attempts that the log keeps.
@@ -35,13 +40,21 @@ pub(crate) enum State {
     GivenUp,
 }
 
+/// Whom a notification is for, and what it says.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// To the Event URL plus the reference.
+    Partner { reference: String, notification: Notification },
+    /// To one URL of a merchant: one event, as the events endpoint gives it.
+    Merchant { url: String, event: Event },
+}
+
 /// One notification.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) id: String,
     pub(crate) number: u64,
-    pub(crate) reference: String,
-    pub(crate) notification: Notification,
+    pub(crate) message: Message,
     pub(crate) state: State,
     /// When it is tried next, while it is pending.
     pub(crate) due: Timestamp,
@@ -73,13 +86,22 @@ fn key(number: u64) -> String {
 /// Where the pending ones wait, in the order of their time.
 const QUEUE: &str = "hookdue/";
 
-/// Puts a notification of one event into the outbox, to be sent at once.
+/// Puts a notification of one event for the partner into the outbox, to be sent at once.
 pub(crate) fn send(cx: &mut Cx<'_>, reference: &str, event: PartnerEvent) -> Result<(), Refusal> {
+    let notification = Notification { events: vec![event] };
+    put(cx, Message::Partner { reference: reference.to_owned(), notification })
+}
+
+/// Puts an event for one URL of a merchant into the outbox, to be sent at once.
+pub(crate) fn announce(cx: &mut Cx<'_>, url: &str, event: &Event) -> Result<(), Refusal> {
+    put(cx, Message::Merchant { url: url.to_owned(), event: event.clone() })
+}
+
+fn put(cx: &mut Cx<'_>, message: Message) -> Result<(), Refusal> {
     let delivery = Delivery {
         id: cx.id(),
         number: cx.next(),
-        reference: reference.to_owned(),
-        notification: Notification { events: vec![event] },
+        message,
         state: State::Pending,
         due: Timestamp(cx.now),
         attempts: 0,
@@ -132,13 +154,23 @@ pub(crate) fn settle(
     delivery.attempts = delivery.attempts.saturating_add(1);
     if status == Some(200) {
         delivery.state = State::Delivered;
-    } else if delivery.attempts >= ATTEMPTS_MAX {
-        delivery.state = State::GivenUp;
-    } else {
-        delivery.due = Timestamp(after(cx.now, RETRY));
+    } else if let Some(pause) = pause(&delivery.message, delivery.attempts) {
+        delivery.due = Timestamp(after(cx.now, pause));
         return wait(cx, &delivery);
+    } else {
+        delivery.state = State::GivenUp;
     }
     cx.put(&key(delivery.number), &delivery)
+}
+
+/// How long after so many attempts the next one comes; `None`: it was the last.
+fn pause(message: &Message, attempts: u32) -> Option<TimeDelta> {
+    match message {
+        Message::Partner { .. } => (attempts < PARTNER_ATTEMPTS_MAX).then_some(RETRY),
+        Message::Merchant { .. } => {
+            (attempts < MERCHANT_ATTEMPTS_MAX).then(|| TimeDelta::hours(i64::from(attempts)))
+        }
+    }
 }
 
 fn after(time: DateTime<Utc>, delay: TimeDelta) -> DateTime<Utc> {
@@ -158,9 +190,23 @@ pub(crate) fn log(cx: &mut Cx<'_>, attempt: &Attempt) -> Result<(), Refusal> {
 
 const LOGGED: &str = "meta/hooks";
 
-/// The Event URL plus the reference (partner-api, `reference`), as it is set now.
-pub(crate) fn url(cx: &Cx<'_>, reference: &str) -> String {
-    format!("{}{}", cx.settings.event_url, encode(reference))
+/// Where a notification goes: to the Event URL plus the reference (partner-api, `reference`), as it is set now, or to
+/// the merchant's own.
+pub(crate) fn url(cx: &Cx<'_>, message: &Message) -> String {
+    match message {
+        Message::Partner { reference, .. } => {
+            format!("{}{}", cx.settings.event_url, encode(reference))
+        }
+        Message::Merchant { url, .. } => url.clone(),
+    }
+}
+
+/// What is posted.
+pub(crate) fn body(message: &Message) -> Result<Vec<u8>, Refusal> {
+    Ok(match message {
+        Message::Partner { notification, .. } => serde_json::to_vec(notification)?,
+        Message::Merchant { event, .. } => serde_json::to_vec(event)?,
+    })
 }
 
 /// Sends a notification once more, whatever became of it. Errors: 404 for none of this id.
@@ -189,11 +235,17 @@ pub(crate) fn show(cx: &Cx<'_>) -> Result<Value, Refusal> {
 }
 
 fn shown(delivery: &Delivery) -> Value {
-    let events = delivery.notification.events.iter();
+    let (whom, whose, events) = match &delivery.message {
+        Message::Partner { reference, notification } => {
+            let kinds = notification.events.iter().map(|event| event.kind.as_str().to_owned());
+            ("reference", reference, kinds.collect::<Vec<_>>())
+        }
+        Message::Merchant { url, event } => ("url", url, vec![event.kind.clone()]),
+    };
     json!({
         "id": delivery.id,
-        "reference": delivery.reference,
-        "events": events.map(|event| event.kind.as_str().to_owned()).collect::<Vec<_>>(),
+        whom: whose,
+        "events": events,
         "state": delivery.state,
         "attempts": delivery.attempts,
         "due": (delivery.state == State::Pending).then_some(delivery.due),

@@ -7,7 +7,7 @@ use crate::api::method::MethodRef;
 use crate::api::rules::FieldProblem;
 use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::api::wire::Timestamp;
-use crate::sandbox::charges::{CAPTURE_HOUR, KIND, emit};
+use crate::sandbox::charges::{KIND, emit};
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::lists::{Kept, Owner};
 use crate::sandbox::methods::{KeptMethod, Resolved, resolve};
@@ -75,7 +75,8 @@ pub(crate) fn authorize(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<b
     kept.object.authorization_code = Some(cx.fresh("auth", 6).to_uppercase());
     transactions::apply(cx, kept, Change::Authorize)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
-    let time = merchant.next_at(cx.now, CAPTURE_HOUR);
+    let hour = cx.policy(&kept.owner.merchant)?.capture_hour();
+    let time = merchant.next_at(cx.now, hour);
     let time = time.checked_add_signed(AFTER_CHARGES).unwrap_or(time);
     due::schedule(cx, time, &Due::Capture { id: kept.object.id.clone() })?;
     Ok(true)

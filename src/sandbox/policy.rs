@@ -7,9 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::MethodKind;
+use crate::sandbox::lists::Mode;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::verification::{AvsPolicy, CvvPolicy};
+
+/// The hour of the daily run, unless the tenant set another one.
+const CAPTURE_HOUR: u32 = 22;
 
 /// The settings of one merchant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +43,47 @@ pub(crate) struct Policy {
     pub(crate) brand: Option<String>,
     /// Surcharges in order; of each type the first one counts.
     pub(crate) surcharges: Vec<Rate>,
+    /// Where events go (gateway-api, Webhook rules, 1).
+    pub(crate) events_urls: EventsUrls,
+    /// What a payment by an account must carry (partner-api, `required_payment_fields`).
+    pub(crate) required_fields: BTreeMap<String, BTreeSet<String>>,
+    /// The cards that an account takes; none: all (partner-api, `accepted_card_types`).
+    pub(crate) card_types: BTreeMap<String, BTreeSet<String>>,
+    /// What one transaction, a day and a month may come to.
+    pub(crate) limits: Limits,
+    /// Banking days after the daily run on which an electronic check is settled.
+    pub(crate) settlement_days: u32,
+    /// The hour of the merchant's day of the daily run, where the tenant set another one.
+    pub(crate) capture_hour: Option<u32>,
+}
+
+/// Where a merchant wants its events: URLs, separated by commas.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct EventsUrls {
+    pub(crate) test: String,
+    pub(crate) live: String,
+}
+
+impl EventsUrls {
+    pub(crate) fn of(&self, mode: Mode) -> &str {
+        match mode {
+            Mode::Test => &self.test,
+            Mode::Live => &self.live,
+        }
+    }
+}
+
+/// The most that a merchant may take in one mode; none: no limit (service-facts, part 2: transaction rules).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Limits {
+    /// Of one transaction, minor units.
+    pub(crate) max_amount: Option<i64>,
+    pub(crate) daily_count: Option<u64>,
+    pub(crate) daily_amount: Option<i64>,
+    pub(crate) monthly_count: Option<u64>,
+    pub(crate) monthly_amount: Option<i64>,
 }
 
 /// What is added to payments of one type.
@@ -73,6 +118,26 @@ impl Policy {
     /// What an account wants of an address.
     pub(crate) fn avs_of(&self, account: &str) -> AvsPolicy {
         self.avs.get(account).copied().unwrap_or_default()
+    }
+
+    /// The hour of the merchant's day at which charges are captured (gateway-api, POST /v1/charges, rule 2).
+    pub(crate) fn capture_hour(&self) -> u32 {
+        self.capture_hour.unwrap_or(CAPTURE_HOUR)
+    }
+
+    /// The fields that an account demands, separated by commas.
+    pub(crate) fn required_of(&self, account: &str) -> String {
+        joined(self.required_fields.get(account)).unwrap_or_default()
+    }
+
+    /// The brands that an account takes, separated by commas; `None`: all.
+    pub(crate) fn brands_of(&self, account: &str) -> Option<String> {
+        joined(self.card_types.get(account))
+    }
+
+    /// The countries that an account takes operations from, separated by commas; `None`: all.
+    pub(crate) fn countries_of(&self, account: &str) -> Option<String> {
+        joined(self.allowed_countries.get(account))
     }
 
     /// Whether an account may carry recurring charges.
@@ -111,6 +176,11 @@ impl Policy {
         }
         Err(unavailable("Refunds to another payment method are not enabled for the account"))
     }
+}
+
+fn joined(words: Option<&BTreeSet<String>>) -> Option<String> {
+    let words = words.filter(|words| !words.is_empty())?;
+    Some(words.iter().map(String::as_str).collect::<Vec<_>>().join(","))
 }
 
 fn unavailable(text: &str) -> Refusal {

@@ -136,7 +136,8 @@ fn need_same_type(cx: &Cx<'_>, charge: &KeptTransaction, other: &Resolved) -> Re
 }
 
 fn need_balance(charge: &Transaction, amount: i64) -> Result<(), Refusal> {
-    let left = charge.amount.saturating_sub(charge.amount_refunded.unwrap_or(0));
+    let paid = charge.amount.saturating_add(charge.gratuity.unwrap_or(0));
+    let left = paid.saturating_sub(charge.amount_refunded.unwrap_or(0));
     if amount <= left {
         return Ok(());
     }

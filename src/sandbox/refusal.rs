@@ -73,6 +73,11 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, "malformed_request", message)
     }
 
+    /// 413 of a body that is longer than any request can be.
+    pub(crate) fn too_large() -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request", "Body is too large")
+    }
+
     /// 400 of a request that makes no sense here.
     pub(crate) fn invalid(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)

@@ -19,7 +19,7 @@ use crate::sandbox::fault::{Dropped, Fault, Trouble, pick};
 use crate::sandbox::log::{self, Entry};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use crate::sandbox::{FAULTS, Sandbox, auth, control};
+use crate::sandbox::{FAULTS, Sandbox, auth, control, cors};
 
 /// The longest body of a request to the service: a file in base64 fits in.
 const BODY_BYTES_MAX: usize = 16 << 20;
@@ -44,7 +44,7 @@ impl Sandbox {
         let is_control = control::is_control(parts.uri.path());
         let most = if is_control { CONTROL_BYTES_MAX } else { BODY_BYTES_MAX };
         let Ok(body) = Limited::new(body, most).collect().await else {
-            return response(Answer::refused(&Refusal::malformed("Body cannot be read")));
+            return response(Answer::refused(&Refusal::too_large()));
         };
         let body = body.to_bytes().to_vec();
         if is_control {
@@ -55,7 +55,7 @@ impl Sandbox {
             tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
         }
         let answer = self.answer(&parts, body, fault.as_ref()).await;
-        let mut response = response(answer);
+        let mut response = response(cors::shared(&parts, answer));
         let dropped = fault.and_then(|fault| match fault.trouble {
             Trouble::DropAfter => Some(Dropped::Answer),
             Trouble::Reset => Some(Dropped::Connection),
@@ -125,6 +125,9 @@ impl Sandbox {
     }
 
     fn route(&self, cx: &mut Cx<'_>, parts: &Parts, body: Vec<u8>) -> Result<Answer, Refusal> {
+        if let Some(answer) = cors::preflight(parts) {
+            return Ok(answer);
+        }
         let surface = self.inner.world.options.surface;
         let (route, parameters) =
             self.inner.routes.find(surface, &parts.method, parts.uri.path())?;
@@ -143,7 +146,7 @@ fn refusal_before(fault: &Fault) -> Option<Answer> {
         Trouble::Throttle => {
             let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
             let answer = error(fault, StatusCode::TOO_MANY_REQUESTS);
-            Some(Answer { retry_after: Some(retry_after), ..answer })
+            Some(answer.with(header::RETRY_AFTER, HeaderValue::from(retry_after)))
         }
         Trouble::DropAfter
         | Trouble::ErrorAfter
@@ -209,11 +212,6 @@ pub(super) fn response(answer: Answer) -> Response {
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-    if let Some(seconds) = answer.retry_after {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    if let Some(value) = answer.location.and_then(|url| HeaderValue::from_str(&url).ok()) {
-        headers.insert(header::LOCATION, value);
-    }
+    headers.extend(answer.headers);
     response
 }

@@ -1,11 +1,12 @@
 //! Which room serves which request: the endpoints of [`crate::api`], each with its handler.
 
 mod afterwards;
+mod pages;
+mod records;
 
 use http::Method as Verb;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 use crate::api::application::{StartSignUp, SubmitApplication};
 use crate::api::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
@@ -14,10 +15,8 @@ use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
 use crate::api::contact::CreateContact;
 use crate::api::contact_hash::CreateContactHash;
 use crate::api::credentials::GetCredentials;
-use crate::api::event::{GetEvent, ListEvents};
 use crate::api::file::{GetFile, UploadFile};
 use crate::api::invoice::CreateInvoice;
-use crate::api::merchant::GetMerchant;
 use crate::api::occurrence::{GetOccurrence, IgnoreOccurrence, ListOccurrences, PayOccurrence};
 use crate::api::one_time_token::{CreateToken, GetToken};
 use crate::api::preview::PreviewSchedule;
@@ -27,18 +26,18 @@ use crate::api::recurring::{
 };
 use crate::api::surcharge::GetSurcharge;
 use crate::api::token::ExchangeToken;
-use crate::api::transaction::{CreateCharge, GetTransaction, SearchTransactions};
+use crate::api::transaction::CreateCharge;
+use crate::api::vault::CreateVaultMethod;
 use crate::api::{Auth, Endpoint, Method};
 use crate::sandbox::answer::Answer;
-use crate::sandbox::applications::page;
 use crate::sandbox::asked::{Asked, decode};
 use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{
-    accounts, applications, banks, cards, charges, contact_hashes, contacts, events, files,
-    invoices, lenient, oauth, occurrences, preview, recur, recurring, recurring_change,
-    recurring_end, surcharges, tokens, transactions,
+    accounts, applications, banks, cards, charges, contact_hashes, contacts, files, invoices,
+    lenient, oauth, occurrences, preview, recur, recurring, recurring_change, recurring_end,
+    surcharges, tokens, vault,
 };
 
 type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
@@ -72,6 +71,7 @@ impl Routes {
         routes.afterwards();
         routes.schedules();
         routes.records();
+        routes.pages();
         routes
     }
 
@@ -84,14 +84,20 @@ impl Routes {
         self.write::<UploadFile>(files::upload);
         self.read::<GetFile>(files::get);
         self.read::<CreateContactHash>(contact_hashes::create);
+        self.partly_public();
+    }
+
+    /// What public material adds to the partner's side.
+    fn partly_public(&mut self) {
+        self.write::<CreateVaultMethod>(vault::create).surface = Surface::Public;
+        let older: Handler = Box::new(|cx, asked| Answer::json(&accounts::credentials(cx, asked)?));
+        let older = Self::route(Method::Get, "/api/v1/chargeio_credentials", older);
+        self.0.push(Route { auth: Auth::Payments, surface: Surface::Public, ..older });
     }
 
     fn applications(&mut self) {
         self.read::<SubmitApplication>(applications::submit);
         self.read::<StartSignUp>(applications::sign_up);
-        self.page(Method::Get, page::PATH, page::show);
-        self.page(Method::Post, page::PATH, page::finish);
-        self.page(Method::Get, page::THANKS_PATH, |_, _| Ok(page::thanks()));
     }
 
     fn payment(&mut self) {
@@ -128,17 +134,6 @@ impl Routes {
         self.read::<GetOccurrence>(occurrences::get);
         self.read::<PayOccurrence>(occurrences::pay);
         self.read::<IgnoreOccurrence>(occurrences::ignore);
-    }
-
-    fn records(&mut self) {
-        self.read::<GetTransaction>(transactions::get).surface = Surface::Public;
-        self.read::<SearchTransactions>(transactions::search).surface = Surface::Public;
-        self.read::<ListEvents>(events::list);
-        self.read::<GetEvent>(events::get);
-        self.read::<GetMerchant>(accounts::merchant).surface = Surface::Public;
-        let status: Handler = Box::new(|_, _| Answer::json(&json!({"status": "NORMAL"})));
-        let status = Self::route(Method::Get, "/status", status);
-        self.0.push(Route { surface: Surface::Public, ..status });
     }
 
     fn route(method: Method, path: &'static str, handler: Handler) -> Route {
@@ -179,11 +174,12 @@ impl Routes {
         + Send
         + Sync
         + 'static,
-    ) where
+    ) -> &mut Route
+    where
         E::Request: DeserializeOwned,
         E::Reply: Serialize,
     {
-        self.read::<E>(move |cx, asked| handler(cx, asked, lenient::read(asked.json()?)?));
+        self.read::<E>(move |cx, asked| handler(cx, asked, lenient::read(asked.json()?)?))
     }
 
     /// The way in for a request, and the parameters of its path. Errors: 404 for an unknown path, 400 for

@@ -6,6 +6,7 @@ use crate::api::rules::FieldProblem;
 use crate::api::saved::{SavedChange, change_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::asked::Asked;
+use crate::sandbox::expiry;
 use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
 use crate::sandbox::methods::KeptMethod;
 use crate::sandbox::refusal::Refusal;
@@ -51,6 +52,7 @@ impl Room {
         let object = show(&id, &method, Some(Timestamp(cx.now)), cx);
         let kept = Kept { owner, sequence, object, inside: method };
         cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
+        expiry::plan_saved(cx, &kept.owner, &id, &kept.object)?;
         self.index(cx, &kept, &id)?;
         Ok(kept.object)
     }
@@ -114,6 +116,7 @@ impl Room {
         kept.inside.description = change.description;
         kept.object = show(id, &kept.inside, kept.object.created, cx);
         cx.update(self.kind, id, &kept)?;
+        expiry::plan_saved(cx, &kept.owner, id, &kept.object)?;
         self.index(cx, &kept, id)?;
         Ok(kept.object)
     }

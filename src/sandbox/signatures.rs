@@ -7,7 +7,8 @@ use crate::api::transaction::actions::{Signature, Signed, signature_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::lenient;
-use crate::sandbox::lists::{Kept, KindOf};
+use crate::sandbox::lists::{Kept, KindOf, Owner};
+use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, KeptTransaction, unfit};
@@ -28,16 +29,24 @@ pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: Signature) -> Result<Sig
     Refusal::fields("", &problems)?;
     need_signable(&kept, gratuity)?;
     let Signature { mime_type, data, id: _, created: _ } = new;
-    let id = cx.id();
     let signature = Signature { mime_type, data, ..Signature::default() };
-    let (id, created) = (Some(id), Some(Timestamp(cx.now)));
-    let object = Signature { id: id.clone(), created, ..signature.clone() };
-    let sequence = cx.next();
-    let stored = Kept { owner: owner.clone(), sequence, object, inside: () };
-    cx.create(KIND, &owner.key(), id.as_deref().unwrap_or_default(), &stored)?;
-    kept.object.signature_id = id;
+    kept.object.signature_id = Some(keep(cx, &owner, signature.clone())?);
+    let is_public = cx.world.options.surface == Surface::Public;
+    let added = Some(gratuity).filter(|gratuity| is_public && *gratuity > 0);
+    kept.object.gratuity = added.or(kept.object.gratuity);
     transactions::changed(cx, &mut kept)?;
     Ok(Signed { transaction: kept.object, signature })
+}
+
+/// Stores a signature; its id.
+pub(crate) fn keep(cx: &mut Cx<'_>, owner: &Owner, given: Signature) -> Result<String, Refusal> {
+    let id = cx.id();
+    let (named, created) = (Some(id.clone()), Some(Timestamp(cx.now)));
+    let object = Signature { id: named, created, ..given };
+    let sequence = cx.next();
+    let stored = Kept { owner: owner.clone(), sequence, object, inside: () };
+    cx.create(KIND, &owner.key(), &id, &stored)?;
+    Ok(id)
 }
 
 /// Once, and nothing that came to nothing; what is captured takes no gratuity any more.
@@ -51,7 +60,7 @@ fn need_signable(kept: &KeptTransaction, gratuity: i64) -> Result<(), Refusal> {
     if fits && kept.object.signature_id.is_none() { Ok(()) } else { Err(unfit()) }
 }
 
-/// The gratuity that a client sends along; the documents know none, and it is not kept.
+/// The gratuity that a client sends along; the documents know none.
 fn gratuity(asked: &Asked) -> Result<i64, Refusal> {
     let body: Value = lenient::read(asked.json()?)?;
     match body.get("gratuity") {

@@ -12,8 +12,8 @@ use crate::sandbox::state::Cx;
 /// A rate of so much is the whole amount: rates are hundredths of a percent.
 const WHOLE: i64 = 10_000;
 
-/// The first surcharge of each type; with `amount`, what it comes to.
-pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<SurchargeEntry>, Refusal> {
+/// The first surcharge of each type; with `amount`, what it comes to. A merchant without any has a null set.
+pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<SurchargeEntry>>, Refusal> {
     let owner = asked.owner()?;
     let merchant = cx.merchant(&owner.merchant)?;
     let id = asked.parameter(0);
@@ -32,7 +32,7 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<SurchargeEntry>
             entries.push(entry(rate, amount)?);
         }
     }
-    Ok(entries)
+    Ok(Some(entries).filter(|entries| !entries.is_empty()))
 }
 
 fn entry(rate: Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {

@@ -80,7 +80,7 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
             let joint = if url.contains('?') { '&' } else { '?' };
             let id = token.id.unwrap_or_default();
             let location = format!("{url}{joint}token_id={id}");
-            Ok(Answer::redirect(StatusCode::SEE_OTHER, location))
+            Ok(Answer::redirect(StatusCode::SEE_OTHER, &location))
         }
     }
 }

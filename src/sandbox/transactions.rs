@@ -14,6 +14,7 @@ use crate::sandbox::charges::{KIND, emit};
 use crate::sandbox::events::moment;
 use crate::sandbox::lists::{Kept, Owner, Paging};
 use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::portal::payments;
 use crate::sandbox::refunds;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
@@ -93,14 +94,16 @@ pub(crate) fn apply(
     };
     cx.update(KIND, &kept.object.id.clone(), kept)?;
     emit(cx, kept, event)?;
-    aftermath::follow(cx, kept, &before, change)
+    aftermath::follow(cx, kept, &before, change)?;
+    payments::follow(cx, &kept.object.id)
 }
 
 /// Stores a transaction of which something else than its status changed, with the event of that.
 pub(crate) fn changed(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(KIND, &kept.object.id.clone(), kept)?;
-    emit(cx, kept, "transaction.updated")
+    emit(cx, kept, "transaction.updated")?;
+    payments::follow(cx, &kept.object.id)
 }
 
 /// A change whose time has come; one that no longer applies does nothing. A hold that waits for the daily

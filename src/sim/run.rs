@@ -75,7 +75,9 @@ pub fn run(script: &Script) -> Report {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     match runtime {
-        Ok(runtime) => runtime.block_on(async { Stage::set(script).await.play().await }),
+        Ok(runtime) => {
+            runtime.block_on(Box::pin(async { Box::pin(Stage::set(script).await.play()).await }))
+        }
         Err(error) => Report {
             seed: script.seed,
             violations: vec![Violation::new("simulator", format!("no runtime: {error}"))],

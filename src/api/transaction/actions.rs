@@ -34,6 +34,12 @@ pub struct NewCapture {
     /// `IMMEDIATE` (the default) or `NEXT_AUTO_CAPTURE` (service-facts, 46).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture_time: Option<String>,
+    /// Minor units beside the amount; above 0 it needs a signature (service-facts, 47).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gratuity: Option<i64>,
+    /// What the payer drew (service-facts, 47).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 /// The request that gives a charge's money back, all of it or a part.

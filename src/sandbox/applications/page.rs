@@ -16,6 +16,7 @@ use crate::base::clock::timestamp;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::ids::LONG;
+use crate::sandbox::pages::Page;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
@@ -63,37 +64,38 @@ fn web_url(cx: &Cx<'_>, asked: &Asked) -> String {
 pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let token = asked.parameter(0);
     let Some((mut link, found)) = usable(cx, token, |link| !link.opened)? else {
-        return Ok(gone());
+        return Ok(gone(cx));
     };
     link.opened = true;
     cx.put(&key(token), &link)?;
-    Ok(html(StatusCode::OK, form::page(&found.inside.fields, &[])))
+    Ok(form_page(cx, StatusCode::OK, &form::inner(&found.inside.fields, &[])))
 }
 
 /// POST of the form: submits the application when it is complete; shows the form again when it is not.
 pub(crate) fn finish(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let token = asked.parameter(0);
     let Some((_, mut found)) = usable(cx, token, |_| true)? else {
-        return Ok(gone());
+        return Ok(gone(cx));
     };
     let sent = if asked.is_form() { asked.form() } else { asked.json()? };
     let fields = completed(cx, asked, &found, sent);
     let problems = problems(cx, Submission::Complete, &fields)?;
     if !problems.is_empty() {
-        let page = form::page(&fields, &problems);
-        return Ok(html(StatusCode::UNPROCESSABLE_ENTITY, page));
+        let inner = form::inner(&fields, &problems);
+        return Ok(form_page(cx, StatusCode::UNPROCESSABLE_ENTITY, &inner));
     }
     found.inside.fields = fields;
     submitted(cx, found)?;
     cx.remove(&key(token));
     let thanks = format!("{}{THANKS_PATH}", web_url(cx, asked));
-    Ok(Answer::redirect(StatusCode::SEE_OTHER, thanks))
+    Ok(Answer::redirect(StatusCode::SEE_OTHER, &thanks))
 }
 
 /// GET of the page of thanks.
-pub(crate) fn thanks() -> Answer {
-    let text = "Thank you. Your application was submitted. You will hear from us.";
-    html(StatusCode::OK, form::frame("Thank you", &format!("<p>{text}</p>")))
+pub(crate) fn thanks(cx: &Cx<'_>) -> Answer {
+    let inner = "<p class=\"notice good\" role=\"status\">Thank you. Your application was submitted.</p>\
+                 <p>It is looked at now. You will hear from us by e-mail; there is nothing else to do.</p>";
+    plain(cx, StatusCode::OK, "Application submitted", inner)
 }
 
 /// The link behind a token and its application, when it may still be used: opened before, or in time.
@@ -135,12 +137,19 @@ fn completed(cx: &Cx<'_>, asked: &Asked, found: &Found, sent: Value) -> Map<Stri
     record::natural(fields)
 }
 
-fn html(status: StatusCode, page: String) -> Answer {
-    Answer::of(status, "text/html; charset=utf-8", page.into_bytes())
+fn form_page(cx: &Cx<'_>, status: StatusCode, inner: &str) -> Answer {
+    let (brand, title) = (&cx.world.options.brand, "Merchant application");
+    Page { brand, title, inner, narrow: false, scripts: &["/assets/sign.js"] }.answer(status)
+}
+
+/// A page of a few words.
+fn plain(cx: &Cx<'_>, status: StatusCode, title: &str, inner: &str) -> Answer {
+    let brand = &cx.world.options.brand;
+    Page { brand, title, inner, narrow: true, scripts: &[] }.answer(status)
 }
 
 /// The answer to an address that is used up, too old or unknown; which of them is nobody's business.
-fn gone() -> Answer {
-    let text = "This page has been used or is no longer valid. Ask for a new link.";
-    html(StatusCode::GONE, form::frame("No longer valid", &format!("<p>{text}</p>")))
+fn gone(cx: &Cx<'_>) -> Answer {
+    let inner = "<p>This page has been used or is no longer valid. Ask for a new link.</p>";
+    plain(cx, StatusCode::GONE, "No longer valid", inner)
 }

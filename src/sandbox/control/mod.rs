@@ -8,6 +8,7 @@ mod faults;
 mod partner;
 mod places;
 mod policy;
+mod requirements;
 mod settlement;
 mod show;
 mod store;

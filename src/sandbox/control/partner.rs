@@ -93,8 +93,15 @@ pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     }))
 }
 
-/// Changes those that are named.
+/// Who sets a partner application up (partner-api, Authentication).
+const ROLES: [&str; 3] = ["administrator", "developer", "owner"];
+
+/// Changes those that are named, in the role of the owner where none is said.
 pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+    let role = order.get("role").and_then(Value::as_str).unwrap_or("owner");
+    if !ROLES.contains(&role) {
+        return Err(Refusal::not_authorized());
+    }
     let text = |name: &str| order.get(name).and_then(Value::as_str).map(str::to_owned);
     let flag = |name: &str| order.get(name).and_then(Value::as_bool);
     let settings = &mut cx.settings;

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::sandbox::answer::Answer;
-use crate::sandbox::control::places;
+use crate::sandbox::control::{places, requirements};
 use crate::sandbox::lists::Mode;
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::policy::Policy;
@@ -30,6 +30,9 @@ fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
         "merchant": merchant.name,
         "brand": policy.brand,
         "reference_required": policy.reference_required,
+        "limits": policy.limits,
+        "settlement_days": policy.settlement_days,
+        "events_urls": policy.events_urls,
         "recurring_charges_enabled": each(&|id| policy.allows_recurring(id)),
         "capture_enabled": each(&|id| !policy.capture_disabled.contains(id)),
         "credits_enabled": each(&|id| policy.credits_enabled.contains(id)),
@@ -72,6 +75,7 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     places::set(&mut policy, &all, order)?;
     words(&mut policy.cvv, &all, order.get("cvv_policy"))?;
     words(&mut policy.avs, &all, order.get("avs_policy"))?;
+    requirements::set(&mut policy, &all, order)?;
     if let Some(rates) = order.get("surcharges") {
         policy.surcharges = serde_json::from_value(rates.clone()).map_err(|_| {
             Refusal::invalid("surcharges is a list of {type, surcharge_rate, surcharge_fee}")

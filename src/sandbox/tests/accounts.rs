@@ -44,6 +44,7 @@ async fn every_account_has_keys_of_its_own_and_shows_them_to_the_partner() {
     }
     let public = charged(&house, &card["public_key"], &charge(100)).await;
     assert_eq!(public.refusal().0, 401, "a public key moves no money");
+    super::covers(&["5.5"]);
 }
 
 #[tokio::test]

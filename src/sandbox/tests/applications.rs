@@ -130,6 +130,7 @@ async fn an_application_comes_wrapped_and_gets_a_number() {
         assert_eq!(house.call("POST", PATH, auth, &body).await.refusal().0, 401);
     }
     assert_eq!(house.objects("applications").await.len(), 1);
+    super::covers(&["7.1", "7.2", "7.5", "7.6"]);
 }
 
 #[tokio::test]
@@ -155,6 +156,7 @@ async fn wrong_fields_are_told_all_at_once_and_nothing_is_made() {
         assert!(found.iter().any(|one| one == context), "{context}: {found:?}");
     }
     assert!(house.objects("applications").await.is_empty());
+    super::covers(&["9.1", "9.2", "9.3"]);
 }
 
 #[tokio::test]
@@ -192,6 +194,7 @@ async fn a_trust_plan_needs_its_account_and_an_unknown_plan_is_refused() {
     let wrong = json!({"plans": "gold"});
     let reply = house.call("POST", "/_sandbox/partner", None, &wrong).await;
     assert_eq!(reply.refusal().0, 400);
+    super::covers(&["8.2", "8.3"]);
 }
 
 #[tokio::test]
@@ -222,6 +225,7 @@ async fn an_approved_application_makes_a_merchant_and_its_code_opens_it() {
     let kept = house.objects("applications").await[0].clone();
     assert_eq!((&kept["state"], &kept["merchant"]), (&json!("provisioned"), &json!("Doe & Sons")));
     assert_eq!(exchange(&house, &event).await.refusal().0, 400);
+    super::covers(&["2.4", "13.1", "14.1", "14.2", "16.2"]);
 }
 
 async fn exchange(house: &House, event: &Value) -> super::Reply {
@@ -250,6 +254,7 @@ async fn a_second_application_or_merchant_is_declined_with_its_reason() {
         let kept = house.objects("applications").await;
         assert_eq!((&kept[1]["state"], &kept[1]["reason"]), (&json!("declined"), &json!(reason)));
     }
+    super::covers(&["13.2", "15.1", "15.2", "15.3"]);
 }
 
 #[tokio::test]
@@ -303,6 +308,7 @@ async fn people_decide_where_the_sandbox_does_not() {
     assert_eq!(sent[0].1["events"][0]["reason"], "duplicate_merchant");
     assert_eq!(sent[1].1["events"][0]["type"], "merchant.provisioned");
     assert!(notices(&house).await.is_empty());
+    super::covers(&["13.3", "13.4"]);
 }
 
 #[tokio::test]
@@ -335,6 +341,7 @@ async fn a_validate_test_makes_nothing_and_its_code_opens_nothing() {
     assert_eq!(outcome(&house).await["type"], "merchant.provisioned");
     submit(&house, &application("usr_1", "Doe LLC", "1")).await;
     assert_eq!(outcome(&house).await["type"], "merchant.provisioned");
+    super::covers(&["10.1", "10.2", "10.3", "10.4", "10.7"]);
 }
 
 #[tokio::test]
@@ -350,4 +357,5 @@ async fn a_fail_test_is_checked_and_then_declined() {
     assert_eq!(event["type"], "merchant_application.declined");
     assert_eq!(event["data"], json!({"id": id, "reference": "usr_1"}));
     assert!(house.objects("applications").await.is_empty());
+    super::covers(&["10.5", "10.6"]);
 }

@@ -38,6 +38,7 @@ async fn a_bank_is_answered_masked_and_its_number_is_kept_nowhere() {
     let shown = house.objects("banks").await;
     assert_eq!((shown.len(), &shown[0]["id"]), (1, &saved["id"]));
     assert_eq!(house.objects("cards").await.len(), 0);
+    super::covers(&["34.2"]);
 }
 
 #[tokio::test]
@@ -99,6 +100,7 @@ async fn published_test_banks_and_real_check_digits_are_taken_and_an_individual_
     let jane = save(&house, &jane).await;
     assert_eq!((&jane["given_name"], &jane["surname"]), (&json!("Jane"), &json!("Doe")));
     assert!(jane.get("name").is_none() && jane.get("account_holder_type").is_none());
+    super::covers(&["34.7"]);
 }
 
 #[tokio::test]
@@ -139,6 +141,7 @@ async fn a_patch_changes_texts_or_the_account_by_a_token() {
         let list = house.secret("GET", &list, &Value::Null).await.ok();
         assert_eq!(list["total_entries"], count);
     }
+    super::covers(&["48.8"]);
 }
 
 #[tokio::test]
@@ -160,6 +163,7 @@ async fn a_bank_pays_by_its_id_until_it_is_deleted() {
     assert_eq!(house.secret("POST", "/v1/charges", &charge).await.refusal().0, 404);
     let list = house.secret("GET", "/v1/banks?reference=r", &Value::Null).await.ok();
     assert_eq!(list["total_entries"], 0);
+    super::covers(&["33.4"]);
 }
 
 #[tokio::test]

@@ -43,6 +43,7 @@ async fn a_capture_completes_a_hold_at_once_and_only_once() {
     assert_eq!(house.status(&held).await, "COMPLETED");
     let expect = [("CHARGE", "CHARGE", 500), ("CAPTURE", "CHARGE", 500)];
     assert_eq!(house.moves().await, movements(&expect));
+    super::covers(&["36.1"]);
 }
 
 #[tokio::test]
@@ -61,6 +62,7 @@ async fn a_capture_left_to_the_daily_run_is_an_automatic_one_from_then_on() {
     assert_eq!(house.status(&held).await, "AUTHORIZED", "its seven days count no more");
     house.advance("PT10H").await;
     assert_eq!(house.now(&held).await["completion_timestamp"], "2026-11-29T04:00:00.000Z");
+    super::covers(&["36.6"]);
 }
 
 #[tokio::test]
@@ -89,6 +91,7 @@ async fn a_capture_is_of_the_whole_hold_and_of_nothing_else() {
     let live = house.key("live", "secret_key").await;
     let path = format!("/v1/charges/{}/capture", id(&held));
     assert_eq!(house.call("POST", &path, Some(&live), &json!({"amount": 1})).await.status, 404);
+    super::covers(&["36.2", "36.3", "36.5", "36.9"]);
 }
 
 #[tokio::test]
@@ -105,6 +108,7 @@ async fn the_tenant_enables_captures_per_account() {
     house.to_charge(&held, "capture", body).await.ok();
     let wrong = json!({"merchant": "demo", "capture_enabled": {"none": true}});
     assert_eq!(house.call("POST", "/_sandbox/policy", None, &wrong).await.status, 400);
+    super::covers(&["36.4"]);
 }
 
 #[tokio::test]
@@ -141,4 +145,5 @@ async fn holds_are_listed_newest_first_until_something_becomes_of_them() {
         house.secret("GET", "/v1/charges/holds?page_size=101", &Value::Null).await.status,
         422
     );
+    super::covers(&["36.7", "36.8"]);
 }

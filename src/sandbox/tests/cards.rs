@@ -26,6 +26,7 @@ async fn a_card_is_answered_masked_and_its_number_is_kept_nowhere() {
     let amex = save(&house, &with(visa(), "number", "378282246310005")).await;
     assert_eq!(amex["number"], "***********0005");
     assert_eq!(amex["card_type"], "AMERICAN_EXPRESS");
+    super::covers(&["34.1", "48.1", "48.5"]);
 }
 
 #[tokio::test]
@@ -37,6 +38,7 @@ async fn equal_numbers_have_equal_fingerprints() {
     assert_eq!(one["fingerprint"], again["fingerprint"]);
     assert_ne!(one["fingerprint"], other["fingerprint"]);
     assert_ne!(one["id"], again["id"]);
+    super::covers(&["34.4"]);
 }
 
 #[tokio::test]
@@ -61,6 +63,7 @@ async fn every_wrong_field_is_named_at_once_and_a_broken_rule_comes_alone() {
         assert_eq!(reply.json()["messages"].as_array().unwrap().len(), 1);
     }
     assert_eq!(house.objects("cards").await.len(), 0);
+    super::covers(&["48.9"]);
 }
 
 #[tokio::test]
@@ -73,6 +76,7 @@ async fn a_token_becomes_a_card_and_carries_its_texts() {
     assert_eq!(card["fingerprint"], token["fingerprint"]);
     let reply = house.secret("POST", "/v1/cards", &json!({"token_id": token["id"]})).await;
     assert_eq!(reply.refusal().0, 404);
+    super::covers(&["48.2"]);
 }
 
 #[tokio::test]
@@ -96,6 +100,7 @@ async fn a_patch_changes_texts_or_the_number_by_a_token() {
     assert_eq!(list["total_entries"], 0);
     let list = house.secret("GET", "/v1/cards?reference=new", &Value::Null).await.ok();
     assert_eq!(list["results"], json!([after]));
+    super::covers(&["48.3", "48.4"]);
 }
 
 #[tokio::test]
@@ -112,6 +117,7 @@ async fn a_deleted_card_is_answered_once_more_and_cannot_pay() {
         let list = house.secret("GET", &format!("/v1/cards{query}"), &Value::Null).await.ok();
         assert_eq!(list["total_entries"], 0, "{query}");
     }
+    super::covers(&["48.6"]);
 }
 
 #[tokio::test]
@@ -134,4 +140,5 @@ async fn lists_are_paged_newest_first_and_filtered() {
     assert_eq!((&none["page"], &none["results"]), (&json!(9), &json!([])));
     let reply = house.secret("GET", "/v1/cards?page_size=101", &Value::Null).await;
     assert_eq!(fields(&reply), [("page_size".to_owned(), "exceeds_maximum_value".to_owned())]);
+    super::covers(&["48.7", "52.1", "52.2", "52.3"]);
 }

@@ -40,6 +40,7 @@ async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
     let later = house.secret("GET", &path, &Value::Null).await.ok();
     assert_eq!(later["status"], "COMPLETED");
     assert_eq!(later["completion_timestamp"], "2026-11-22T04:00:00.000Z");
+    super::covers(&["33.2", "33.12", "35.2"]);
 }
 
 #[tokio::test]
@@ -73,6 +74,7 @@ async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
     assert_eq!(house.secret("GET", &path, &Value::Null).await.ok()["status"], "VOIDED");
     let reply = charge(&house, json!({"amount": 5, "method": bank(), "auto_capture": false})).await;
     assert_eq!(reply.refusal().1, "unavailable_for_merchant_policy");
+    super::covers(&["33.10", "35.4"]);
 }
 
 #[tokio::test]
@@ -98,6 +100,7 @@ async fn a_decline_names_the_transaction_that_it_left() {
     }
     let ledger = house.control("GET", "ledger", &Value::Null).await;
     assert_eq!(ledger["entries"], json!([]));
+    super::covers(&["33.16"]);
 }
 
 #[tokio::test]
@@ -115,6 +118,7 @@ async fn a_bank_pays_through_the_electronic_check_account() {
     let reply = charge(&house, json!({"amount": 7, "method": broken})).await;
     assert_eq!((reply.refusal().0, reply.refusal().1.as_str()), (500, "ach_processing_error"));
     assert!(reply.json()["messages"][0]["entity_id"].is_string());
+    super::covers(&["33.3", "33.7", "34.2", "34.6"]);
 }
 
 #[tokio::test]
@@ -132,6 +136,7 @@ async fn an_account_must_fit_method_and_mode() {
     let euro = json!({"amount": 100, "method": visa(), "currency": "EUR"});
     assert_eq!(charge(&house, euro).await.refusal().1, "unsupported_currency");
     assert_eq!(house.objects("transactions").await.len(), 0);
+    super::covers(&["30.3", "33.8", "33.14"]);
 }
 
 #[tokio::test]
@@ -144,6 +149,7 @@ async fn wrong_fields_of_charge_and_method_come_together() {
     assert_eq!(fields(&charge(&house, json!({})).await).len(), 2);
     let wrong = charge(&house, json!({"amount": "ten", "method": visa()})).await;
     assert_eq!(fields(&wrong), [("amount".to_owned(), "invalid".to_owned())]);
+    super::covers(&["33.1"]);
 }
 
 #[tokio::test]
@@ -157,6 +163,7 @@ async fn test_and_live_do_not_see_each_other() {
     assert_eq!(list["total_entries"], 0);
     let list = house.call("GET", "/v1/events", Some(&live), &Value::Null).await.ok();
     assert_eq!(list["total_entries"], 0);
+    super::covers(&["30.1"]);
 }
 
 #[tokio::test]
@@ -210,6 +217,7 @@ async fn events_tell_created_pending_and_authorized_without_secrets() {
     assert_eq!(events[0]["data"]["method"]["cvv"], "***");
     let path = format!("/v1/events/{}", events[0]["id"].as_str().unwrap());
     assert_eq!(&house.secret("GET", &path, &Value::Null).await.ok(), &events[0]);
+    super::covers(&["35.1", "50.1", "50.3", "50.4"]);
 }
 
 #[tokio::test]
@@ -237,6 +245,7 @@ async fn events_from_a_date_rise_and_leave_no_gap() {
         [(2, "PENDING"), (2, "AUTHORIZED"), (3, "PENDING"), (3, "AUTHORIZED")]
             .map(|(amount, status)| (amount, status.to_owned()))
     );
+    super::covers(&["50.2", "50.5"]);
 }
 
 #[test]
@@ -264,4 +273,5 @@ fn a_transaction_moves_along_its_table_only() {
             (S::Completed, C::Return, S::Failed),
         ]
     );
+    super::covers(&["35.9"]);
 }

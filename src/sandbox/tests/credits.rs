@@ -32,6 +32,7 @@ async fn credits_are_disabled_until_the_tenant_enables_them_for_an_account() {
     assert_eq!(credit(&house, body(&bank())).await.refusal().1, refused);
     house.allow("credits_enabled", false).await;
     assert_eq!(credit(&house, body(&visa())).await.refusal().1, refused);
+    super::covers(&["39.1"]);
 }
 
 #[tokio::test]
@@ -54,6 +55,7 @@ async fn a_credit_is_authorized_and_captured_by_the_daily_run() {
     assert_eq!(house.status(&made).await, "COMPLETED");
     let expect = [("CREDIT", "CREDIT", 250), ("CAPTURE", "CREDIT", 250)];
     assert_eq!(house.moves().await, movements(&expect));
+    super::covers(&["39.2", "39.4"]);
 }
 
 #[tokio::test]
@@ -84,6 +86,7 @@ async fn an_account_is_chosen_as_for_charges() {
     }
     let euro = credit(&house, with(body(&visa()), "currency", "EUR")).await;
     assert_eq!(euro.refusal().1, "unsupported_currency");
+    super::covers(&["39.3"]);
 }
 
 #[tokio::test]

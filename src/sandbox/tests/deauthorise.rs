@@ -59,6 +59,7 @@ async fn what_the_partner_was_given_ends_and_the_merchant_stays() {
     assert_eq!(cards(&house, &acme["test"]["secret_key"]).await, 200, "the merchant's own key");
     assert_eq!(credentials(&other).await, 200);
     assert_eq!(cards(&house, &elsewhere["secret_key"]).await, 200);
+    super::covers(&["6.1", "6.2"]);
 }
 
 #[tokio::test]
@@ -90,4 +91,5 @@ async fn only_the_partner_may_end_it_by_a_public_key() {
         assert_eq!(end(&house, wrong, Some(&tenant)).await.refusal().0, 404);
     }
     assert_eq!(cards(&house, &account["secret_key"]).await, 200);
+    super::covers(&["6.3", "6.4"]);
 }

@@ -33,6 +33,7 @@ async fn a_wrong_or_missing_credential_is_401() {
     let reply =
         house.call("GET", "/gateway-credentials", Some(&basic(&secret)), &Value::Null).await;
     assert_eq!(reply.refusal().0, 401);
+    super::covers(&["29.1", "29.2", "29.4", "52.7"]);
 }
 
 #[tokio::test]
@@ -45,6 +46,7 @@ async fn an_unknown_path_is_404_without_a_context_and_a_wrong_method_400() {
     assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), context));
     let reply = house.secret("PUT", "/v1/cards", &json!({})).await;
     assert_eq!(reply.refusal().0, 400);
+    super::covers(&["52.4"]);
 }
 
 #[tokio::test]
@@ -82,7 +84,8 @@ async fn a_body_that_is_no_json_object_is_400() {
         .header("authorization", &key)
         .body(Body::from(vec![b' '; (16 << 20) + 1]))
         .unwrap();
-    assert_eq!(house.send(request).await.refusal().0, 400);
+    assert_eq!(house.send(request).await.refusal().0, 413);
+    super::covers(&["52.6"]);
 }
 
 #[tokio::test]

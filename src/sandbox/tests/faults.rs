@@ -55,6 +55,7 @@ async fn a_throttled_caller_is_told_how_long_to_wait() {
         assert_eq!(reply.headers["retry-after"], wait);
         assert_eq!(cards(&house).await.status, 200, "it strikes once");
     }
+    super::covers(&["52.9"]);
 }
 
 #[tokio::test]
@@ -73,6 +74,7 @@ async fn an_error_has_the_code_of_its_status() {
         let (found, word, _) = cards(&house).await.refusal();
         assert_eq!((found, word.as_str()), (status, code));
     }
+    super::covers(&["52.10", "52.11"]);
 }
 
 #[tokio::test]

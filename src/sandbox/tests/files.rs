@@ -41,6 +41,7 @@ async fn a_file_is_processed_after_a_moment_and_then_attached() {
     let shown = house.objects("files").await;
     assert_eq!((&shown[0]["size"], &shown[0]["contact_id"]), (&json!(5), &body["contact_id"]));
     assert!(shown[0].get("content").is_none());
+    super::covers(&["22.1", "22.2", "22.3", "22.5", "24.2"]);
 }
 
 #[tokio::test]
@@ -60,6 +61,7 @@ async fn a_file_serves_the_invoices_of_its_own_contact_alone() {
     let path = format!("/contacts/{}/files/{id}", body["contact_id"].as_str().unwrap());
     let reply = house.call("GET", &path, Some(&bearer), &Value::Null).await;
     assert_eq!(reply.refusal().2, Some(format!("File[{id}]")));
+    super::covers(&["22.4"]);
 }
 
 #[tokio::test]
@@ -101,6 +103,7 @@ async fn a_portal_link_is_given_once_the_contact_has_an_invoice_and_is_shown_mas
     assert!(!everything.contains(hash), "the link shows");
     let stranger = house.bearer("acme").await;
     assert_eq!(house.call("POST", &path, Some(&stranger), &Value::Null).await.refusal().0, 404);
+    super::covers(&["22.6"]);
 }
 
 #[tokio::test]
@@ -118,4 +121,5 @@ async fn the_default_subject_holds_the_brand_of_the_merchant() {
     }
     let plain = "Sandbox Payments Invoice N";
     assert_eq!(subjects, [plain, "Chambers Pay Invoice N", plain]);
+    super::covers(&["21.3"]);
 }

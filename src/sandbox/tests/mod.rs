@@ -6,26 +6,40 @@ mod banks;
 mod captures;
 mod cards;
 mod charges;
+mod consent;
 mod control;
 mod credits;
 mod deauthorise;
 mod errors;
 mod faults;
+mod fields_of_applications;
 mod files;
+mod leftovers;
+mod methods;
+mod money;
 mod notifications;
 mod partner;
 mod places;
+mod portal;
 mod previews;
+mod records;
 mod recur;
 mod recurring;
 mod refunds;
+mod schedules;
+mod shapes;
 mod sign_ups;
 mod signatures;
 mod story;
 mod tls;
 mod tokens;
+mod transport;
 mod verification;
 mod voids;
+mod webhooks;
+
+#[path = "../../../tests/rig/covers.rs"]
+mod covering;
 
 use std::sync::Arc;
 
@@ -35,6 +49,8 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
+
+use covering::covers;
 
 use crate::base::clock::Clock;
 use crate::sandbox::fault::Dropped;

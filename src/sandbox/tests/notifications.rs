@@ -57,18 +57,19 @@ async fn success_is_exactly_200() {
         assert_eq!(log[1]["time"], "2026-11-21T18:10:03.000Z");
         assert_eq!(log[1]["url"], "https://partner.example/events/a");
     }
+    super::covers(&["16.3", "16.4"]);
 }
 
 #[tokio::test]
-async fn after_25_attempts_a_notification_is_given_up() {
+async fn after_25_retries_a_notification_is_given_up() {
     let house = waiting(&["a"]).await;
-    for _ in 0..25 {
+    for _ in 0..26 {
         assert_eq!(deliver(&house, Some(503)).await, ["a"]);
         house.advance("PT10M").await;
     }
     assert!(deliver(&house, Some(200)).await.is_empty());
     let shown = webhooks(&house).await;
-    assert_eq!(shown["log"].as_array().unwrap().len(), 25);
+    assert_eq!(shown["log"].as_array().unwrap().len(), 26);
     assert_eq!(shown["deliveries"][0]["state"], "given_up");
     assert_eq!(shown["deliveries"][0]["events"], json!(["merchant_application.declined"]));
     let id = shown["deliveries"][0]["id"].as_str().unwrap();
@@ -88,6 +89,7 @@ async fn the_event_url_counts_as_it_is_when_a_notification_goes_out() {
     house.advance("PT10M").await;
     deliver(&house, Some(200)).await;
     assert_eq!(webhooks(&house).await["log"][1]["url"], "http://127.0.0.1:9/hooks?of=a");
+    super::covers(&["3.4"]);
 }
 
 #[tokio::test]

@@ -34,6 +34,7 @@ async fn client_credentials_give_a_tenant_token() {
         let reply = house.call("GET", path, Some(&bearer), &Value::Null).await;
         assert_eq!(reply.refusal(), (401, "not_authorized".to_owned(), None), "{path}");
     }
+    super::covers(&["1.1", "1.2", "3.5", "4.4", "4.5"]);
 }
 
 #[tokio::test]
@@ -52,6 +53,7 @@ async fn the_token_endpoint_takes_forms_and_no_authorization_header() {
     assert_eq!(house.send(request).await.ok()["scope"], "tenant");
     let reply = house.call("POST", "/oauth/token", Some("Bearer x"), &body).await;
     assert_eq!(reply.refusal().0, 400);
+    super::covers(&["1.4", "1.6"]);
 }
 
 #[tokio::test]
@@ -70,6 +72,7 @@ async fn a_wrong_client_scope_or_grant_gives_no_token() {
     }
     house.control("POST", "partner", &json!({"enabled": false})).await;
     assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 401);
+    super::covers(&["1.5", "3.1"]);
 }
 
 #[tokio::test]
@@ -86,6 +89,7 @@ async fn a_code_is_exchanged_once_and_for_its_redirect_uri_only() {
     let body = super::with(body, "redirect_uri", partner["redirect_uri"].clone());
     assert_eq!(house.call("POST", "/oauth/token", None, &body).await.ok()["scope"], "payments");
     assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 400);
+    super::covers(&["2.1", "2.2", "2.5"]);
 }
 
 #[tokio::test]
@@ -187,6 +191,7 @@ async fn an_invoice_has_totals_lines_and_messages_and_sends_mail() {
     assert!(mail[0]["subject"].as_str().unwrap().contains(number));
     assert!(mail[0]["body"].as_str().unwrap().contains(mail[0]["link"].as_str().unwrap()));
     assert!(mail[0]["body"].as_str().unwrap().contains("has sent a payment request"));
+    super::covers(&["21.1", "21.2", "21.4"]);
 }
 
 #[tokio::test]
@@ -200,6 +205,7 @@ async fn a_supplied_subject_and_message_replace_the_defaults() {
     assert_eq!(invoice["invoice_messages"][0]["subject"], "Yours");
     let text = invoice["invoice_messages"][0]["body"].as_str().unwrap();
     assert!(text.contains("Pay &lt;now&gt;") && !text.contains("payment request"));
+    super::covers(&["21.5"]);
 }
 
 #[tokio::test]
@@ -219,6 +225,7 @@ async fn a_source_id_makes_one_invoice_and_one_mail_only() {
     let other = super::with(body, "source_id", "acme:Invoice/default/other");
     let other = house.call("POST", "/invoices", Some(&bearer), &other).await.ok();
     assert_ne!(other["id"], first["id"]);
+    super::covers(&["20.1", "20.2"]);
 }
 
 #[tokio::test]
@@ -238,6 +245,7 @@ async fn a_test_invoice_is_of_test_mode_throughout() {
         assert_eq!(reply.refusal().1, "unavailable_for_merchant_mode", "{name}");
     }
     assert_eq!(house.objects("invoices").await.len(), 0);
+    super::covers(&["23.1", "23.2", "23.3"]);
 }
 
 #[tokio::test]
@@ -264,4 +272,5 @@ async fn an_invoice_names_what_exists_and_every_required_field() {
     assert_eq!(fields(&reply)[0].0, "invoice_date");
     house.control("POST", "partner", &json!({"is_partner": false})).await;
     assert_eq!(house.call("POST", "/invoices", Some(&bearer), &body).await.refusal().0, 401);
+    super::covers(&["3.2", "19.1", "19.11"]);
 }

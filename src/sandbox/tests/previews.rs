@@ -34,4 +34,5 @@ async fn a_preview_follows_schedule_and_limits() {
     assert_eq!(shown["next_payment"], "2027-01-01");
     let reply = house.secret("GET", &format!("{path}?occurrences=101"), &daily).await;
     assert_eq!(fields(&reply)[0].0, "occurrences");
+    super::covers(&["46.1", "46.2", "46.4"]);
 }

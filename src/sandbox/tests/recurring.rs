@@ -61,6 +61,7 @@ async fn a_new_recurring_charge_is_active_with_one_pending_occurrence() {
     assert_eq!(made["occurrences"][0]["due_date"], "2026-12-31");
     assert_eq!(made["occurrences"][0]["attempts"], 0);
     assert!(made.get("reference").is_none());
+    super::covers(&["44.4"]);
 }
 
 #[tokio::test]
@@ -86,6 +87,7 @@ async fn occurrences_are_paid_on_their_dates_and_months_keep_their_anchor() {
     assert_eq!(paid["results"][0]["reference"], "rk1");
     assert_eq!(paid["results"][0]["recurring_charge_id"], made["id"]);
     assert_eq!(paid["results"][0]["created"], "2027-03-31T17:00:00.000Z");
+    super::covers(&["47.10"]);
 }
 
 #[tokio::test]
@@ -105,6 +107,7 @@ async fn a_start_today_is_refused_and_one_in_the_past_is_moved_on() {
     let reply = house.secret("POST", "/v1/recurring/charges", &body).await;
     assert_eq!(reply.refusal().1, "no_occurrences_for_schedule");
     assert_eq!(house.objects("recurring_charges").await.len(), 1);
+    super::covers(&["44.2"]);
 }
 
 #[tokio::test]
@@ -123,6 +126,7 @@ async fn limits_end_a_recurring_charge() {
         assert!(now.get("next_payment").is_none());
         assert_eq!(occurrences(&house, &charge).await.len(), usize::try_from(count).unwrap());
     }
+    super::covers(&["45.7", "45.8", "45.10"]);
 }
 
 #[tokio::test]
@@ -148,6 +152,7 @@ async fn a_declined_occurrence_fails_and_can_be_paid_again() {
     assert_eq!(occurrences(&house, &made).await.len(), 2);
     let now = house.secret("GET", &path(&made), &Value::Null).await.ok();
     assert_eq!((&now["total_occurrences"], &now["total_amount"]), (&json!(1), &json!(1000)));
+    super::covers(&["47.4", "47.11"]);
 }
 
 #[tokio::test]
@@ -167,6 +172,7 @@ async fn paying_or_ignoring_the_pending_one_opens_the_next() {
     let moves = house.moves().await;
     assert_eq!(moves.iter().filter(|(kind, _, _)| kind == "CHARGE").count(), 2);
     assert_eq!(house.total("CHARGE").await, 2000);
+    super::covers(&["47.3", "47.5", "47.6", "47.7", "47.8", "47.9"]);
 }
 
 #[tokio::test]
@@ -191,6 +197,7 @@ async fn a_change_of_schedule_moves_the_pending_occurrence() {
     let none = json!({"schedule": {"end": "2027-02-21"}});
     let reply = house.secret("PATCH", &path(&made), &none).await;
     assert_eq!(reply.refusal().1, "update_results_in_no_occurrences");
+    super::covers(&["44.7"]);
 }
 
 #[tokio::test]
@@ -229,6 +236,7 @@ async fn sensitive_data_of_a_method_changes_by_a_token_only() {
     let other = token(&house, &with(visa(), "number", "5105105105105100")).await;
     let changed = house.secret("PATCH", &path(&made), &json!({"method": other["id"]})).await.ok();
     assert_eq!(changed["method"]["card_type"], "MASTERCARD");
+    super::covers(&["44.5", "44.6"]);
 }
 
 #[tokio::test]
@@ -274,6 +282,7 @@ async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
     let now = house.secret("PUT", &path(&first), &put).await.ok();
     assert_eq!((&now["amount"], &now["next_payment"]), (&json!(900), &json!("2027-05-01")));
     assert!(now.get("description").is_none());
+    super::covers(&["44.8", "44.9"]);
 }
 
 #[test]

@@ -38,6 +38,7 @@ async fn a_card_is_refunded_in_parts_up_to_what_it_paid() {
     assert_eq!(refused(&house, &charge, json!({"amount": 1})).await, "refund_exceeds_transaction");
     assert_eq!(house.now(&charge).await["amount_refunded"], 1000);
     assert_eq!(house.total("REFUND").await, 1000);
+    super::covers(&["37.1", "37.3"]);
 }
 
 #[tokio::test]
@@ -56,6 +57,7 @@ async fn a_charge_read_by_id_carries_its_refunds_and_a_search_does_not() {
     documented.refund(&charge, 100).await;
     let path = format!("/v1/transactions/{}", id(&charge));
     assert_eq!(documented.secret("GET", &path, &Value::Null).await.status, 404);
+    super::covers(&["37.4"]);
 }
 
 #[tokio::test]
@@ -75,6 +77,7 @@ async fn the_daily_run_settles_refunds_after_the_charges_of_the_day() {
     assert_eq!(late["status"], "AUTHORIZED", "its charge is completed by now");
     house.advance("P1D").await;
     assert_eq!(house.status(&late).await, "COMPLETED");
+    super::covers(&["37.6"]);
 }
 
 #[tokio::test]
@@ -92,6 +95,7 @@ async fn a_hold_has_to_be_captured_before_it_can_be_refunded() {
     let reply = house.secret("POST", "/v1/charges", &declined).await;
     let failed = json!({"id": reply.json()["messages"][0]["entity_id"]});
     assert_eq!(refused(&house, &failed, json!({"amount": 1})).await, unfit);
+    super::covers(&["37.5", "37.11"]);
 }
 
 #[tokio::test]
@@ -103,6 +107,7 @@ async fn a_charge_is_refunded_for_six_calendar_months() {
     house.advance("PT1M").await;
     let late = refused(&house, &charge, json!({"amount": 10})).await;
     assert_eq!(late, "not_valid_for_transaction_status", "the 22nd of May has begun in Chicago");
+    super::covers(&["37.2"]);
 }
 
 #[tokio::test]
@@ -132,6 +137,7 @@ async fn a_refund_of_an_unsettled_bank_charge_waits_for_it() {
     assert_eq!(house.status(&refund).await, "COMPLETED");
     let settled = house.refund(&charge, 600).await;
     assert_eq!(settled["status"], "AUTHORIZED", "a settled bank charge is refunded at once");
+    super::covers(&["37.7", "37.8"]);
 }
 
 #[tokio::test]
@@ -149,6 +155,7 @@ async fn a_refund_that_waits_fails_with_its_charge() {
     assert_eq!(house.status(&gone).await, "VOIDED");
     let expect = [("CHARGE", "CHARGE", 1000), ("RETURN", "CHARGE", 1000)];
     assert_eq!(house.moves().await, movements(&expect));
+    super::covers(&["37.9"]);
 }
 
 #[tokio::test]
@@ -215,4 +222,5 @@ async fn another_method_takes_a_refund_where_the_tenant_allows_it() {
     let statuses: Vec<_> = statuses.collect();
     assert_eq!(statuses, [json!("AUTHORIZED"), json!("AUTHORIZED"), json!("FAILED")]);
     assert_eq!(charge["amount_refunded"], 200);
+    super::covers(&["37.10"]);
 }

@@ -63,6 +63,7 @@ async fn a_sign_up_is_flat_needs_three_fields_and_answers_a_page() {
     assert_eq!((kept.len(), &kept[0]["state"]), (1, &json!("started")));
     house.advance("P1D").await;
     assert!(notices(&house).await.is_empty());
+    super::covers(&["10.8", "11.2", "11.3", "11.5"]);
 }
 
 #[tokio::test]
@@ -81,6 +82,7 @@ async fn the_page_opens_once_prefilled_and_without_secrets() {
     assert!(!page.text.contains("name=\"reference\"") && !page.text.contains("name=\"test\""));
     assert_eq!(open(&house, &path).await.status, 410);
     assert_eq!(open(&house, "/merchant_applications/sign_up/unknown").await.status, 410);
+    super::covers(&["11.4", "12.2"]);
 }
 
 #[tokio::test]
@@ -95,6 +97,7 @@ async fn the_page_opens_for_five_minutes() {
     // What was opened in time may be filled in slowly.
     house.advance("PT1H").await;
     assert_eq!(send(&house, &early, &application("", "Doe LLC", "1")).await.status, 303);
+    super::covers(&["12.1"]);
 }
 
 #[tokio::test]
@@ -139,6 +142,7 @@ async fn the_applicant_completes_and_submits_once() {
     let sent = notices(&house).await;
     assert_eq!(sent[0].1["events"][0]["data"]["reference"], "usr_1");
     assert_eq!(sent[0].1["events"][0]["type"], "merchant.provisioned");
+    super::covers(&["12.3", "12.4", "12.5"]);
 }
 
 #[tokio::test]
@@ -161,4 +165,5 @@ async fn the_test_of_the_sign_up_is_submitted_once_and_provisioned_by_hand() {
     assert!(house.objects("applications").await.is_empty());
     assert_eq!(contexts(&post(&house, &again).await), ["business_name"]);
     submit(&house, &application("usr_2", "Roe LLC", "2")).await;
+    super::covers(&["12.6", "12.7", "12.8"]);
 }

@@ -32,6 +32,7 @@ async fn a_transaction_is_signed_once() {
     let drawn = house.objects("events").await;
     assert!(!json!(drawn).to_string().contains("strokes"), "no event shows what was drawn");
     assert!(drawn.iter().all(|event| event["data"].get("signature").is_none()));
+    super::covers(&["40.1", "40.2", "40.3", "40.7"]);
 }
 
 #[tokio::test]
@@ -51,6 +52,7 @@ async fn what_came_to_nothing_is_not_signed_and_what_is_captured_takes_no_gratui
     house.to_transaction(&captured, "sign", with(strokes(), "gratuity", Value::Null)).await.ok();
     let none = house.to_transaction(&json!({"id": "none"}), "sign", strokes()).await;
     assert_eq!(none.refusal().0, 404);
+    super::covers(&["40.4"]);
 }
 
 #[tokio::test]
@@ -76,4 +78,5 @@ async fn a_signature_s_fields_are_checked() {
     let path = format!("/v1/signatures/{}", signed["signature_id"].as_str().unwrap());
     let reply = house.secret("GET", &path, &Value::Null).await;
     assert_eq!(reply.refusal().0, 404, "the documents read no signature: {}", id(&charge));
+    super::covers(&["40.5", "40.6"]);
 }

@@ -37,6 +37,7 @@ async fn a_token_is_masked_and_read_with_the_secret_key() {
     let live = house.key("live", "secret_key").await;
     let reply = house.call("GET", &path, Some(&live), &Value::Null).await;
     assert_eq!(reply.refusal().0, 404);
+    super::covers(&["29.3", "49.1", "49.6"]);
 }
 
 #[tokio::test]
@@ -54,6 +55,7 @@ async fn a_form_gives_form_data_and_a_redirection() {
     assert_eq!(id.len(), 22);
     let path = format!("/v1/tokens/{id}");
     assert_eq!(house.secret("GET", &path, &Value::Null).await.status, 200);
+    super::covers(&["49.2", "49.3", "49.5"]);
 }
 
 #[tokio::test]
@@ -66,6 +68,7 @@ async fn creation_forgives_what_the_charge_then_refuses() {
     assert_eq!(contexts, ["method.number", "method.exp_month", "method.exp_year"]);
     let path = format!("/v1/tokens/{}", bad["id"].as_str().unwrap());
     assert_eq!(house.secret("GET", &path, &Value::Null).await.status, 200);
+    super::covers(&["49.9"]);
 }
 
 #[tokio::test]
@@ -80,6 +83,7 @@ async fn a_token_works_once() {
         assert_eq!(house.secret("POST", "/v1/charges", &charge).await.refusal().0, 404);
     }
     assert_eq!(house.objects("transactions").await.len(), 2);
+    super::covers(&["33.5", "49.7"]);
 }
 
 #[tokio::test]
@@ -93,4 +97,5 @@ async fn a_token_lives_five_minutes() {
     let expect = format!("Token[{}]", token["id"].as_str().unwrap());
     let reply = house.secret("GET", &path, &Value::Null).await;
     assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), Some(expect)));
+    super::covers(&["49.8"]);
 }

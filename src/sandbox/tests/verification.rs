@@ -38,6 +38,7 @@ async fn a_charge_with_a_rejected_result_is_voided_at_once() {
     charge(&house, visa()).await.ok();
     house.advance("P1D").await;
     assert_eq!(house.total("CAPTURE").await, 900);
+    super::covers(&["35.6", "35.7"]);
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ async fn what_is_not_settled_can_be_voided_once() {
     house.advance("P10D").await;
     assert_eq!(house.status(&charge).await, "VOIDED", "it is not captured");
     assert_eq!((house.total("CAPTURE").await, house.total("VOID").await), (0, 1015));
+    super::covers(&["35.5", "38.5"]);
 }
 
 #[tokio::test]
@@ -44,6 +45,7 @@ async fn what_is_settled_cannot_be_voided() {
     let none = house.void(&json!({"id": "none"})).await;
     let missing = (404, "resource_not_found".to_owned(), Some("Transaction[none]".to_owned()));
     assert_eq!(none.refusal(), missing);
+    super::covers(&["38.2"]);
 }
 
 #[tokio::test]
@@ -69,6 +71,7 @@ async fn a_charge_is_voided_after_its_refunds_alone() {
         ("VOID", "CHARGE", 1000),
     ];
     assert_eq!(house.moves().await, movements(&expect));
+    super::covers(&["38.3", "38.6"]);
 }
 
 #[tokio::test]
@@ -83,6 +86,7 @@ async fn a_refund_that_waits_can_be_voided_and_never_moved_money() {
     assert_eq!(house.status(&refund).await, "VOIDED");
     let expect = [("CHARGE", "CHARGE", 1000), ("VOID", "CHARGE", 1000)];
     assert_eq!(house.moves().await, movements(&expect));
+    super::covers(&["38.1"]);
 }
 
 #[tokio::test]
@@ -94,4 +98,5 @@ async fn a_void_s_reference_has_a_length() {
     assert_eq!(fields(&reply), [("reference".to_owned(), "invalid_length".to_owned())]);
     let fits = json!({"reference": "v".repeat(128)});
     house.to_transaction(&charge, "void", fits).await.ok();
+    super::covers(&["38.4"]);
 }

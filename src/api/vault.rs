@@ -1,0 +1,88 @@
+//! A contact's own payment methods, in the vault (service-facts, 85; gateway-api: a charge's `method` may be the id of
+//! a payment method).
+//!
+//! The documents name the vault and do not show it. Its path and the fields of the request are from public material;
+//! the answer is our own choice (docs/assumptions.md); the documents win.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::audit::Audit;
+use crate::api::method::PaymentMethod;
+use crate::api::rules::FieldProblem;
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// A method to be kept for a contact.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NewVaultMethod {
+    /// `credit_card` or `bank_account`.
+    pub payment_type: String,
+    /// What holds the details; used up by this.
+    pub one_time_token: String,
+    /// What it may be used for: `all`.
+    pub authorized_uses: Vec<String>,
+    /// A test method?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_mode: Option<bool>,
+}
+
+/// A method of a contact.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VaultMethod {
+    /// `pm_…`: what a charge names.
+    pub id: String,
+    /// Its making.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<Audit>,
+    /// Its last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Audit>,
+    /// Whose it is.
+    pub contact_id: String,
+    /// As asked.
+    pub payment_type: String,
+    /// As asked.
+    pub authorized_uses: Vec<String>,
+    /// A test method?
+    pub test_mode: bool,
+    /// The details, masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<PaymentMethod>,
+    /// `payment_method`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// What is wrong with a request.
+pub fn rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
+    let problem = |context: &str, sub_code: &str, message: &str| FieldProblem {
+        context: context.to_owned(),
+        sub_code: sub_code.to_owned(),
+        message: message.to_owned(),
+    };
+    let mut found = Vec::new();
+    match new.payment_type.as_str() {
+        "credit_card" | "bank_account" => {}
+        "" => found.push(problem("payment_type", "not_blank", "Payment type cannot be blank")),
+        _ => found.push(problem("payment_type", "invalid", "Payment type is invalid")),
+    }
+    if new.one_time_token.is_empty() {
+        found.push(problem("one_time_token", "not_blank", "One-time token cannot be blank"));
+    }
+    found
+}
+
+/// Keeps a method for a contact.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateVaultMethod;
+
+impl Endpoint for CreateVaultMethod {
+    const NAME: &'static str = "vault_method.create";
+    const METHOD: Method = Method::Post;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/contacts/{contact_id}/payment-methods";
+    const AUTH: Auth = Auth::Payments;
+    type Request = NewVaultMethod;
+    type Reply = VaultMethod;
+}

@@ -1,0 +1,96 @@
+//! Banking days: weekdays that are no holiday of the Federal Reserve. Electronic checks are settled on them alone.
+
+use chrono::{Datelike, Days, NaiveDate, Weekday};
+
+/// The date that many banking days after a date.
+pub(crate) fn after(date: NaiveDate, days: u32) -> NaiveDate {
+    let mut date = date;
+    let mut left = days;
+    while left > 0 {
+        let Some(next) = date.checked_add_days(Days::new(1)) else { return date };
+        date = next;
+        if is_banking(date) {
+            left = left.saturating_sub(1);
+        }
+    }
+    date
+}
+
+/// Whether banks work on a date.
+fn is_banking(date: NaiveDate) -> bool {
+    !matches!(date.weekday(), Weekday::Sat | Weekday::Sun) && !is_holiday(date)
+}
+
+/// A holiday that falls on a Sunday is kept on the Monday after it; one on a Saturday is lost.
+fn is_holiday(date: NaiveDate) -> bool {
+    let kept = |month: u32, day: u32| {
+        let fixed = NaiveDate::from_ymd_opt(date.year(), month, day);
+        let moved = fixed.filter(|one| one.weekday() == Weekday::Sun);
+        fixed == Some(date) || moved.and_then(|one| one.succ_opt()) == Some(date)
+    };
+    let fixed = [(1, 1), (6, 19), (7, 4), (11, 11), (12, 25)];
+    if fixed.into_iter().any(|(month, day)| kept(month, day)) {
+        return true;
+    }
+    let nth = date.day0().checked_div(7).unwrap_or_default().saturating_add(1);
+    let is_last =
+        date.checked_add_days(Days::new(7)).is_none_or(|next| next.month() != date.month());
+    match (date.month(), date.weekday()) {
+        (1 | 2, Weekday::Mon) => nth == 3,
+        (5, Weekday::Mon) => is_last,
+        (9, Weekday::Mon) => nth == 1,
+        (10, Weekday::Mon) => nth == 2,
+        (11, Weekday::Thu) => nth == 4,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn weekends_and_holidays_are_no_banking_days() {
+        for (from, days, to) in [
+            ("2026-11-20", 1, "2026-11-23"),
+            ("2026-11-25", 1, "2026-11-27"),
+            ("2026-12-24", 1, "2026-12-28"),
+            ("2027-07-02", 1, "2027-07-06"),
+            ("2026-07-02", 1, "2026-07-03"),
+            ("2027-01-15", 1, "2027-01-19"),
+            ("2027-05-28", 1, "2027-06-01"),
+            ("2026-11-21", 0, "2026-11-21"),
+            ("2026-11-21", 3, "2026-11-25"),
+        ] {
+            assert_eq!(after(date(from), days), date(to), "{from} and {days}");
+        }
+    }
+
+    #[test]
+    fn a_year_has_eleven_holidays_less_those_on_a_saturday() {
+        let days = date("2026-01-01").iter_days().take_while(|one| one.year() == 2026);
+        let kept: Vec<String> = days
+            .filter(|one| is_holiday(*one) && one.weekday() != Weekday::Sat)
+            .map(|one| one.to_string())
+            .collect();
+        assert_eq!(
+            kept,
+            [
+                "2026-01-01",
+                "2026-01-19",
+                "2026-02-16",
+                "2026-05-25",
+                "2026-06-19",
+                "2026-09-07",
+                "2026-10-12",
+                "2026-11-11",
+                "2026-11-26",
+                "2026-12-25"
+            ]
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! `{web_url}/oauth/authorize`: the owner of a merchant lets the partner in, or does not (service-facts, 78).
+//!
+//! Back to the redirect URI goes a code, or `access_denied`. A caller that is not the partner application, and a
+//! redirect URI that is not its own, are told on the page, and nobody is sent anywhere. `state` comes back as it was
+//! sent; the parameters of PKCE are taken and not looked at.
+
+use http::{HeaderValue, StatusCode, header};
+
+use crate::api::encode;
+use crate::api::token::SCOPE_PAYMENTS;
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::{Asked, pairs};
+use crate::sandbox::mail::escape;
+use crate::sandbox::merchants::APPLICATION;
+use crate::sandbox::oauth::{SCOPE_PAYMENTS_OLD, client_id, issue_code};
+use crate::sandbox::pages::Page;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Where the page is.
+pub(crate) const PATH: &str = "/oauth/authorize";
+/// What is carried from the page to its answer.
+const CARRIED: [&str; 5] = ["response_type", "client_id", "redirect_uri", "scope", "state"];
+/// What a partner may do once it is let in.
+const ABILITIES: [&str; 4] = [
+    "Take payments by card and eCheck, and give them back",
+    "Save payment methods and schedule recurring payments",
+    "Make contacts and send invoices in your name",
+    "See your accounts and your transactions",
+];
+
+/// What was asked for, by name.
+type Wish = std::collections::BTreeMap<String, Vec<String>>;
+
+fn one<'a>(wish: &'a Wish, name: &str) -> &'a str {
+    wish.get(name).and_then(|values| values.first()).map_or("", String::as_str)
+}
+
+/// GET: the page.
+pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    match wrong(cx, &asked.query) {
+        Some(why) => Ok(stopped(cx, why)),
+        None => page(cx, &asked.query, None),
+    }
+}
+
+/// POST: what the owner said.
+pub(crate) fn decide(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    let wish = pairs(&String::from_utf8_lossy(&asked.body));
+    if let Some(why) = wrong(cx, &wish) {
+        return Ok(stopped(cx, why));
+    }
+    if one(&wish, "answer") != "allow" {
+        return Ok(back(&wish, "error", "access_denied"));
+    }
+    let chosen = one(&wish, "merchant");
+    let all = cx.merchants()?;
+    let Some(merchant) = all.iter().find(|merchant| merchant.name == chosen) else {
+        return page(cx, &wish, Some("Choose the business that you act for"));
+    };
+    let code = issue_code(cx, &merchant.id)?;
+    Ok(back(&wish, "code", &code))
+}
+
+/// Why nobody can be asked: then there is nowhere to go back to either.
+fn wrong(cx: &Cx<'_>, wish: &Wish) -> Option<&'static str> {
+    let is_known = one(wish, "client_id") == client_id(cx.world);
+    if !is_known || !cx.settings.enabled {
+        return Some("The application that sent you here is not known.");
+    }
+    if one(wish, "redirect_uri") != cx.settings.redirect_uri {
+        return Some(
+            "The application that sent you here wants you back at an address that is not its own.",
+        );
+    }
+    if one(wish, "response_type") != "code" {
+        return Some("The application asks for something other than a code.");
+    }
+    let fits = matches!(one(wish, "scope"), "" | SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD);
+    (!fits).then_some("The application asks for a scope that nobody can give it here.")
+}
+
+/// Back to the partner, with one word and the state.
+fn back(wish: &Wish, name: &str, value: &str) -> Answer {
+    let uri = one(wish, "redirect_uri");
+    let joint = if uri.contains('?') { '&' } else { '?' };
+    let state = match one(wish, "state") {
+        "" => String::new(),
+        state => format!("&state={}", encode(state)),
+    };
+    let answer =
+        Answer::redirect(StatusCode::SEE_OTHER, &format!("{uri}{joint}{name}={value}{state}"));
+    answer.with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
+}
+
+fn stopped(cx: &Cx<'_>, why: &str) -> Answer {
+    let inner =
+        format!("<p class=\"notice bad\" role=\"alert\">{why}</p><p>Nothing was allowed.</p>");
+    let (brand, title) = (&cx.world.options.brand, "This request cannot go on");
+    Page { brand, title, inner: &inner, narrow: true, scripts: &[] }.answer(StatusCode::BAD_REQUEST)
+}
+
+fn page(cx: &Cx<'_>, wish: &Wish, error: Option<&str>) -> Result<Answer, Refusal> {
+    let carried = CARRIED.iter().map(|name| {
+        format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">", escape(one(wish, name)))
+    });
+    let abilities = ABILITIES.iter().map(|ability| format!("<li>{ability}</li>"));
+    let merchants = cx.merchants()?;
+    let option = |name: &str| format!("<option>{}</option>", escape(name));
+    let options: String = merchants.iter().map(|merchant| option(&merchant.name)).collect();
+    let options = format!("<option value=\"\">Choose one</option>{options}");
+    let select = format!(
+        "<select id=\"merchant\" name=\"merchant\"{}>{options}</select>",
+        super::pages::marks("merchant", error.is_some())
+    );
+    let inner = format!(
+        "<p><strong>{}</strong> asks to act for your business. It will be able to:</p>\
+         <ul class=\"plain\">{}</ul><form method=\"post\">{}{}\
+         <div class=\"actions\"><button name=\"answer\" value=\"allow\">Allow</button>\
+         <button class=\"plain\" name=\"answer\" value=\"deny\">Do not allow</button></div></form>",
+        escape(APPLICATION),
+        abilities.collect::<String>(),
+        carried.collect::<String>(),
+        super::pages::field("merchant", "Your business", &select, error),
+    );
+    let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (brand, title) = (&cx.world.options.brand, "Allow access");
+    Ok(Page { brand, title, inner: &inner, narrow: true, scripts: &[] }.answer(status))
+}

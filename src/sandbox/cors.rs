@@ -1,0 +1,36 @@
+//! Pages of other origins may make one-time tokens, and nothing else (gateway-api, Authentication, 6).
+
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode, header};
+
+use crate::sandbox::answer::Answer;
+
+/// The one path that other origins may use.
+const PATH: [&str; 2] = ["v1", "tokens"];
+
+fn is_shared(parts: &Parts) -> bool {
+    parts.uri.path().split('/').filter(|part| !part.is_empty()).eq(PATH)
+}
+
+/// The answer to a browser that asks first; `None` for any other request.
+pub(super) fn preflight(parts: &Parts) -> Option<Answer> {
+    let asks = parts.method == Method::OPTIONS && is_shared(parts);
+    let answer = || {
+        Answer::of(StatusCode::OK, "text/plain", Vec::new())
+            .with(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"))
+            .with(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                HeaderValue::from_static("authorization, content-type"),
+            )
+            .with(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"))
+    };
+    asks.then(answer)
+}
+
+/// Lets other origins read an answer, where they may.
+pub(super) fn shared(parts: &Parts, answer: Answer) -> Answer {
+    if !is_shared(parts) {
+        return answer;
+    }
+    answer.with(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))
+}

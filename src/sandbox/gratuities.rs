@@ -1,0 +1,87 @@
+//! Gratuities: what a payer adds to a charge, and the signature that it needs (service-facts, 33 and 47). The two
+//! documents know none: on their surface both are ignored.
+
+use crate::api::rules::FieldProblem;
+use crate::api::transaction::NewCharge;
+use crate::api::transaction::actions::{NewCapture, Signature, signature_rules};
+use crate::sandbox::options::Surface;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::signatures;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::{self, KeptTransaction};
+
+/// What comes beside the amount of a charge or a capture.
+#[derive(Debug, Default)]
+pub(crate) struct Tip {
+    gratuity: Option<i64>,
+    signature: Option<Signature>,
+}
+
+fn is_known(cx: &Cx<'_>) -> bool {
+    cx.world.options.surface == Surface::Public
+}
+
+/// 422 for a signature that is none, a negative gratuity, and one above 0 that nobody signed.
+pub(crate) fn need_signature(cx: &Cx<'_>, new: &NewCharge) -> Result<(), Refusal> {
+    if is_known(cx) { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
+}
+
+/// The same at a capture, where a signature that was given before is enough.
+pub(crate) fn need_signature_of(
+    cx: &Cx<'_>,
+    new: &NewCapture,
+    held: &KeptTransaction,
+) -> Result<(), Refusal> {
+    if !is_known(cx) {
+        return Ok(());
+    }
+    let signed = held.object.signature_id.is_some();
+    check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
+}
+
+fn check(gratuity: Option<i64>, signature: Option<&Signature>) -> Result<(), Refusal> {
+    let mut problems: Vec<FieldProblem> = signature.map(signature_rules).unwrap_or_default();
+    for problem in &mut problems {
+        problem.context = format!("signature.{}", problem.context);
+    }
+    if gratuity.is_some_and(|gratuity| gratuity < 0) {
+        problems.push(FieldProblem {
+            context: "gratuity".to_owned(),
+            sub_code: "below_minimum_value".to_owned(),
+            message: "Gratuity is less than the minimum".to_owned(),
+        });
+    }
+    Refusal::fields("", &problems)?;
+    if gratuity.is_some_and(|gratuity| gratuity > 0) && signature.is_none() {
+        return Err(Refusal::rule("signature_required", "A signature is required"));
+    }
+    Ok(())
+}
+
+impl Tip {
+    /// Takes what belongs to it out of a request.
+    pub(crate) fn of(cx: &Cx<'_>, new: &mut NewCharge) -> Self {
+        let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
+        if is_known(cx) { tip } else { Self::default() }
+    }
+
+    /// The same of a capture, which keeps no gratuity of nothing (service-facts, 47).
+    pub(crate) fn of_capture(cx: &Cx<'_>, new: &mut NewCapture) -> Self {
+        let gratuity = new.gratuity.take().filter(|gratuity| *gratuity > 0);
+        let tip = Self { gratuity, signature: new.signature.take() };
+        if is_known(cx) { tip } else { Self::default() }
+    }
+
+    /// Puts it on a charge.
+    pub(crate) fn add(self, cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
+        if self.gratuity.is_none() && self.signature.is_none() {
+            return Ok(());
+        }
+        kept.object.gratuity = self.gratuity.or(kept.object.gratuity);
+        if let Some(signature) = self.signature {
+            let owner = kept.owner.clone();
+            kept.object.signature_id = Some(signatures::keep(cx, &owner, signature)?);
+        }
+        transactions::changed(cx, kept)
+    }
+}

@@ -1,0 +1,125 @@
+//! The payment portal: the pages behind the links in invoice e-mails (partner-api, POST /invoices).
+//!
+//! What they show of an invoice is what the documents say that payers see. A payer's card is typed into hosted
+//! fields; only a one-time token comes here.
+
+mod page;
+pub(crate) mod payments;
+
+use http::StatusCode;
+
+use crate::api::invoice::Invoice;
+use crate::api::method::MethodRef;
+use crate::sandbox::accounts::deposits;
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::charges::{self, Order};
+use crate::sandbox::invoices;
+use crate::sandbox::lists::Kept;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{contact_hashes, payouts, tokens};
+
+/// Where an invoice is shown.
+pub(crate) const INVOICE: &str = "/invoices/{id}";
+/// Where its payment goes.
+pub(crate) const PAY: &str = "/invoices/{id}/payments";
+/// Where all invoices of a contact are shown.
+pub(crate) const CONTACT: &str = "/contacts/{hash}";
+
+/// An invoice as it is kept.
+pub(crate) type KeptInvoice = Kept<Invoice, ()>;
+
+/// GET of an invoice.
+pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    match cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? {
+        Some(kept) => page::invoice(cx, &kept, None),
+        None => Ok(page::unknown(cx)),
+    }
+}
+
+/// GET of a contact's invoices, by a contact hash.
+pub(crate) fn contact(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    let Some(contact) = contact_hashes::behind(cx, asked.parameter(0))? else {
+        return Ok(page::unknown(cx));
+    };
+    let mut found = Vec::new();
+    for (_, id) in cx.scan(&format!("g/{}/", invoices::KIND.word), None, usize::MAX)? {
+        let kept = cx.any::<Invoice, ()>(invoices::KIND, id.as_str().unwrap_or_default())?;
+        found.extend(kept.filter(|kept| kept.object.contact_id == contact));
+    }
+    page::contact(cx, &found)
+}
+
+/// POST of a payment: all that is due, by the method behind a token.
+pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+    let Some(kept) = cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? else {
+        return Ok(page::unknown(cx));
+    };
+    if kept.object.total_amount_due <= 0 {
+        return page::invoice(
+            cx,
+            &kept,
+            Some("This invoice is paid already: nothing was charged."),
+        );
+    }
+    let form = asked.form();
+    let token = form.get("token_id").and_then(serde_json::Value::as_str).unwrap_or_default();
+    match charge(cx, &kept, token) {
+        Ok(transaction) if transaction.object.failure_code.is_none() => {
+            payments::add(cx, kept, &transaction)?;
+            let invoice = PATH_OF_INVOICE.to_owned() + asked.parameter(0);
+            Ok(Answer::redirect(StatusCode::SEE_OTHER, &invoice))
+        }
+        Ok(_) => page::invoice(cx, &kept, Some("The payment was declined. Nothing was charged.")),
+        Err(refusal) if refusal.status == StatusCode::INTERNAL_SERVER_ERROR => Err(refusal),
+        Err(refusal) => page::invoice(cx, &kept, Some(&words(&refusal))),
+    }
+}
+
+/// The path of an invoice without its id.
+const PATH_OF_INVOICE: &str = "/invoices/";
+
+/// A refusal for a payer.
+fn words(refusal: &Refusal) -> String {
+    let texts = refusal.problem.messages.iter().filter_map(|one| one.message.clone());
+    let texts: Vec<String> = texts.collect();
+    format!("The payment was not taken: {}. Nothing was charged.", texts.join("; "))
+}
+
+/// Charges what is due. What is refused before anything was charged uses no token up.
+fn charge(
+    cx: &mut Cx<'_>,
+    kept: &KeptInvoice,
+    token: &str,
+) -> Result<crate::sandbox::transactions::KeptTransaction, Refusal> {
+    let owner = kept.owner.clone();
+    let method = MethodRef::Id(token.to_owned());
+    let resolved = payouts::method_of(cx, &owner, Some(method), Vec::new())?;
+    let resolved = resolved.ok_or_else(Refusal::broken)?;
+    let merchant = cx.merchant(&owner.merchant)?;
+    let trust =
+        deposits(&merchant).iter().any(|one| one.id == kept.object.bank_account_id && one.trust);
+    let kind = &resolved.method.shown.kind;
+    let mut accounts = merchant.keys(owner.mode).accounts.iter();
+    let alike =
+        accounts.find(|one| one.takes(kind) && one.trust == trust).map(|one| one.id.clone());
+    let account = merchant.account(owner.mode, kind, alike.as_deref(), None)?.id.clone();
+    if let Some(token) = &resolved.token {
+        tokens::end(cx, token)?;
+    }
+    charges::authorize(
+        cx,
+        Order {
+            owner,
+            account,
+            amount: kept.object.total_amount_due,
+            method: resolved.method,
+            auto_capture: true,
+            reference: kept.object.reference.clone().or(kept.object.invoice_number.clone()),
+            surcharge_amount: None,
+            data: None,
+            recurring: None,
+        },
+    )
+}

@@ -1,0 +1,107 @@
+//! What was paid of an invoice: the payments that stand, less what was given back (service-facts, 86). The invoice
+//! follows its payments, whatever becomes of them.
+
+use crate::api::audit::Audit;
+use crate::api::invoice::{Invoice, InvoicePayment};
+use crate::api::method::MethodKind;
+use crate::api::transaction::{Transaction, TransactionStatus};
+use crate::api::wire::Timestamp;
+use crate::sandbox::charges;
+use crate::sandbox::invoices;
+use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::portal::KeptInvoice;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::transactions::KeptTransaction;
+
+fn place(transaction: &str) -> String {
+    format!("x/invoice-of/{transaction}")
+}
+
+/// Adds a payment to an invoice.
+pub(crate) fn add(
+    cx: &mut Cx<'_>,
+    mut kept: KeptInvoice,
+    paid: &KeptTransaction,
+) -> Result<(), Refusal> {
+    let payment = payment(cx.prefixed("pmt_"), &paid.object);
+    cx.put(&place(&paid.object.id), &kept.object.id)?;
+    kept.object.invoice_payments.push(payment);
+    settle(cx, kept)
+}
+
+/// A transaction changed: so does the invoice that it pays, if it pays one.
+pub(crate) fn follow(cx: &mut Cx<'_>, transaction: &str) -> Result<(), Refusal> {
+    let Some(invoice) = cx.get::<String>(&place(transaction))? else { return Ok(()) };
+    match cx.any::<Invoice, ()>(invoices::KIND, &invoice)? {
+        Some(kept) => settle(cx, kept),
+        None => Ok(()),
+    }
+}
+
+fn payment(id: String, paid: &Transaction) -> InvoicePayment {
+    let method = paid.method.clone().unwrap_or_default();
+    let is_card = method.kind == MethodKind::Card;
+    let number = method.number.or(method.account_number).unwrap_or_default();
+    let hidden = number.chars().count().saturating_sub(4);
+    InvoicePayment {
+        id,
+        amount: paid.amount,
+        unallocated_amount: 0,
+        transaction_id: paid.id.clone(),
+        payment_type: if is_card { "credit_card" } else { "bank_account" }.to_owned(),
+        card_type: method.card_type.map(|one| one.as_str().to_owned()),
+        last4_digits: Some(number.chars().skip(hidden).collect()),
+        status: status(&paid.status).to_owned(),
+    }
+}
+
+/// The word of a payment for the status of its transaction.
+fn status(status: &TransactionStatus) -> &'static str {
+    match status {
+        TransactionStatus::Pending => "pending",
+        TransactionStatus::Authorized => "authorized",
+        TransactionStatus::Completed => "completed",
+        TransactionStatus::Voided => "voided",
+        TransactionStatus::Failed | TransactionStatus::Other(_) => "failed",
+    }
+}
+
+/// Adds up what stands, and stores the invoice as it is then.
+fn settle(cx: &mut Cx<'_>, mut kept: KeptInvoice) -> Result<(), Refusal> {
+    let mut paid: i64 = 0;
+    for payment in &mut kept.object.invoice_payments {
+        let found = cx.any::<Transaction, KeptMethod>(charges::KIND, &payment.transaction_id)?;
+        let Some(found) = found else { continue };
+        status(&found.object.status).clone_into(&mut payment.status);
+        paid = paid.checked_add(standing(&found.object)).ok_or_else(Refusal::broken)?;
+    }
+    let invoice = &mut kept.object;
+    invoice.amount_paid = paid;
+    invoice.total_amount_due = invoice.total_amount.saturating_sub(paid);
+    word(invoice).clone_into(&mut invoice.status);
+    let before = invoice.modified.take().unwrap_or_default();
+    invoice.modified = Some(Audit { timestamp: Some(Timestamp(cx.now)), ..before });
+    cx.update(invoices::KIND, &kept.object.id.clone(), &kept)
+}
+
+/// What a payment brought that nobody took back.
+fn standing(paid: &Transaction) -> i64 {
+    match paid.status {
+        TransactionStatus::Pending
+        | TransactionStatus::Authorized
+        | TransactionStatus::Completed => {
+            paid.amount.saturating_sub(paid.amount_refunded.unwrap_or(0))
+        }
+        TransactionStatus::Voided | TransactionStatus::Failed | TransactionStatus::Other(_) => 0,
+    }
+}
+
+/// The status of an invoice for what was paid of it.
+fn word(invoice: &Invoice) -> &'static str {
+    match (invoice.amount_paid, invoice.total_amount_due) {
+        (0, _) => "pending",
+        (_, due) if due > 0 => "partially_paid",
+        _ => "paid",
+    }
+}

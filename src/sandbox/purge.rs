@@ -1,0 +1,63 @@
+//! POST /v1/merchant/purge-test-data (service-facts, 70): test mode alone.
+
+use serde::de::IgnoredAny;
+
+use crate::api::merchant::Purge;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+use crate::sandbox::{banks, cards, charges, occurrences, recurring, tokens};
+
+/// Clears what is named, or everything.
+pub(crate) fn purge(cx: &mut Cx<'_>, asked: &Asked, wanted: &Purge) -> Result<(), Refusal> {
+    let owner = asked.owner()?;
+    if owner.mode != Mode::Test {
+        let text = "Only test data can be purged";
+        return Err(Refusal::rule("unavailable_for_merchant_mode", text));
+    }
+    let (transactions, methods) = (wanted.delete_transactions, wanted.delete_payment_methods);
+    let all = transactions != Some(true) && methods != Some(true);
+    if all || transactions == Some(true) {
+        recurring_charges(cx, &owner)?;
+        clear(cx, charges::KIND, &owner.key())?;
+        forget(cx, &format!("x/transaction-reference/{}/", owner.key()))?;
+    }
+    if all || methods == Some(true) {
+        for kind in [cards::ROOM.kind, banks::ROOM.kind] {
+            clear(cx, kind, &owner.key())?;
+            forget(cx, &format!("x/{}-reference/{}/", kind.word, owner.key()))?;
+        }
+        clear(cx, tokens::KIND, &owner.key())?;
+    }
+    Ok(())
+}
+
+fn recurring_charges(cx: &mut Cx<'_>, owner: &Owner) -> Result<(), Refusal> {
+    for id in cx.ids(&format!("{}/{}", recurring::KIND.word, owner.key()), 0, u64::MAX)? {
+        clear(cx, occurrences::KIND, &id)?;
+    }
+    clear(cx, recurring::KIND, &owner.key())?;
+    for (key, _) in cx.scan(&format!("l/hold/{}/", owner.key()), None, usize::MAX)? {
+        cx.remove(&key);
+    }
+    cx.put(&format!("n/hold/{}", owner.key()), &0)
+}
+
+/// Deletes every object of a list.
+fn clear(cx: &mut Cx<'_>, kind: KindOf, under: &str) -> Result<(), Refusal> {
+    for id in cx.ids(&format!("{}/{under}", kind.word), 0, u64::MAX)? {
+        let kept: Option<Kept<serde_json::Value, IgnoredAny>> = cx.any(kind, &id)?;
+        if let Some(kept) = kept {
+            cx.delete(kind, under, &id, kept.sequence)?;
+        }
+    }
+    Ok(())
+}
+
+fn forget(cx: &mut Cx<'_>, prefix: &str) -> Result<(), Refusal> {
+    for (key, _) in cx.scan(prefix, None, usize::MAX)? {
+        cx.remove(&key);
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What an account wants of a payment by card: fields that must be there, and brands that it takes (partner-api,
+//! `required_payment_fields` and `accepted_card_types`).
+
+use crate::api::rules::FieldProblem;
+use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::policy::Policy;
+use crate::sandbox::refusal::Refusal;
+
+/// The fields that an account may demand.
+pub(crate) const FIELDS: [&str; 8] =
+    ["cvv", "name", "address1", "city", "state", "postal_code", "email", "phone"];
+
+/// 422 with a message for each field that is missing; a saved method shows no CVV, and is not asked for one.
+pub(crate) fn need_fields(
+    policy: &Policy,
+    account: &str,
+    method: &KeptMethod,
+    is_saved: bool,
+) -> Result<(), Refusal> {
+    let Some(wanted) = policy.required_fields.get(account).filter(|_| method.is_card()) else {
+        return Ok(());
+    };
+    let missing = wanted.iter().filter(|field| !has(method, field, is_saved));
+    let problems: Vec<FieldProblem> = missing
+        .map(|field| FieldProblem {
+            context: field.clone(),
+            sub_code: "not_blank".to_owned(),
+            message: format!("{} cannot be blank", words(field)),
+        })
+        .collect();
+    Refusal::fields("method", &problems)
+}
+
+fn has(method: &KeptMethod, field: &str, is_saved: bool) -> bool {
+    let shown = &method.shown;
+    let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    match field {
+        "cvv" => method.has_cvv || is_saved,
+        "name" => given(&shown.name),
+        "address1" => given(&shown.address1),
+        "city" => given(&shown.city),
+        "state" => given(&shown.state),
+        "postal_code" => given(&shown.postal_code),
+        "email" => given(&shown.email),
+        "phone" => given(&shown.phone),
+        _ => true,
+    }
+}
+
+/// A field as its message words it (service-facts, part 2).
+fn words(field: &str) -> &'static str {
+    match field {
+        "cvv" => "Card code",
+        "name" => "Name",
+        "address1" => "Street number",
+        "city" => "City",
+        "state" => "State or province",
+        "postal_code" => "Postal code",
+        "email" => "Email",
+        _ => "Phone",
+    }
+}
+
+/// Has a payment by a brand fail that the account does not take.
+pub(crate) fn judge(policy: &Policy, account: &str, method: &mut KeptMethod) {
+    let Some(taken) = policy.card_types.get(account).filter(|taken| !taken.is_empty()) else {
+        return;
+    };
+    let brand = method.shown.card_type.as_ref().map(|brand| brand.as_str().to_owned());
+    if brand.is_some_and(|brand| !taken.contains(&brand)) && method.class.failure.is_none() {
+        method.class.failure = Some("card_type_not_accepted".to_owned());
+    }
+}
+
+/// Words of a comma-separated list; `*` and nothing are none.
+pub(crate) fn listed(text: &str) -> std::collections::BTreeSet<String> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
+    words.map(str::to_owned).collect()
+}

@@ -1,0 +1,28 @@
+//! The ways in for people: pages, and the files that they load.
+
+use crate::api::{Auth, Method};
+use crate::sandbox::applications::page;
+use crate::sandbox::hosted;
+use crate::sandbox::pages::ASSETS;
+use crate::sandbox::routes::{Handler, Route, Routes};
+use crate::sandbox::{consent, portal};
+
+impl Routes {
+    /// Consent, sign-up, portal and hosted fields.
+    pub(super) fn pages(&mut self) {
+        self.page(Method::Get, page::PATH, page::show);
+        self.page(Method::Post, page::PATH, page::finish);
+        self.page(Method::Get, page::THANKS_PATH, |cx, _| Ok(page::thanks(cx)));
+        self.page(Method::Get, consent::PATH, consent::show);
+        self.page(Method::Post, consent::PATH, consent::decide);
+        self.page(Method::Get, portal::INVOICE, portal::show);
+        self.page(Method::Post, portal::PAY, portal::pay);
+        self.page(Method::Get, portal::CONTACT, portal::contact);
+        for (path, content_type, content) in ASSETS.into_iter().chain(hosted::FILES) {
+            self.page(Method::Get, path, move |_, _| Ok(hosted::file(content_type, content)));
+        }
+        let ask: Handler = Box::new(hosted::surchargeable);
+        let ask = Self::route(Method::Get, hosted::SURCHARGEABLE, ask);
+        self.0.push(Route { auth: Auth::PublicKey, ..ask });
+    }
+}

@@ -1,0 +1,74 @@
+//! What a merchant took in a day and a month, and whether one more payment is within its limits (service-facts, part 2:
+//! `merchant_trans_…`).
+
+use chrono::{Datelike, NaiveDate};
+use serde::{Deserialize, Serialize};
+
+use crate::sandbox::charges::Order;
+use crate::sandbox::lists::Owner;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// How much was taken in a span of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Volume {
+    count: u64,
+    /// Minor units, of whatever currency.
+    amount: i64,
+}
+
+impl Volume {
+    fn with(self, amount: i64) -> Self {
+        let (count, amount) = (self.count.saturating_add(1), self.amount.saturating_add(amount));
+        Self { count, amount }
+    }
+
+    fn exceeds(self, count: Option<u64>, amount: Option<i64>) -> [bool; 2] {
+        [count.is_some_and(|most| self.count > most), amount.is_some_and(|most| self.amount > most)]
+    }
+}
+
+fn day(owner: &Owner, date: NaiveDate) -> String {
+    format!("x/volume/{}/{date}", owner.key())
+}
+
+fn month(owner: &Owner, date: NaiveDate) -> String {
+    format!("x/volume/{}/{}-{:02}", owner.key(), date.year(), date.month())
+}
+
+/// The code of the first limit that a payment would exceed.
+pub(crate) fn exceeded(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str>, Refusal> {
+    let limits = cx.policy(&order.owner.merchant)?.limits;
+    if limits.max_amount.is_some_and(|most| order.amount > most) {
+        return Ok(Some("merchant_trans_max_amount_exceeded"));
+    }
+    let today = cx.merchant(&order.owner.merchant)?.today(cx.now);
+    let then = |key: String| -> Result<Volume, Refusal> {
+        Ok(cx.get::<Volume>(&key)?.unwrap_or_default().with(order.amount))
+    };
+    let daily = then(day(&order.owner, today))?.exceeds(limits.daily_count, limits.daily_amount);
+    let monthly =
+        then(month(&order.owner, today))?.exceeds(limits.monthly_count, limits.monthly_amount);
+    let [day_count, day_amount] = daily;
+    let [month_count, month_amount] = monthly;
+    let codes = [
+        (day_count, "merchant_trans_daily_count_exceeded"),
+        (day_amount, "merchant_trans_daily_amount_exceeded"),
+        (month_count, "merchant_trans_monthly_count_exceeded"),
+        (month_amount, "merchant_trans_monthly_amount_exceeded"),
+    ];
+    Ok(codes.into_iter().find(|(is_over, _)| *is_over).map(|(_, code)| code))
+}
+
+/// Counts a payment that went through. Without limits nothing is counted: nobody asks.
+pub(crate) fn count(cx: &mut Cx<'_>, owner: &Owner, amount: i64) -> Result<(), Refusal> {
+    if cx.policy(&owner.merchant)?.limits == crate::sandbox::policy::Limits::default() {
+        return Ok(());
+    }
+    let today = cx.merchant(&owner.merchant)?.today(cx.now);
+    for key in [day(owner, today), month(owner, today)] {
+        let volume = cx.get::<Volume>(&key)?.unwrap_or_default().with(amount);
+        cx.put(&key, &volume)?;
+    }
+    Ok(())
+}
