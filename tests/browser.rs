@@ -1,0 +1,72 @@
+//! What people see of the sandbox, in headless Chromium: hosted fields on a page of another origin, sign-up, consent and
+//! portal (`tests/browser/pages.py`). Needs Chromium and a Python with selenium, which `.ci/run` installs and names in
+//! `RECKON_BROWSER`; where nothing is named, it says so and passes.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a failure here is a failed test; who has no browser is told so"
+)]
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+#[path = "rig/covers.rs"]
+mod covers;
+
+/// The rules that the pages keep.
+const RULES: [&str; 18] = [
+    "25.1", "25.2", "25.3", "25.4", "25.5", "25.6", "26.1", "26.2", "26.3", "26.4", "26.5", "26.6",
+    "26.7", "26.8", "27.1", "27.2", "27.3", "27.4",
+];
+
+/// A sandbox that listens, and ends with this.
+struct Sandbox(Child);
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        self.0.kill().unwrap_or_default();
+        drop(self.0.wait());
+    }
+}
+
+/// Starts a sandbox in a folder; its address.
+fn start(folder: &Path) -> (Sandbox, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_reckon"))
+        .args(["sandbox", "--plain-http", "--listen", "127.0.0.1:0", "--state"])
+        .arg(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let line = lines.find_map(|line| line.ok().filter(|line| line.contains("http://"))).unwrap();
+    let at = line.find("http://").unwrap();
+    let address = line.get(at..).unwrap().split_whitespace().next().unwrap().to_owned();
+    (Sandbox(child), address)
+}
+
+#[test]
+fn cards_and_people_go_through_every_page() {
+    let Some(python) = std::env::var_os("RECKON_BROWSER") else {
+        eprintln!("RECKON_BROWSER names no Python with selenium: the pages were not looked at");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (_sandbox, address) = start(folder.path());
+    let pictures = std::env::var_os("RECKON_PICTURES")
+        .map_or_else(|| folder.path().join("pictures"), std::path::PathBuf::from);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/pages.py");
+    let output = Command::new(python).arg(script).arg(&address).arg(&pictures).output().unwrap();
+    let (told, trouble) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{told}{trouble}");
+    let seen: Vec<&str> = told.lines().collect();
+    let unseen: Vec<&&str> = RULES.iter().filter(|rule| !seen.contains(*rule)).collect();
+    assert!(unseen.is_empty(), "{unseen:?}");
+    covers::covers(&[
+        "25.1", "25.2", "25.3", "25.4", "25.5", "25.6", "26.1", "26.2", "26.3", "26.4", "26.5",
+        "26.6", "26.7", "26.8", "27.1", "27.2", "27.3", "27.4",
+    ]);
+}
