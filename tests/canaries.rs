@@ -24,6 +24,8 @@ use serde_json::{Value, json};
 mod connection;
 #[path = "../examples/rig/control.rs"]
 mod control;
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "canaries/search.rs"]
 mod search;
 #[path = "canaries/stand.rs"]
@@ -209,6 +211,7 @@ async fn a_secret_of_any_source_shows_nowhere() {
     assert_eq!(found, Vec::<String>::new());
     let saved = control::ask(sandbox.address, Method::GET, "/_sandbox/objects/cards", None).await;
     assert_eq!(saved.unwrap().lines().count(), SOURCES.len(), "the secrets did their work");
+    covers::covers(&["5.8", "34.17"]);
 }
 
 /// Secrets in wrong places: what is told of them is searched like everything else.

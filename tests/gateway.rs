@@ -7,6 +7,8 @@
 
 #[path = "gateway/changes.rs"]
 mod changes;
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not everything is used here")]
 mod payments;
@@ -55,6 +57,7 @@ async fn a_charge_is_made_once_whatever_becomes_of_its_answer() {
             assert_eq!(world.objects("transactions").len(), 2);
         }
     }
+    covers::covers(&["33.18"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,6 +143,7 @@ async fn an_occurrence_is_paid_once_whatever_becomes_of_its_answer() {
             assert_eq!(again.stands, Stands::Blocked, "{again:?}");
         }
     }
+    covers::covers(&["47.12"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -232,6 +236,7 @@ async fn an_authorization_is_given_back_once_whatever_becomes_of_the_answer() {
             assert_eq!(world.objects("transactions"), Vec::<Value>::new());
         }
     }
+    covers::covers(&["6.5"]);
 }
 
 #[tokio::test(start_paused = true)]

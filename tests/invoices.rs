@@ -5,6 +5,8 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
@@ -97,6 +99,7 @@ async fn a_file_is_uploaded_once_processed_and_then_attached() {
         assert_eq!(world.settle().await, Vec::<String>::new(), "a later change is not seen");
         assert_eq!(world.control("GET", "requests", &Value::Null), before);
     }
+    covers::covers(&["22.10"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -220,6 +223,7 @@ async fn a_live_bank_account_is_told_before_a_test_invoice_is_sent() {
         )]
     );
     assert_eq!(served(&world, "POST", "/invoices"), 0);
+    covers::covers(&["23.4"]);
 }
 
 /// Asks so many times for the portal link of an invoice, as `reckon link` does.

@@ -1,7 +1,11 @@
 //! `docs/lessons.md` names a test for each lesson, and each of these tests is there.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+
+#[path = "rig/named.rs"]
+mod named;
+
+use named::{has_test, missing, read};
 
 /// How many lessons there are: each has a row, or a reason why it does not concern us.
 const LESSONS: usize = 42;
@@ -11,10 +15,6 @@ struct Lesson<'a> {
     number: usize,
     /// Each test as `file: name`.
     tests: Vec<&'a str>,
-}
-
-fn read(path: &str) -> Option<String> {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()
 }
 
 /// The rows that begin with a number; the last column has the tests in backticks.
@@ -27,39 +27,6 @@ fn lessons(text: &str) -> Vec<Lesson<'_>> {
         Some(Lesson { number: row(line)?, tests: last.split('`').skip(1).step_by(2).collect() })
     };
     text.lines().filter_map(lesson).collect()
-}
-
-/// Whether a text of Rust has a test of this name: a function with the attribute of a test right above it.
-fn has_test(source: &str, name: &str) -> bool {
-    let lines: Vec<&str> = source.lines().map(str::trim).collect();
-    let is_it = |line: &str| {
-        let line = line.strip_prefix("async ").unwrap_or(line);
-        line.strip_prefix("fn ")
-            .and_then(|rest| rest.strip_prefix(name))
-            .is_some_and(|rest| rest.starts_with('('))
-    };
-    let marked = |at: usize| {
-        let above = lines
-            .iter()
-            .take(at)
-            .rev()
-            .take_while(|line| line.starts_with('#') || line.starts_with("//"));
-        above.clone().any(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"))
-            && !above.clone().any(|line| line.starts_with("#[ignore"))
-    };
-    lines.iter().enumerate().any(|(at, line)| is_it(line) && marked(at))
-}
-
-/// What is wrong with a test that is named `file: name`.
-fn missing(named: &str) -> Option<String> {
-    let Some((file, name)) = named.split_once(": ") else {
-        return Some(format!("`{named}` is not `file: name`"));
-    };
-    match read(file) {
-        None => Some(format!("{file} is not there")),
-        Some(source) if !has_test(&source, name) => Some(format!("{file} has no test {name}")),
-        Some(_) => None,
-    }
 }
 
 #[test]

@@ -9,6 +9,8 @@
 
 #[path = "rig/applicant.rs"]
 mod applicant;
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rig/partner.rs"]
 mod partner;
 #[path = "canaries/search.rs"]
@@ -60,6 +62,7 @@ async fn an_approved_application_becomes_a_merchant_with_a_contact_and_then_noth
     let (requests, position) = (world.requests(), world.position());
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!((world.requests(), world.position()), (requests, position));
+    covers::covers(&["13.5", "14.3"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,6 +77,7 @@ async fn a_declined_application_needs_a_person_and_what_depends_on_it_waits() {
     assert!(told(&after, "Create Contact/jane: WaitsFor"), "{after:?}");
     assert_eq!(world.settle().await, after);
     assert_eq!(world.objects("applications").len(), 1);
+    covers::covers(&["15.4"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,6 +213,7 @@ async fn a_test_ends_as_it_was_to_end_and_its_code_is_not_even_kept() {
             assert!(!keeps_a_code(&world), "{test}, lost: {is_lost}");
         }
     }
+    covers::covers(&["10.9"]);
 }
 
 /// Whether the code of the application's approval is known.
@@ -276,6 +281,7 @@ async fn an_applicant_gets_a_page_at_each_click_and_nothing_is_submitted_before_
         assert!(daemon.visit("harbor").await.is_none());
     });
     assert_eq!(late.await, Vec::<String>::new());
+    covers::covers(&["11.6", "12.9"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -341,6 +347,7 @@ async fn a_refusal_names_the_field() {
         assert!(daemon.visit("harbor").await.is_some());
     });
     assert!(told(&mended.await, "Wait MerchantApplication/harbor: AwaitsApplicant"));
+    covers::covers(&["9.4"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,6 +5,8 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
@@ -114,6 +116,7 @@ async fn a_charge_now_is_made_once_changed_in_place_and_then_nothing_is_left_to_
         assert!(told[0].contains("CannotChange") && told[0].contains("first_amount"), "{told:?}");
         assert_eq!(world.objects("transactions").len(), 1);
     }
+    covers::covers(&["42.8"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,6 +138,7 @@ async fn a_surcharge_is_read_before_the_charge_and_no_scheduled_payment_carries_
     let later = world.objects("transactions")[1].clone();
     assert_eq!(later["amount"], 2000);
     assert!(later.get("surcharge_amount").is_none());
+    covers::covers(&["41.6"]);
 }
 
 /// Makes earlier charges as somebody else did, and answers their ids.
@@ -255,6 +259,7 @@ async fn a_lost_answer_of_a_charge_from_an_earlier_one_is_found_or_held() {
             assert_eq!(world.objects("recurring_charges").len(), 1, "nothing is sent beside it");
         }
     }
+    covers::covers(&["43.6"]);
 }
 
 #[tokio::test(start_paused = true)]

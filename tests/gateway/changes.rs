@@ -65,6 +65,7 @@ async fn a_refund_is_given_once() {
             assert_eq!(transaction(&world, &charge)["amount_refunded"], 8_000);
         }
     }
+    crate::covers::covers(&["37.12"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,6 +104,7 @@ async fn a_void_takes_back_once_and_never_what_was_captured() {
     world.control("POST", "clock", &json!({"advance": "P2D"}));
     let acted = act(&world, "void", None, json!({"transaction": charge})).await;
     assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
+    crate::covers::covers(&["38.7"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,6 +127,7 @@ async fn a_hold_is_captured_once() {
             assert_eq!(transaction(&world, &charge)["status"], "COMPLETED");
         }
     }
+    crate::covers::covers(&["36.10"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -158,6 +161,7 @@ async fn a_credit_is_given_once() {
             assert_eq!(only(&world, "transactions")["type"], "CREDIT");
         }
     }
+    crate::covers::covers(&["39.5"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,4 +191,5 @@ async fn a_transaction_is_signed_once_and_the_strokes_stay_secret() {
             assert!(!format!("{acted:?}").contains("4711"));
         }
     }
+    crate::covers::covers(&["40.8"]);
 }
