@@ -152,3 +152,18 @@ pub(super) fn replaced(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u64>, Jou
     segments.retain(|first| *first <= sealed.head.sequence);
     Ok(segments)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_name_of_twenty_digits_is_a_snapshot_s() {
+        assert_eq!(parse(&name(7)), Some(7));
+        for other in ["7", "x0000000000000000007", "000000000000000000007", "+0000000000000000007"]
+        {
+            assert_eq!(parse(&format!("{other}{SUFFIX}")), None, "{other}");
+        }
+        assert_eq!(parse("00000000000000000007"), None);
+    }
+}

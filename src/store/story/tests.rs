@@ -171,3 +171,15 @@ fn a_fact_is_seen_gone_or_noted() {
     assert_eq!(word(None, id()), "noted");
     assert_eq!(observed(stands, &fact).detail.as_deref(), Some("source: answer"));
 }
+
+#[test]
+fn what_stands_beside_effects_has_a_word() {
+    let at = "2026-11-22T12:00:00Z".parse().unwrap();
+    let merchant: Key = "Merchant/acme".parse().unwrap();
+    let what = crate::model::unauthorised::Unauthorised::new(&json!({}), 0, at);
+    let refused = crate::model::unauthorised::Refused { merchant, what };
+    let told = words::told(&Record::Unauthorised(Box::new(refused)));
+    let (when, word, why) = told.unwrap();
+    assert_eq!((when, word), (at, "refused"));
+    assert_eq!(why.as_deref(), Some("the service takes its credentials no more"));
+}

@@ -21,7 +21,7 @@ use super::{
 const MAGIC: [u8; 4] = *b"RkV1";
 const HEAD_BYTES: usize = 12;
 /// Room beside the blob for names, nonces and tags.
-const PAYLOAD_BYTES_MAX: usize = BLOB_BYTES_MAX.saturating_add(1 << 12);
+const PAYLOAD_BYTES_MAX: usize = BLOB_BYTES_MAX.saturating_add(4096);
 /// How much is read at once.
 const WINDOW_BYTES: usize = 1 << 20;
 /// Most frames fit into this much.
@@ -145,4 +145,22 @@ fn checksum(length: [u8; 4], payload: &[u8]) -> u32 {
     crc.update(&length);
     crc.update(payload);
     crc.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::disk::MemoryDisk;
+
+    #[test]
+    fn a_file_is_looked_at_again_from_any_place() {
+        let disk = MemoryDisk::new();
+        let frames = [frame(b"one"), frame(b"two")];
+        disk.write_at("f", 0, &frames.concat()).unwrap();
+        let second = to_u64(frames[0].len());
+        let mut scan = Scan::new(&disk, "f", second).unwrap();
+        assert_eq!(scan.step().unwrap(), Some((second, b"two".to_vec())));
+        scan.at = 0;
+        assert_eq!(scan.step().unwrap(), Some((0, b"one".to_vec())), "before what was read");
+    }
 }

@@ -213,3 +213,14 @@ fn parse(payload: &[u8]) -> Option<(KeyId, Slot)> {
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
     Some((id, Slot::Live(Wrapped { subject, nonce, sealed })))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrapped_key_is_bound_to_its_name_and_subject() {
+        let of = |id: u8, subject| bound(&[id; 16], subject);
+        assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
+    }
+}

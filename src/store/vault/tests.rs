@@ -166,4 +166,17 @@ fn a_reference_is_its_hex_digits() {
     assert_eq!(text, format!("\"{}\"", "ab".repeat(16)));
     assert_eq!(serde_json::from_str::<VaultRef>(&text).unwrap(), reference);
     assert_eq!("abc".parse::<VaultRef>(), Err(VaultRefError));
+    assert_eq!(format!("{reference:?}"), format!("VaultRef({})", "ab".repeat(16)));
+}
+
+#[test]
+fn who_has_nothing_sealed_is_erased_without_a_write() {
+    let disk = TestDisk::default();
+    let vault = Vault::open(Arc::new(disk.clone()), &master(1)).unwrap();
+    put(&vault, "jane", b"secret", 1);
+    let before = disk.syncs();
+    vault.erase("nobody").unwrap();
+    assert_eq!(disk.syncs(), before);
+    vault.erase("jane").unwrap();
+    assert_ne!(file(&disk.inner, "keys"), Vec::<u8>::new());
 }
