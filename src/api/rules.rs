@@ -9,6 +9,7 @@ use crate::api::problem::{Message, Problem};
 
 /// The greatest amount, in minor units (service-facts, 31).
 pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
+
 /// The states, districts and territories of the United States, by their postal codes.
 const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY \
                       NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI UM AA AE AP FM MH PW";

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::audit::Audit;
 use crate::api::method::PaymentMethod;
-use crate::api::rules::FieldProblem;
+use crate::api::rules::{FieldProblem, Problems};
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// A method to be kept for a contact.
@@ -56,21 +56,16 @@ pub struct VaultMethod {
 
 /// What is wrong with a request.
 pub fn rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
-    let problem = |context: &str, sub_code: &str, message: &str| FieldProblem {
-        context: context.to_owned(),
-        sub_code: sub_code.to_owned(),
-        message: message.to_owned(),
-    };
-    let mut found = Vec::new();
+    let mut problems = Problems::default();
     match new.payment_type.as_str() {
         "credit_card" | "bank_account" => {}
-        "" => found.push(problem("payment_type", "not_blank", "Payment type cannot be blank")),
-        _ => found.push(problem("payment_type", "invalid", "Payment type is invalid")),
+        "" => problems.add("payment_type", "not_blank", "Payment type cannot be blank"),
+        _ => problems.add("payment_type", "invalid", "Payment type is invalid"),
     }
     if new.one_time_token.is_empty() {
-        found.push(problem("one_time_token", "not_blank", "One-time token cannot be blank"));
+        problems.add("one_time_token", "not_blank", "One-time token cannot be blank");
     }
-    found
+    problems.into_list()
 }
 
 /// Keeps a method for a contact.

@@ -1,7 +1,7 @@
 //! Gratuities: what a payer adds to a charge, and the signature that it needs (service-facts, 33 and 47). The two
 //! documents know none: on their surface both are ignored.
 
-use crate::api::rules::FieldProblem;
+use crate::api::rules::Problems;
 use crate::api::transaction::NewCharge;
 use crate::api::transaction::actions::{NewCapture, Signature, signature_rules};
 use crate::sandbox::options::Surface;
@@ -40,18 +40,14 @@ pub(crate) fn need_signature_of(
 }
 
 fn check(gratuity: Option<i64>, signature: Option<&Signature>) -> Result<(), Refusal> {
-    let mut problems: Vec<FieldProblem> = signature.map(signature_rules).unwrap_or_default();
-    for problem in &mut problems {
-        problem.context = format!("signature.{}", problem.context);
+    let mut problems = Problems::default();
+    for found in signature.map(signature_rules).unwrap_or_default() {
+        problems.add(&format!("signature.{}", found.context), &found.sub_code, &found.message);
     }
     if gratuity.is_some_and(|gratuity| gratuity < 0) {
-        problems.push(FieldProblem {
-            context: "gratuity".to_owned(),
-            sub_code: "below_minimum_value".to_owned(),
-            message: "Gratuity is less than the minimum".to_owned(),
-        });
+        problems.add("gratuity", "below_minimum_value", "Gratuity is less than the minimum");
     }
-    Refusal::fields("", &problems)?;
+    Refusal::fields("", &problems.into_list())?;
     if gratuity.is_some_and(|gratuity| gratuity > 0) && signature.is_none() {
         return Err(Refusal::rule("signature_required", "A signature is required"));
     }

@@ -68,7 +68,7 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     match charge(cx, &kept, token) {
         Ok(transaction) if transaction.object.failure_code.is_none() => {
             payments::add(cx, kept, &transaction)?;
-            let invoice = PATH_OF_INVOICE.to_owned() + asked.parameter(0);
+            let invoice = INVOICE.replace("{id}", asked.parameter(0));
             Ok(Answer::redirect(StatusCode::SEE_OTHER, &invoice))
         }
         Ok(_) => page::invoice(cx, &kept, Some("The payment was declined. Nothing was charged.")),
@@ -76,9 +76,6 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
         Err(refusal) => page::invoice(cx, &kept, Some(&words(&refusal))),
     }
 }
-
-/// The path of an invoice without its id.
-const PATH_OF_INVOICE: &str = "/invoices/";
 
 /// A refusal for a payer.
 fn words(refusal: &Refusal) -> String {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::api::credentials::AccountType;
 use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange};
-use crate::api::rules::FieldProblem;
+use crate::api::rules::{FieldProblem, Problems};
 use crate::sandbox::accounts;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::events;
@@ -22,11 +22,6 @@ use crate::sandbox::state::Cx;
 
 /// Characters of the URLs of events (service-facts, 31).
 const URLS_LENGTH_MAX: usize = 1024;
-
-fn invalid(context: &str, text: &str) -> FieldProblem {
-    let (context, message) = (context.to_owned(), format!("{text} is invalid"));
-    FieldProblem { context, sub_code: "invalid".to_owned(), message }
-}
 
 /// PATCH and PUT /v1/merchant.
 pub(crate) fn merchant(
@@ -70,24 +65,24 @@ fn over(own: MerchantChange, change: MerchantChange) -> MerchantChange {
 }
 
 fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
-    let mut found = Vec::new();
+    let mut problems = Problems::default();
     if let Some(ranges) = &change.api_allowed_ip_address_ranges
         && listed(ranges).iter().any(|text| range(text).is_none())
     {
-        found.push(invalid("api_allowed_ip_address_ranges", "IP address range"));
+        problems.add("api_allowed_ip_address_ranges", "invalid", "IP address range is invalid");
     }
     for (name, urls) in [
         ("live_events_urls", &change.live_events_urls),
         ("test_events_urls", &change.test_events_urls),
     ] {
         if urls.as_deref().is_some_and(|urls| !are_urls(urls)) {
-            found.push(invalid(name, "URL"));
+            problems.add(name, "invalid", "URL is invalid");
         }
     }
     if change.country.as_deref().is_some_and(|code| code.len() != 2) {
-        found.push(invalid("country", "Country"));
+        problems.add("country", "invalid", "Country is invalid");
     }
-    found
+    problems.into_list()
 }
 
 fn are_urls(text: &str) -> bool {
@@ -133,13 +128,13 @@ fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), Refusal>
 
 /// Takes over what belongs to the policy; what is wrong with it.
 fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> Vec<FieldProblem> {
-    let mut found = Vec::new();
+    let mut problems = Problems::default();
     if is_card {
-        found.extend(word(&mut policy.cvv, id, change.cvv_policy.as_deref(), "cvv_policy"));
-        found.extend(word(&mut policy.avs, id, change.avs_policy.as_deref(), "avs_policy"));
+        word(&mut problems, "cvv_policy", &mut policy.cvv, id, change.cvv_policy.as_deref());
+        word(&mut problems, "avs_policy", &mut policy.avs, id, change.avs_policy.as_deref());
         if let Some(fields) = change.required_payment_fields.as_deref().map(listed) {
             if !fields.iter().all(|field| FIELDS.contains(&field.as_str())) {
-                found.push(invalid("required_payment_fields", "Payment field"));
+                problems.add("required_payment_fields", "invalid", "Payment field is invalid");
             }
             policy.required_fields.insert(id.to_owned(), fields);
         }
@@ -149,27 +144,25 @@ fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> 
     }
     if let Some(countries) = change.transaction_allowed_countries.as_deref().map(listed) {
         if countries.iter().any(|code| code.len() != 2) {
-            found.push(invalid("transaction_allowed_countries", "Country"));
+            problems.add("transaction_allowed_countries", "invalid", "Country is invalid");
         }
         policy.allowed_countries.insert(id.to_owned(), countries);
     }
-    found
+    problems.into_list()
 }
 
 /// Sets one word of a policy, if it is one.
 fn word<T: DeserializeOwned>(
+    problems: &mut Problems,
+    context: &str,
     set: &mut BTreeMap<String, T>,
     id: &str,
     said: Option<&str>,
-    context: &str,
-) -> Option<FieldProblem> {
-    let text = said?;
+) {
+    let Some(text) = said else { return };
     match T::deserialize(Value::from(text)) {
-        Ok(word) => {
-            set.insert(id.to_owned(), word);
-            None
-        }
-        Err(_) => Some(invalid(context, "Policy")),
+        Ok(word) => drop(set.insert(id.to_owned(), word)),
+        Err(_) => problems.add(context, "invalid", "Policy is invalid"),
     }
 }
 

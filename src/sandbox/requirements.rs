@@ -1,7 +1,7 @@
 //! What an account wants of a payment by card: fields that must be there, and brands that it takes (partner-api,
 //! `required_payment_fields` and `accepted_card_types`).
 
-use crate::api::rules::FieldProblem;
+use crate::api::rules::Problems;
 use crate::sandbox::methods::KeptMethod;
 use crate::sandbox::policy::Policy;
 use crate::sandbox::refusal::Refusal;
@@ -20,15 +20,11 @@ pub(crate) fn need_fields(
     let Some(wanted) = policy.required_fields.get(account).filter(|_| method.is_card()) else {
         return Ok(());
     };
-    let missing = wanted.iter().filter(|field| !has(method, field, is_saved));
-    let problems: Vec<FieldProblem> = missing
-        .map(|field| FieldProblem {
-            context: field.clone(),
-            sub_code: "not_blank".to_owned(),
-            message: format!("{} cannot be blank", words(field)),
-        })
-        .collect();
-    Refusal::fields("method", &problems)
+    let mut problems = Problems::default();
+    for field in wanted.iter().filter(|field| !has(method, field, is_saved)) {
+        problems.add(field, "not_blank", &format!("{} cannot be blank", words(field)));
+    }
+    Refusal::fields("method", &problems.into_list())
 }
 
 fn has(method: &KeptMethod, field: &str, is_saved: bool) -> bool {

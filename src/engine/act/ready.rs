@@ -15,6 +15,7 @@ use crate::plan::World;
 
 /// What separates the digests of actions from all others.
 const LABEL: &str = "action";
+
 /// An action that can be sent.
 pub(super) struct Ready {
     pub(super) effect: Effect,
