@@ -84,6 +84,14 @@ def wait(page, condition, what):
     WebDriverWait(page, 20, 0.05).until(lambda _: condition(), what)
 
 
+def visit(page, address):
+    """Opens an address; returns when that page, and no longer the one before, is there as a whole."""
+    page.execute_script("window.isBefore = true")
+    page.get(address)
+    there = "return document.readyState === 'complete' && !window.isBefore"
+    wait(page, lambda: page.execute_script(there), "the page is there")
+
+
 def picture(page, name, wide=1100, tall=900):
     page.set_window_size(wide, tall)
     time.sleep(0.1)
@@ -137,7 +145,7 @@ def configuration(key, **more):
 
 
 def errors(page, key, shop):
-    page.get(shop)
+    visit(page, shop)
     assert page.execute_script("return typeof window.Service.HostedFields.initializeFields") == "function"
     seen("26.1")
     without = configuration(key)
@@ -165,14 +173,15 @@ def errors(page, key, shop):
 
 
 def card(page, key, shop):
-    page.get(shop)
+    visit(page, shop)
     extra = {"surprise": {"deep": True}, "surchargeEnabled": True, "input": {"css": {
         ":focus": {"color": "rgb(1, 2, 3)"}, ":valid": {"color": "rgb(4, 5, 6)"}, ":invalid": {"color": "rgb(7, 8, 9)"},
         ":required": {"background-color": "rgb(250, 250, 250)"}, "other": {"x": "y"}}, "more": 1}}
     config = configuration(key, **extra)
     config["fields"][0]["unknown"] = [1]
     config["fields"].append({"selector": "#extra", "input": {"type": "text", "name": "matter", "required": False, "odd": True}})
-    assert begin(page, config) is None
+    told = begin(page, config)
+    assert told is None, told
     wait(page, lambda: state(page)["isReady"], "the fields get ready")
     seen("25.2", "25.5")
     frames = page.find_elements(By.TAG_NAME, "iframe")
@@ -230,7 +239,7 @@ def unseen(page):
 
 def surcharge(page, key, shop):
     ask("POST", "/_sandbox/policy", {"merchant": "demo", "surcharges": [{"type": "card", "surcharge_rate": 300}]})
-    page.get(shop)
+    visit(page, shop)
     assert begin(page, configuration(key, surchargeEnabled=True)) is None
     wait(page, lambda: state(page)["isReady"], "the fields get ready")
     fill(page, "#number", "424242424242")
@@ -240,7 +249,7 @@ def surcharge(page, key, shop):
 
 
 def bank(page, key, shop):
-    page.get(shop)
+    visit(page, shop)
     fields = [
         {"selector": "#routing", "input": {"type": "routing_number"}},
         {"selector": "#account", "input": {"type": "bank_account_number"}},
@@ -255,14 +264,14 @@ def bank(page, key, shop):
 
 
 def failures(page, key, shop):
-    page.get(shop)
+    visit(page, shop)
     assert begin(page, configuration("m_0000000000000000000000")) is None
     wait(page, lambda: state(page)["isReady"], "the fields get ready")
     fill(page, "#number", CARD)
     fill(page, "#cvv", "123")
     refused = token(page, {"exp_month": 10, "exp_year": 2030})
     assert refused["error"]["code"] == 4 and refused["error"]["messages"] == ["Not authorized"], refused
-    page.get(shop)
+    visit(page, shop)
     assert begin(page, configuration(key)) is None
     wait(page, lambda: state(page)["isReady"], "the fields get ready")
     fill(page, "#number", CARD)
@@ -277,7 +286,7 @@ def failures(page, key, shop):
 def consent(page, partner):
     query = "?response_type=code&client_id=%s&redirect_uri=%s&scope=payments&state=s1" % (
         partner["client_id"], partner["redirect_uri"])
-    page.get(BASE + "/oauth/authorize" + query)
+    visit(page, BASE + "/oauth/authorize" + query)
     picture(page, "consent-wide")
     picture(page, "consent-narrow", 380, 800)
     Select(page.find_element(By.ID, "merchant")).select_by_visible_text("demo")
@@ -307,7 +316,7 @@ def sign_up(page, partner):
     bearer = "Bearer " + ask("POST", "/oauth/token", body)["access_token"]
     start = {"reference": "usr_b", "plan": "basic", "email": "jane@harbor.example"}
     link = ask("POST", "/api/v1/merchant_applications/sign_up", start, bearer)["merchant_application"]["redirect_uri"]
-    page.get(link)
+    visit(page, link)
     picture(page, "sign-up-wide")
     picture(page, "sign-up-narrow", 380, 900)
     page.find_element(By.CSS_SELECTOR, "main form button:not([type])").click()
@@ -347,7 +356,7 @@ def portal(page, partner, merchant):
         "invoice_date": "2026-11-30T12:00:00Z", "currency": "USD", "reference": "Case 7",
         "line_items": [{"description": "Retainer", "rate_per_quantity": "12500", "quantity": "1", "rate_type": "units"}],
         "invoice_messages": [{"email_addresses": ["jane@example.com"]}]}, bearer)
-    page.get(BASE + "/invoices/" + invoice["id"])
+    visit(page, BASE + "/invoices/" + invoice["id"])
     wait(page, lambda: len(page.find_elements(By.CSS_SELECTOR, ".hosted iframe")) == 2, "the fields are shown")
     picture(page, "portal-wide")
     picture(page, "portal-narrow", 380, 1000)
