@@ -257,6 +257,8 @@ mod tests {
         disk.replace("a", b"new").unwrap();
         disk.write_at("a", 3, b"er").unwrap();
         disk.sync("a").unwrap();
+        disk.sync_all(&["a"]).unwrap();
+        assert!(disk.sync_all(&["a", "gone"]).is_err() && disk.sync_all(&["gone", "a"]).is_err());
         assert_eq!(disk.read_at("a", 0, 99).unwrap(), b"newer");
         assert_eq!(disk.list().unwrap(), ["a"]);
         disk.remove("a").unwrap();

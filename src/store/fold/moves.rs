@@ -107,6 +107,24 @@ mod tests {
         assert_eq!(told, ["  Contact/b", "  Contact/c", "1 Contact/a "]);
     }
 
+    /// Whose each name is afterwards.
+    fn merchant_of(records: &[Record], name: &str) -> String {
+        let (index, mut batch) = (MemoryIndex::new(), Batch::new());
+        for record in records {
+            fold(&index, &mut batch, record).unwrap();
+        }
+        let known: Option<Observed> = read(&index, &batch, &observed_key(&key(name))).unwrap();
+        known.unwrap().merchant.short()
+    }
+
+    #[test]
+    fn a_merchant_stays_its_own_under_a_new_name_and_a_contact_its_merchant_s() {
+        let merchant = [made("Merchant/acme", "m_1"), moved("Merchant/acme", "Merchant/best")];
+        assert_eq!(merchant_of(&merchant, "Merchant/best"), "Merchant/best");
+        let contact = [made("Contact/a", "1"), moved("Contact/a", "Contact/b")];
+        assert_eq!(merchant_of(&contact, "Contact/b"), "Merchant/acme");
+    }
+
     #[test]
     fn a_move_over_something_or_of_nothing_is_refused() {
         let over =

@@ -137,3 +137,65 @@ fn append(index: &dyn Index, batch: &mut Batch, key: &Key, sequence: u64) -> Res
     page.sequences.push(sequence);
     write(batch, &entry, &page)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::base::id::{Mode, RemoteId};
+    use crate::model::observed::Source;
+    use crate::store::facts::Facts;
+    use crate::store::index::MemoryIndex;
+    use crate::store::testing::old;
+
+    fn noted(records: &[Record]) -> Facts {
+        let index = Arc::new(MemoryIndex::new());
+        let mut batch = Batch::new();
+        for (sequence, record) in (1..).zip(records) {
+            note(&*index, &mut batch, sequence, record).unwrap();
+        }
+        index.apply(batch).unwrap();
+        Facts::new(index)
+    }
+
+    fn made(name: &str, id: &str) -> Record {
+        Record::Observation(Box::new(Observation {
+            key: name.parse().unwrap(),
+            merchant: "Merchant/acme".parse().unwrap(),
+            at: chrono::DateTime::UNIX_EPOCH,
+            source: Source::Answer,
+            remote_id: Some(RemoteId::new(id).unwrap()),
+            exists: Some(true),
+            applied: None,
+            facts: serde_json::json!({}),
+        }))
+    }
+
+    #[test]
+    fn an_intent_is_found_where_it_was_written_down() {
+        let intent = old(7, "a", "acme", Mode::Test);
+        let facts = noted(&[made("Contact/b", "1"), Record::Intent(Box::new(intent.clone()))]);
+        let expect = Promise { sequence: 2, key: intent.key };
+        assert_eq!(facts.promise(IntentId::new(7)).unwrap(), Some(expect));
+        assert_eq!(facts.promise(IntentId::new(8)).unwrap(), None);
+    }
+
+    #[test]
+    fn an_id_leads_to_its_own_resources_and_the_record_that_said_so_first() {
+        let records = [
+            made("Contact/a", "p_1"),
+            made("Contact/b", "p_12"),
+            made("Contact/c", "p_1"),
+            made("Contact/a", "p_1"),
+        ];
+        let facts = noted(&records);
+        let owners = |id: &str| -> Vec<(String, u64)> {
+            let found = facts.remote(id).unwrap().into_iter();
+            found.map(|(key, sequence)| (key.short(), sequence)).collect()
+        };
+        assert_eq!(owners("p_1"), [("Contact/a".to_owned(), 1), ("Contact/c".to_owned(), 3)]);
+        assert_eq!(owners("p_12"), [("Contact/b".to_owned(), 2)]);
+        assert!(owners("p_").is_empty());
+    }
+}

@@ -83,3 +83,38 @@ pub fn compact(
     let segments = journal.put_aside(head, wanted.archive.as_deref())?;
     Ok(Some(Shorter { compacted, bytes: body.len(), segments }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::Binding;
+    use crate::store::key::MasterKey;
+    use crate::store::lock::Owner;
+    use crate::store::open::Opening;
+    use crate::store::writer::Commit;
+
+    #[tokio::test]
+    async fn a_compacted_state_says_where_its_journal_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = MasterKey::new([3; 32]);
+        let owner = Owner { pid: 1, host: "here".into(), started: "now".into() };
+        let dir = folder.path().to_owned();
+        let opening = Opening { dir, owner, boot: "b".into(), rebuild: false };
+        let (client, partner) = ("c".into(), "acme".into());
+        let binding = Binding { partner, client, key: key.fingerprint(), epoch: 0 };
+        let state = State::open(&opening, &key).unwrap();
+        state.bind(&binding).await.unwrap();
+        assert_eq!(state.begins_behind().unwrap(), 0);
+        let at = "2026-11-22T12:00:00Z".parse().unwrap();
+        let key_of = |name: &str| format!("Contact/{name}").parse().unwrap();
+        let hold = |name| Record::Hold { key: key_of(name), reason: "x".into(), at };
+        state.writer.append(Commit::of(vec![hold("a"), hold("b")])).await.unwrap();
+        let head = state.close().await.unwrap();
+        let wanted = Compacting { archive: None, at, actor: "uid 1".into() };
+        let state = State::open(&opening, &key).unwrap();
+        let shorter = state.compact(&wanted).await.unwrap().unwrap();
+        let again = State::open(&opening, &key).unwrap();
+        assert_eq!(again.begins_behind().unwrap(), shorter.compacted.sequence);
+        assert!(shorter.compacted.sequence >= head.sequence && head.sequence > 0);
+    }
+}

@@ -169,7 +169,7 @@ impl Keys {
     /// Whether a subject has any key that is not destroyed.
     pub(super) fn any_of(&self, subject: &str) -> bool {
         let own = |slot: &Slot| matches!(slot, Slot::Live(wrapped) if wrapped.subject == subject);
-        self.current.contains_key(subject) || self.slots.values().any(own)
+        self.slots.values().any(own)
     }
 
     /// These keys with all of one subject destroyed.

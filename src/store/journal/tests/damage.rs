@@ -147,3 +147,10 @@ fn an_acknowledged_record_is_never_cut_away() {
     let lost = Journal::open(Arc::new(MemoryDisk::new()), known);
     assert!(matches!(lost, Err(JournalError::Forgotten { .. })));
 }
+
+#[test]
+fn a_head_of_nothing_is_no_promise() {
+    let known = Options { known: Some(Head::EMPTY), ..options() };
+    let (_, opened) = Journal::open(Arc::new(MemoryDisk::new()), known).unwrap();
+    assert_eq!(opened.head, Head::EMPTY);
+}
