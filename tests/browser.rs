@@ -2,16 +2,15 @@
 //! portal (`tests/browser/pages.py`). Needs Chromium and a Python with selenium, which `.ci/run` installs and names in
 //! `RECKON_BROWSER`; where nothing is named, it says so and passes.
 #![expect(
-    clippy::unwrap_used,
     clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a failure here is a failed test; who has no browser is told so"
 )]
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
+#[path = "rig/alone.rs"]
+mod alone;
 #[path = "rig/covers.rs"]
 mod covers;
 
@@ -21,32 +20,6 @@ const RULES: [&str; 18] = [
     "26.7", "26.8", "27.1", "27.2", "27.3", "27.4",
 ];
 
-/// A sandbox that listens, and ends with this.
-struct Sandbox(Child);
-
-impl Drop for Sandbox {
-    fn drop(&mut self) {
-        self.0.kill().unwrap_or_default();
-        drop(self.0.wait());
-    }
-}
-
-/// Starts a sandbox in a folder; its address.
-fn start(folder: &Path) -> (Sandbox, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_reckon"))
-        .args(["sandbox", "--plain-http", "--listen", "127.0.0.1:0", "--state"])
-        .arg(folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let line = lines.find_map(|line| line.ok().filter(|line| line.contains("http://"))).unwrap();
-    let at = line.find("http://").unwrap();
-    let address = line.get(at..).unwrap().split_whitespace().next().unwrap().to_owned();
-    (Sandbox(child), address)
-}
-
 #[test]
 fn cards_and_people_go_through_every_page() {
     let Some(python) = std::env::var_os("RECKON_BROWSER") else {
@@ -54,7 +27,7 @@ fn cards_and_people_go_through_every_page() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let (_sandbox, address) = start(folder.path());
+    let (_sandbox, address) = alone::start(folder.path(), &[]);
     let pictures = std::env::var_os("RECKON_PICTURES")
         .map_or_else(|| folder.path().join("pictures"), std::path::PathBuf::from);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/pages.py");

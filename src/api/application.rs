@@ -8,6 +8,7 @@ pub mod countries;
 pub mod fields;
 mod plain;
 mod rules;
+mod schema;
 mod signature;
 
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -34,7 +36,9 @@ pub fn is_test_name(business_name: &str) -> bool {
 }
 
 /// How an application comes about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Submission {
     /// The partner sends every field.
@@ -75,7 +79,7 @@ impl ApplicationFields {
 
 /// The service's number of an application; written as an integer, read as one or as a text of digits
 /// (partner-api, Responses; service-facts, 84).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ApplicationId(pub u64);
 
@@ -104,35 +108,36 @@ impl<'de> Deserialize<'de> for ApplicationId {
 }
 
 /// The body of a complete application: its fields under one name.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["merchant_application"]))]
 pub struct NewApplication {
     /// The fields.
     pub merchant_application: ApplicationFields,
 }
 
 /// The answer to a complete application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubmittedApplication {
     /// What was made.
     pub merchant_application: Submitted,
 }
 
 /// A submitted application as the service shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Submitted {
     /// Its number.
     pub id: ApplicationId,
 }
 
 /// The answer to a sign-up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StartedSignUp {
     /// What was made.
     pub merchant_application: SignUpPage,
 }
 
 /// A sign-up that waits for its applicant.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SignUpPage {
     /// The number of the application.
     pub id: ApplicationId,
@@ -143,7 +148,7 @@ pub struct SignUpPage {
 }
 
 /// Submits a complete application.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct SubmitApplication;
 
 impl Endpoint for SubmitApplication {
@@ -157,7 +162,7 @@ impl Endpoint for SubmitApplication {
 }
 
 /// Makes a page on which the applicant finishes and submits the application; the body is flat.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct StartSignUp;
 
 impl Endpoint for StartSignUp {

@@ -1,11 +1,12 @@
 //! Who made or changed an object (partner-api, Contact, audit object).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::wire::Timestamp;
 
 /// One side of an object's history: its making or its last change.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Audit {
     /// Who; the literal `SERVER` for the service itself.

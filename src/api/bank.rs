@@ -1,17 +1,20 @@
 //! Saved banks, and a bank account's details in a request (gateway-api, Saved banks, Payment method).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::{BankWord, PaymentMethod};
-use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems};
+use crate::api::query::{PAGE, PAGE_SIZE, Parameter, REFERENCE};
+use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems, REFERENCE_LENGTH_MAX};
 use crate::api::saved::{SavedChange, text_rules};
 use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 use crate::base::routing::{RoutingNumber, RoutingNumberError, is_published_test_routing};
 use crate::base::secret::Secret;
 
 /// A bank account's details: to save it, to pay with it inline, or to make a token of it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["routing_number", "account_number", "account_type"]}]))]
 pub struct NewBank {
     /// `bank`.
     #[serde(rename = "type")]
@@ -21,24 +24,31 @@ pub struct NewBank {
     pub token_id: Option<String>,
     /// Nine digits.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[0-9]{9}$"), extend("examples" = ["111000025"]))]
     pub routing_number: Option<String>,
     /// 4 to 17 digits.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[schemars(regex(pattern = r"^[0-9]{4,17}$"), extend("examples" = ["000123456789"]))]
     pub account_number: Option<Secret>,
     /// `CHECKING` or `SAVINGS`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["CHECKING", "SAVINGS"]))]
     pub account_type: Option<String>,
     /// `business`, for a business.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["business", "individual"]))]
     pub account_holder_type: Option<String>,
     /// A business's name.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub name: Option<String>,
     /// An individual's given name.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub given_name: Option<String>,
     /// An individual's family name.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub surname: Option<String>,
     /// Street line.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,9 +76,11 @@ pub struct NewBank {
     pub email: Option<String>,
     /// The partner's reference, at most 64 characters; lists can filter by it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// At most 64 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub description: Option<String>,
 }
 
@@ -131,7 +143,7 @@ pub fn holder_rules(bank: &PaymentMethod) -> Vec<FieldProblem> {
 }
 
 /// Saves a bank account, from its fields or from a token.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateBank;
 
 impl Endpoint for CreateBank {
@@ -145,7 +157,7 @@ impl Endpoint for CreateBank {
 }
 
 /// Changes reference or description, or replaces the account by a token.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PatchBank;
 
 impl Endpoint for PatchBank {
@@ -159,7 +171,7 @@ impl Endpoint for PatchBank {
 }
 
 /// Reads a saved bank.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetBank;
 
 impl Endpoint for GetBank {
@@ -173,7 +185,7 @@ impl Endpoint for GetBank {
 }
 
 /// Deletes a saved bank; answers it once more, masked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct DeleteBank;
 
 impl Endpoint for DeleteBank {
@@ -187,7 +199,7 @@ impl Endpoint for DeleteBank {
 }
 
 /// Lists saved banks; filter `reference`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ListBanks;
 
 impl Endpoint for ListBanks {
@@ -196,6 +208,7 @@ impl Endpoint for ListBanks {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/banks";
     const AUTH: Auth = Auth::SecretKey;
+    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE, REFERENCE];
     type Request = ();
     type Reply = Page<PaymentMethod>;
 }

@@ -1,11 +1,12 @@
 //! Where the money of invoices goes (partner-api, Bank account).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// A deposit account; an invoice names its id.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BankAccount {
     /// `bank_…`.
@@ -28,7 +29,7 @@ pub struct BankAccount {
 }
 
 /// How payments into a bank account are taken.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProcessingAccount {
     /// The gateway account.
@@ -62,7 +63,7 @@ pub struct ProcessingAccount {
 }
 
 /// Lists the bank accounts of the token's merchant, test and live.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ListBankAccounts;
 
 impl Endpoint for ListBankAccounts {

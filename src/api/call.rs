@@ -3,7 +3,10 @@
 use std::fmt;
 
 use data_encoding::HEXUPPER;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::api::query::Parameter;
 
 /// An HTTP method that the service uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,8 +63,8 @@ pub enum Auth {
     SecretKey,
 }
 
-/// One endpoint of the service.
-pub trait Endpoint {
+/// One endpoint of the service. Its own doc comment is what `/openapi.json` says of it.
+pub trait Endpoint: JsonSchema {
     /// How we speak of it: `contact.create`.
     const NAME: &'static str;
     /// Its HTTP method.
@@ -72,10 +75,12 @@ pub trait Endpoint {
     const PATH: &'static str;
     /// What lets a caller in.
     const AUTH: Auth;
+    /// The parameters of its query.
+    const QUERY: &'static [Parameter] = &[];
     /// The body it takes; `()` where it takes none.
-    type Request;
+    type Request: JsonSchema;
     /// The body it answers with status 200; `()` where it is empty.
-    type Reply;
+    type Reply: JsonSchema;
 }
 
 /// One request to the service as plain data: exactly what will be on the wire, but for the
@@ -101,15 +106,20 @@ pub struct Call {
 impl Call {
     /// A call of endpoint `E`, its path parameters filled in their order of appearance.
     pub fn to<E: Endpoint>(parameters: &[&str]) -> Self {
-        Self {
-            endpoint: E::NAME.to_owned(),
-            method: E::METHOD,
-            host: E::HOST,
-            path: fill(E::PATH, parameters),
-            query: Vec::new(),
-            auth: E::AUTH,
-            body: None,
-        }
+        Self::of(E::NAME, E::METHOD, E::HOST, E::PATH, E::AUTH, parameters)
+    }
+
+    /// The same of an endpoint that is only known as data.
+    pub(crate) fn of(
+        endpoint: &str,
+        method: Method,
+        host: Host,
+        path: &str,
+        auth: Auth,
+        parameters: &[&str],
+    ) -> Self {
+        let (endpoint, path) = (endpoint.to_owned(), fill(path, parameters));
+        Self { endpoint, method, host, path, query: Vec::new(), auth, body: None }
     }
 
     /// The same call with one more query parameter.

@@ -1,9 +1,11 @@
 //! Saved cards, and a card's details in a request (gateway-api, Saved cards, Payment method).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::{CardWord, PaymentMethod};
-use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems};
+use crate::api::query::{Holds, PAGE, PAGE_SIZE, Parameter, REFERENCE};
+use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems, REFERENCE_LENGTH_MAX};
 use crate::api::saved::{SavedChange, text_rules};
 use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 use crate::base::secret::Secret;
@@ -12,8 +14,9 @@ use crate::base::secret::Secret;
 pub use crate::api::method::CardType;
 
 /// A card's details: to save it, to pay with it inline, or to make a token of it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("anyOf" = [{"required": ["token_id"]}, {"required": ["number", "exp_month", "exp_year"]}]))]
 pub struct NewCard {
     /// `card`.
     #[serde(rename = "type")]
@@ -23,48 +26,62 @@ pub struct NewCard {
     pub token_id: Option<String>,
     /// 12 to 19 digits.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[schemars(regex(pattern = r"^[0-9]{12,19}$"), extend("examples" = ["4242424242424242"]))]
     pub number: Option<Secret>,
     /// 1 to 12.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 12))]
     pub exp_month: Option<i64>,
     /// Two or four digits.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9999), extend("examples" = [2049]))]
     pub exp_year: Option<i64>,
     /// Three or four digits; never kept.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[schemars(regex(pattern = r"^([0-9]{3,4})?$"))]
     pub cvv: Option<Secret>,
     /// The holder.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub name: Option<String>,
     /// Street line.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub address1: Option<String>,
     /// Second line.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub address2: Option<String>,
     /// City.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub city: Option<String>,
     /// State or province.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NAME_LENGTH_MAX))]
     pub state: Option<String>,
     /// Postal code.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^([A-Za-z0-9]{3,9})?$"))]
     pub postal_code: Option<String>,
     /// Two letters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^([A-Za-z]{2})?$"))]
     pub country: Option<String>,
     /// Telephone number.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 22))]
     pub phone: Option<String>,
     /// For the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// The partner's reference, at most 64 characters; lists can filter by it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// At most 64 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub description: Option<String>,
 }
 
@@ -126,7 +143,7 @@ fn holder_rules(problems: &mut Problems, card: &NewCard) {
 }
 
 /// Saves a card, from its fields or from a token.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateCard;
 
 impl Endpoint for CreateCard {
@@ -140,7 +157,7 @@ impl Endpoint for CreateCard {
 }
 
 /// Changes reference or description, or replaces the number by a token.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PatchCard;
 
 impl Endpoint for PatchCard {
@@ -154,7 +171,7 @@ impl Endpoint for PatchCard {
 }
 
 /// Reads a saved card.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetCard;
 
 impl Endpoint for GetCard {
@@ -168,7 +185,7 @@ impl Endpoint for GetCard {
 }
 
 /// Deletes a saved card; answers it once more, masked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct DeleteCard;
 
 impl Endpoint for DeleteCard {
@@ -181,8 +198,13 @@ impl Endpoint for DeleteCard {
     type Reply = PaymentMethod;
 }
 
+const EXP_MONTH: Parameter =
+    Parameter::new("exp_month", Holds::Integer(1, 12), "that expire in this month");
+const EXP_YEAR: Parameter =
+    Parameter::new("exp_year", Holds::Integer(0, 9999), "that expire in this year");
+
 /// Lists saved cards; filters `reference`, `exp_month`, `exp_year`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ListCards;
 
 impl Endpoint for ListCards {
@@ -191,6 +213,7 @@ impl Endpoint for ListCards {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/cards";
     const AUTH: Auth = Auth::SecretKey;
+    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE, REFERENCE, EXP_MONTH, EXP_YEAR];
     type Request = ();
     type Reply = Page<PaymentMethod>;
 }

@@ -1,5 +1,6 @@
 //! Who is billed (partner-api, Contact). There is no documented way to search or change one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::audit::Audit;
@@ -7,17 +8,21 @@ use crate::api::rules::{self, FieldProblem};
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// The request that makes a contact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["first_name", "last_name"]))]
 pub struct NewContact {
     /// Given name.
+    #[schemars(regex(pattern = r"\S"))]
     pub first_name: String,
     /// Family name.
+    #[schemars(regex(pattern = r"\S"))]
     pub last_name: String,
     /// Where invoices go.
     pub email_addresses: Vec<NewEmailAddress>,
     /// `person`.
     #[serde(rename = "type")]
+    #[schemars(extend("enum" = ["person"]))]
     pub kind: String,
     /// True for a contact of test invoices.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,15 +30,17 @@ pub struct NewContact {
 }
 
 /// One address of a new contact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["address"]))]
 pub struct NewEmailAddress {
     /// The address.
+    #[schemars(email)]
     pub address: String,
 }
 
 /// A contact as the service shows it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Contact {
     /// `p_…`.
@@ -81,7 +88,7 @@ pub struct Contact {
 }
 
 /// The merchant's organization, as contacts show it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Owner {
     /// Its id.
@@ -109,7 +116,7 @@ pub struct Owner {
 }
 
 /// One address of a contact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EmailAddress {
     /// `eml_…`.
@@ -147,7 +154,7 @@ pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
 }
 
 /// Makes a contact. Nothing can prove afterwards whether it was made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateContact;
 
 impl Endpoint for CreateContact {

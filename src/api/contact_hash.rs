@@ -3,6 +3,7 @@
 //! The documents say that a contact hash gives a `url`, to be sent only after the invoice exists, and do not
 //! show the endpoint. Its path and form here are our own choice (docs/assumptions.md); the documents win.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::wire::exposed;
@@ -10,7 +11,7 @@ use crate::api::{Auth, Endpoint, Host, Method};
 use crate::base::secret::Secret;
 
 /// A contact hash: whoever has its link sees what the contact is asked to pay.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ContactHash {
     /// Where the payer goes.
@@ -19,7 +20,7 @@ pub struct ContactHash {
 }
 
 /// Makes a contact hash. It sends nothing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateContactHash;
 
 impl Endpoint for CreateContactHash {

@@ -1,5 +1,6 @@
 //! A merchant's gateway keys (partner-api, GET /gateway-credentials).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Auth, Endpoint, Host, Method, wire};
@@ -16,7 +17,7 @@ wire::words! {
 }
 
 /// Everything that a partner learns of a merchant that authorised it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GatewayCredentials {
     /// The partner application's name.
@@ -32,7 +33,7 @@ pub struct GatewayCredentials {
 }
 
 /// The person who authorised the partner.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct User {
     /// Given name.
@@ -53,7 +54,7 @@ pub struct User {
 }
 
 /// The merchant as the partner sees it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MerchantProfile {
     /// Its name.
@@ -106,7 +107,7 @@ pub struct MerchantProfile {
 }
 
 /// One account with its keys.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Account {
     /// Its name.
@@ -128,11 +129,12 @@ pub struct Account {
     pub secret_key: Option<Secret>,
     /// Is it a trust account? A string on the wire.
     #[serde(with = "wire::text_bool")]
+    #[schemars(with = "String", extend("enum" = ["true", "false"]))]
     pub trust_account: bool,
 }
 
 /// Reads the keys of the token's merchant.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetCredentials;
 
 impl Endpoint for GetCredentials {

@@ -1,9 +1,11 @@
 //! A merchant's authorization is given back (partner-api, deauthorize application).
 
+use schemars::JsonSchema;
+
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// Revokes what a merchant gave this partner: every key and token of it ends. Answers 200 with an empty body.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct Deauthorise;
 
 impl Endpoint for Deauthorise {

@@ -1,12 +1,14 @@
 //! The service's record of changes (gateway-api, Event).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::query::{Holds, PAGE, PAGE_SIZE, Parameter};
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
 /// One change.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Event {
     /// 22 characters.
@@ -22,8 +24,11 @@ pub struct Event {
     pub data: Option<serde_json::Value>,
 }
 
+const START: Parameter =
+    Parameter::new("start_date", Holds::Moment, "from then on, in rising order");
+
 /// Lists events: newest first, or from `start_date` in rising order (service-facts, 75).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ListEvents;
 
 impl Endpoint for ListEvents {
@@ -32,12 +37,13 @@ impl Endpoint for ListEvents {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/events";
     const AUTH: Auth = Auth::SecretKey;
+    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE, START];
     type Request = ();
     type Reply = Page<Event>;
 }
 
 /// Reads one event again.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetEvent;
 
 impl Endpoint for GetEvent {

@@ -5,6 +5,7 @@
 //! choice (docs/assumptions.md); the documents win.
 
 use data_encoding::BASE64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::invoice::FileReference;
@@ -21,12 +22,18 @@ pub const COMPLETED: &str = "completed";
 pub const PROCESSING: &str = "processing";
 
 /// The request that uploads a file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["file_name", "content"]))]
 pub struct NewFile {
     /// Its name, as the payer sees it.
+    #[schemars(
+        length(min = 1, max = FILE_NAME_LENGTH_MAX),
+        regex(pattern = r"^[^/\\\x00-\x1f\x7f]*[^/\\\s\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$")
+    )]
     pub file_name: String,
     /// Its bytes in base64.
+    #[schemars(extend("contentEncoding" = "base64"))]
     pub content: String,
 }
 
@@ -54,7 +61,7 @@ pub fn bytes(new: &NewFile) -> Result<Vec<u8>, Vec<FieldProblem>> {
 }
 
 /// Uploads a file under a contact; it is processed afterwards.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct UploadFile;
 
 impl Endpoint for UploadFile {
@@ -68,7 +75,7 @@ impl Endpoint for UploadFile {
 }
 
 /// Reads how far the processing of a file is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetFile;
 
 impl Endpoint for GetFile {

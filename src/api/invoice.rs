@@ -1,5 +1,6 @@
 //! Invoices for contacts (partner-api, Invoice). They cannot be read back: only made.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::audit::Audit;
@@ -9,8 +10,9 @@ use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// The request that makes an invoice.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["contact_id", "bank_account_id", "invoice_date"]))]
 pub struct NewInvoice {
     /// Who is billed, `p_…`.
     pub contact_id: String,
@@ -21,6 +23,7 @@ pub struct NewInvoice {
     pub invoice_date: Option<Timestamp>,
     /// Three letters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^[A-Z]{3}$"))]
     pub currency: Option<String>,
     /// Shown in the portal.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,24 +45,30 @@ pub struct NewInvoice {
 }
 
 /// One line; every value is a string in requests.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["rate_per_quantity", "quantity", "rate_type"]))]
 pub struct NewLineItem {
     /// For reference.
     pub description: String,
     /// The line's charge in minor units.
+    #[schemars(regex(pattern = r"^(0|[1-9][0-9]{0,13})$"))]
     pub rate_per_quantity: String,
     /// `1`.
+    #[schemars(extend("enum" = ["1"]))]
     pub quantity: String,
     /// `units`.
+    #[schemars(extend("enum" = ["units"]))]
     pub rate_type: String,
 }
 
 /// One e-mail to send.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["email_addresses"]))]
 pub struct NewInvoiceMessage {
     /// Who gets it.
+    #[schemars(length(min = 1), inner(email))]
     pub email_addresses: Vec<String>,
     /// Replaces the default subject.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,15 +79,16 @@ pub struct NewInvoiceMessage {
 }
 
 /// A file that was uploaded and processed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["id"]))]
 pub struct Attachment {
     /// `fref_…`.
     pub id: String,
 }
 
 /// An invoice as the service shows it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Invoice {
     /// `i_…`.
@@ -145,7 +155,7 @@ pub struct Invoice {
 }
 
 /// One payment of an invoice (service-facts, 86).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InvoicePayment {
     /// `pmt_…`.
@@ -169,7 +179,7 @@ pub struct InvoicePayment {
 }
 
 /// One line of an invoice.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LineItem {
     /// `li_…`.
@@ -188,7 +198,7 @@ pub struct LineItem {
 }
 
 /// One e-mail of an invoice.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InvoiceMessage {
     /// `imsg_…`.
@@ -215,7 +225,7 @@ pub struct InvoiceMessage {
 }
 
 /// A file that belongs to an invoice.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileReference {
     /// `fref_…`.
@@ -284,7 +294,7 @@ fn is_currency(code: &str) -> bool {
 }
 
 /// Makes an invoice and sends its e-mails; `source_id` makes it once only.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateInvoice;
 
 impl Endpoint for CreateInvoice {

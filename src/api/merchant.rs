@@ -1,12 +1,13 @@
 //! The merchant as its own key sees it (service-facts, 67; not in the two documents).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// A merchant and its accounts of the key's mode.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Merchant {
     /// 22 characters.
@@ -68,7 +69,7 @@ pub struct Merchant {
 }
 
 /// One account of the merchant (service-facts, 69).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MerchantAccount {
     /// What `account_id` names.
@@ -123,7 +124,7 @@ pub struct MerchantAccount {
 }
 
 /// How clients test a key (service-facts, 67).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetMerchant;
 
 impl Endpoint for GetMerchant {
@@ -137,7 +138,7 @@ impl Endpoint for GetMerchant {
 }
 
 /// What a merchant changes of itself: what is absent stays (service-facts, 67, 68 and 71).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MerchantChange {
     /// Whom to ask.
@@ -179,7 +180,7 @@ pub struct MerchantChange {
 }
 
 /// What a merchant changes of an account: what is absent stays (service-facts, 69 and 71).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccountChange {
     /// Its name.
@@ -206,7 +207,7 @@ pub struct AccountChange {
 }
 
 /// Changes the merchant.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PatchMerchant;
 
 impl Endpoint for PatchMerchant {
@@ -220,7 +221,7 @@ impl Endpoint for PatchMerchant {
 }
 
 /// Changes a card account.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PatchAccount;
 
 impl Endpoint for PatchAccount {
@@ -234,7 +235,7 @@ impl Endpoint for PatchAccount {
 }
 
 /// Changes an eCheck account.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PatchAchAccount;
 
 impl Endpoint for PatchAchAccount {
@@ -248,7 +249,7 @@ impl Endpoint for PatchAchAccount {
 }
 
 /// What is cleared of a merchant's test data; none of the two: everything (service-facts, 70).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Purge {
     /// Transactions, recurring charges and their occurrences.
@@ -260,7 +261,7 @@ pub struct Purge {
 }
 
 /// Clears test data; answers 204.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PurgeTestData;
 
 impl Endpoint for PurgeTestData {

@@ -1,5 +1,8 @@
 //! How somebody pays: what a request names, and what an answer shows (gateway-api, Payment method).
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -48,6 +51,20 @@ pub struct BankWord;
 
 macro_rules! constant_word {
     ($name:ident, $word:literal) => {
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({"type": "string", "const": $word})
+            }
+        }
+
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str($word)
@@ -74,6 +91,22 @@ pub enum MethodRef {
     Card(Box<NewCard>),
     /// A bank account, inline.
     Bank(Box<NewBank>),
+}
+
+impl JsonSchema for MethodRef {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "MethodRef".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (card, bank) =
+            (generator.subschema_for::<NewCard>(), generator.subschema_for::<NewBank>());
+        json_schema!({"anyOf": [{"type": "string", "minLength": 1}, card, bank]})
+    }
 }
 
 impl Serialize for MethodRef {
@@ -103,7 +136,7 @@ impl<'de> Deserialize<'de> for MethodRef {
 
 /// A method in an answer, masked: inside a transaction, saved, or as a one-time token. Each has some of
 /// these fields (gateway-api, Payment method, Saved card, Saved bank, One-time token).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PaymentMethod {
     /// What was saved, where it was; what `method` or `token_id` names.

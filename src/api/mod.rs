@@ -25,9 +25,12 @@ pub mod one_time_token;
 pub mod partner_event;
 pub mod preview;
 pub mod problem;
+pub mod query;
+pub mod reads;
 pub mod recurring;
 pub mod rules;
 pub mod saved;
+pub mod status;
 pub mod surcharge;
 pub mod token;
 pub mod transaction;
@@ -41,10 +44,11 @@ pub(crate) use call::encode;
 pub use call::{Auth, Call, DroppedAnswer, Endpoint, Host, Method};
 pub use problem::{Message, Problem};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One page of a list answer (gateway-api, Search results).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Page<T> {
     /// The page answered, from 1.
     pub page: u64,

@@ -1,8 +1,10 @@
 //! The single payments of a recurring charge (gateway-api, Recurring charge occurrence).
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::query::{PAGE, PAGE_SIZE, Parameter};
 use crate::api::transaction::Transaction;
 use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
@@ -24,7 +26,7 @@ wire::words! {
 }
 
 /// One payment of a recurring charge.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Occurrence {
     /// 22 characters.
@@ -55,7 +57,7 @@ pub struct Occurrence {
 }
 
 /// Lists occurrences, newest first.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ListOccurrences;
 
 impl Endpoint for ListOccurrences {
@@ -64,12 +66,13 @@ impl Endpoint for ListOccurrences {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/recurring/charges/{id}/occurrences";
     const AUTH: Auth = Auth::SecretKey;
+    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE];
     type Request = ();
     type Reply = Page<Occurrence>;
 }
 
 /// Reads an occurrence with its transactions.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetOccurrence;
 
 impl Endpoint for GetOccurrence {
@@ -83,7 +86,7 @@ impl Endpoint for GetOccurrence {
 }
 
 /// Pays early, or tries an ignored or failed one again.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PayOccurrence;
 
 impl Endpoint for PayOccurrence {
@@ -97,7 +100,7 @@ impl Endpoint for PayOccurrence {
 }
 
 /// Takes one out of the automatic collection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct IgnoreOccurrence;
 
 impl Endpoint for IgnoreOccurrence {

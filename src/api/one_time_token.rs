@@ -1,14 +1,29 @@
 //! One-time tokens: payment details exchanged for an id that works once, for five minutes
 //! (gateway-api, POST /v1/tokens).
 
-use crate::api::method::{MethodRef, PaymentMethod};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::api::bank::NewBank;
+use crate::api::card::NewCard;
+use crate::api::method::PaymentMethod;
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// How long a token lives, in minutes (gateway-api, Limits).
 pub const TOKEN_LIFE_MINUTES: i64 = 5;
 
+/// What a token is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Details {
+    /// A card's.
+    Card(Box<NewCard>),
+    /// A bank account's.
+    Bank(Box<NewBank>),
+}
+
 /// Exchanges details (never an id) for a token.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateToken;
 
 impl Endpoint for CreateToken {
@@ -17,12 +32,12 @@ impl Endpoint for CreateToken {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/tokens";
     const AUTH: Auth = Auth::PublicKey;
-    type Request = MethodRef;
+    type Request = Details;
     type Reply = PaymentMethod;
 }
 
 /// Reads a token that has not been used, to fill a form again.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetToken;
 
 impl Endpoint for GetToken {

@@ -1,9 +1,12 @@
 //! What a recurring charge would do (gateway-api, GET /v1/recurring/charges/schedule).
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::query::{Holds, Parameter};
 use crate::api::recurring::Schedule;
+use crate::api::rules::AMOUNT_MAX;
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// Occurrences that a preview shows at most (gateway-api, Limits).
@@ -12,25 +15,30 @@ pub const PREVIEW_OCCURRENCES_MAX: u64 = 100;
 pub const PREVIEW_OCCURRENCES_DEFAULT: u64 = 10;
 
 /// What a preview reckons with; sent as the body of a GET.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["amount", "schedule"]))]
 pub struct PreviewRequest {
     /// Minor units of each occurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// A limit of payments.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
     /// A limit of money, minor units.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
     pub schedule: Option<Schedule>,
 }
 
 /// What a recurring charge would do.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Preview {
     /// Minor units of each occurrence.
@@ -62,7 +70,7 @@ pub struct Preview {
 }
 
 /// One payment of a preview.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PreviewOccurrence {
     /// Minor units.
@@ -72,8 +80,21 @@ pub struct PreviewOccurrence {
     pub due_date: Option<NaiveDate>,
 }
 
+const OCCURRENCES: Parameter = Parameter::new(
+    "occurrences",
+    Holds::Integer(1, PREVIEW_OCCURRENCES_MAX),
+    "how many are shown; 10 where left out",
+);
+const START: Parameter =
+    Parameter::new("start_date", Holds::Date, "the first date; tomorrow where left out");
+const WITH_CHARGE: Parameter = Parameter::new(
+    "start_date_charge",
+    Holds::Flag,
+    "as if a charge of today started it; `start_date` is then today or left out",
+);
+
 /// Shows what a recurring charge would do.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PreviewSchedule;
 
 impl Endpoint for PreviewSchedule {
@@ -82,6 +103,7 @@ impl Endpoint for PreviewSchedule {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/recurring/charges/schedule";
     const AUTH: Auth = Auth::SecretKey;
+    const QUERY: &'static [Parameter] = &[OCCURRENCES, START, WITH_CHARGE];
     type Request = PreviewRequest;
     type Reply = Preview;
 }

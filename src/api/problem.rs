@@ -1,9 +1,10 @@
 //! The error body of the service (service-facts, part 2) and the problem of one field.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The JSON body of every answer that is not 200.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// What is wrong, one entry per field or rule.
     #[serde(default)]
@@ -11,7 +12,7 @@ pub struct Problem {
 }
 
 /// One thing that is wrong with a request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     /// The machine's word, such as `invalid_data` or `card_declined`.
     #[serde(default)]

@@ -1,10 +1,13 @@
 //! Charges that repeat, and their occurrences (gateway-api, Recurring charge).
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::{MethodRef, PaymentMethod};
 use crate::api::occurrence::Occurrence;
+use crate::api::query::{ACCOUNT, Holds, ORDER, PAGE, PAGE_SIZE, Parameter, REFERENCE};
+use crate::api::rules::AMOUNT_MAX;
 use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
@@ -27,14 +30,16 @@ wire::words! {
 }
 
 /// When occurrences fall due.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Schedule {
     /// `DAY`, `WEEK` or `MONTH`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
     pub interval_unit: Option<String>,
     /// Every how many units.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
     pub interval_delay: Option<i64>,
     /// The first date looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,42 +49,51 @@ pub struct Schedule {
     pub end: Option<NaiveDate>,
     /// `"1"` to `"7"` in weeks, days of the month or `LAST` in months; interval 1 only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
     pub days: Option<Vec<String>>,
 }
 
 /// The schedule that a charge starts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
 pub struct Recur {
     /// A text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Minor units, where it differs from the charge's.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// `DAY`, `WEEK` or `MONTH`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
     pub interval_unit: Option<String>,
     /// Every how many units.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
     pub interval_delay: Option<i64>,
     /// Nothing after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
     /// As in a schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
     pub days: Option<Vec<String>>,
     /// Scheduled payments until it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
     /// Minor units to collect until it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
 }
 
 /// The request that makes a recurring charge.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["amount", "method", "schedule"]))]
 pub struct NewRecurringCharge {
     /// A text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +106,7 @@ pub struct NewRecurringCharge {
     pub account_id: Option<String>,
     /// Minor units of each occurrence; required.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,20 +116,24 @@ pub struct NewRecurringCharge {
     pub method: Option<MethodRef>,
     /// Required; may not start today.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
     pub schedule: Option<Schedule>,
     /// Scheduled payments until it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
     /// Minor units to collect until it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
     /// Any object; copied to its charges (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<serde_json::Value>,
 }
 
 /// What a PATCH changes; what is absent stays.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RecurringChange {
     /// A text.
@@ -128,6 +147,7 @@ pub struct RecurringChange {
     pub account_id: Option<String>,
     /// Minor units; the pending occurrence's too.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// A token's id for sensitive data; `type` and the changed fields for the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,14 +157,16 @@ pub struct RecurringChange {
     pub schedule: Option<Schedule>,
     /// Scheduled payments until it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
     /// Minor units to collect until it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
 }
 
 /// A recurring charge as the service shows it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RecurringCharge {
     /// 22 characters.
@@ -206,7 +228,7 @@ pub struct RecurringCharge {
 }
 
 /// Makes a recurring charge; its method is not verified.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateRecurring;
 
 impl Endpoint for CreateRecurring {
@@ -220,7 +242,7 @@ impl Endpoint for CreateRecurring {
 }
 
 /// Changes payment or schedule.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PatchRecurring;
 
 impl Endpoint for PatchRecurring {
@@ -234,7 +256,7 @@ impl Endpoint for PatchRecurring {
 }
 
 /// Reads one; not in the two documents (service-facts, 56).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetRecurring;
 
 impl Endpoint for GetRecurring {
@@ -247,8 +269,11 @@ impl Endpoint for GetRecurring {
     type Reply = RecurringCharge;
 }
 
+const STATUS: Parameter =
+    Parameter::new("status", Holds::Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
+
 /// Lists them, newest first; not in the two documents (service-facts, 56).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ListRecurring;
 
 impl Endpoint for ListRecurring {
@@ -257,6 +282,7 @@ impl Endpoint for ListRecurring {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/recurring/charges";
     const AUTH: Auth = Auth::SecretKey;
+    const QUERY: &'static [Parameter] = &[PAGE, PAGE_SIZE, ACCOUNT, STATUS, REFERENCE, ORDER];
     type Request = ();
     type Reply = Page<RecurringCharge>;
 }

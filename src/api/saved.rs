@@ -1,18 +1,21 @@
 //! What saved cards and saved banks have in common (gateway-api, Saved cards, Saved banks).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::rules::{FieldProblem, Problems, REFERENCE_LENGTH_MAX};
 
 /// What a PATCH may change; nothing else of a saved method ever changes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SavedChange {
     /// The partner's reference.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// A text.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub description: Option<String>,
     /// A one-time token whose details replace the number.
     #[serde(skip_serializing_if = "Option::is_none")]

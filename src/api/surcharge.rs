@@ -1,12 +1,14 @@
 //! What a merchant adds to a payment for the way it is paid (gateway-api, Surcharge entry).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::MethodKind;
+use crate::api::query::{AMOUNT, Parameter};
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// One surcharge: of cards or of banks.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SurchargeEntry {
     /// `card` or `bank`.
@@ -28,7 +30,7 @@ pub struct SurchargeEntry {
 }
 
 /// Reads the surcharges of a bank account; none where the merchant has no surcharge.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetSurcharge;
 
 impl Endpoint for GetSurcharge {
@@ -37,6 +39,7 @@ impl Endpoint for GetSurcharge {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/bank-accounts/{id}/surcharge";
     const AUTH: Auth = Auth::PublicKey;
+    const QUERY: &'static [Parameter] = &[AMOUNT];
     type Request = ();
     type Reply = Option<Vec<SurchargeEntry>>;
 }

@@ -1,5 +1,6 @@
 //! Bearer tokens (partner-api, POST /oauth/token).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Auth, Endpoint, Host, Method, wire};
@@ -11,8 +12,9 @@ pub const SCOPE_TENANT: &str = "tenant";
 pub const SCOPE_PAYMENTS: &str = "payments";
 
 /// Either grant of the token endpoint.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["client_id", "client_secret", "grant_type"]))]
 pub struct TokenRequest {
     /// The partner application's id, 64 alphanumerics.
     pub client_id: String,
@@ -20,9 +22,11 @@ pub struct TokenRequest {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub client_secret: Option<Secret>,
     /// `client_credentials` or `authorization_code`.
+    #[schemars(extend("enum" = ["client_credentials", "authorization_code"]))]
     pub grant_type: String,
     /// `tenant` or `payments`; a code exchange without it occurs (service-facts, 80).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["tenant", "payments"]))]
     pub scope: Option<String>,
     /// As configured on the partner application; with a code.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +37,7 @@ pub struct TokenRequest {
 }
 
 /// The answer: a token that lives until it is revoked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessToken {
     /// 64 alphanumerics.
@@ -78,7 +82,7 @@ impl TokenRequest {
 }
 
 /// Gets a token; credentials stand in the body, no `Authorization` header.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ExchangeToken;
 
 impl Endpoint for ExchangeToken {

@@ -1,12 +1,14 @@
 //! Movements of money (gateway-api, Transaction).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub mod actions;
 
 use crate::api::method::{MethodRef, PaymentMethod};
+use crate::api::query::{ACCOUNT, Holds, ORDER, PAGE, PAGE_SIZE, Parameter};
 use crate::api::recurring::{Recur, recur_rules};
-use crate::api::rules::{FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::rules::{AMOUNT_MAX, FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
 use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
@@ -39,11 +41,13 @@ wire::words! {
 }
 
 /// The request that charges.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["amount", "method"]))]
 pub struct NewCharge {
     /// Minor units; required.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the account's by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,15 +63,19 @@ pub struct NewCharge {
     pub auto_capture: Option<bool>,
     /// At most 128 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// Minor units, shown on the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub surcharge_amount: Option<i64>,
     /// Any object; kept and returned (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<serde_json::Value>,
     /// Minor units beside the amount; above 0 it needs a signature (service-facts, 33 and 47).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub gratuity: Option<i64>,
     /// What the payer drew (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +86,7 @@ pub struct NewCharge {
 }
 
 /// A charge, refund or credit.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Transaction {
     /// 22 characters.
@@ -186,7 +194,7 @@ pub fn rules(new: &NewCharge) -> Vec<FieldProblem> {
 }
 
 /// Authorises a payment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateCharge;
 
 impl Endpoint for CreateCharge {
@@ -200,7 +208,7 @@ impl Endpoint for CreateCharge {
 }
 
 /// Reads any transaction; not in the two documents (service-facts, 43).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetTransaction;
 
 impl Endpoint for GetTransaction {
@@ -213,8 +221,17 @@ impl Endpoint for GetTransaction {
     type Reply = Transaction;
 }
 
+const TEXT: Parameter = Parameter::new("q", Holds::Text, "a text that some property holds");
+const FIELDS: Parameter = Parameter::new(
+    "qf",
+    Holds::Texts("^[^:]+:.*$"),
+    "`name:text`: a property, dots for nesting, that begins with the text",
+);
+const FROM: Parameter = Parameter::new("start_date", Holds::Moment, "made then or later");
+const UNTIL: Parameter = Parameter::new("end_date", Holds::Moment, "made then or earlier");
+
 /// Searches transactions; not in the two documents (service-facts, 44).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct SearchTransactions;
 
 impl Endpoint for SearchTransactions {
@@ -223,6 +240,8 @@ impl Endpoint for SearchTransactions {
     const HOST: Host = Host::Base;
     const PATH: &'static str = "/v1/transactions";
     const AUTH: Auth = Auth::SecretKey;
+    const QUERY: &'static [Parameter] =
+        &[PAGE, PAGE_SIZE, TEXT, FIELDS, ACCOUNT, FROM, UNTIL, ORDER];
     type Request = ();
     type Reply = Page<Transaction>;
 }

@@ -4,6 +4,7 @@
 //! The documents name the vault and do not show it. Its path and the fields of the request are from public material;
 //! the answer is our own choice (docs/assumptions.md); the documents win.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::audit::Audit;
@@ -12,12 +13,15 @@ use crate::api::rules::{FieldProblem, Problems};
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// A method to be kept for a contact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["payment_type", "one_time_token"]))]
 pub struct NewVaultMethod {
     /// `credit_card` or `bank_account`.
+    #[schemars(extend("enum" = ["credit_card", "bank_account"]))]
     pub payment_type: String,
     /// What holds the details; used up by this.
+    #[schemars(length(min = 1))]
     pub one_time_token: String,
     /// What it may be used for: `all`.
     pub authorized_uses: Vec<String>,
@@ -27,7 +31,7 @@ pub struct NewVaultMethod {
 }
 
 /// A method of a contact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct VaultMethod {
     /// `pm_…`: what a charge names.
@@ -69,7 +73,7 @@ pub fn rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
 }
 
 /// Keeps a method for a contact.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateVaultMethod;
 
 impl Endpoint for CreateVaultMethod {

@@ -1,9 +1,10 @@
 //! Values that must not show. A secret has no `Display`, no `Serialize` and a `Debug` that prints stars, so
 //! that showing one takes the word `expose`, which is easy to search for. Memory is wiped when it is dropped.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -48,6 +49,20 @@ impl PartialEq for Secret {
 }
 
 impl Eq for Secret {}
+
+impl JsonSchema for Secret {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Secret".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "password"})
+    }
+}
 
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -45,6 +45,7 @@ mod merchants;
 mod methods;
 mod oauth;
 mod occurrences;
+mod openapi;
 mod options;
 mod outbox;
 mod outcomes;

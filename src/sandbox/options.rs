@@ -17,6 +17,13 @@ pub enum Surface {
     Documented,
 }
 
+impl Surface {
+    /// Whether what belongs to this surface is there when `whole` is served.
+    pub(crate) fn is_part_of(self, whole: Self) -> bool {
+        whole == Self::Public || self == Self::Documented
+    }
+}
+
 /// Who decides on applications.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decide {

@@ -31,6 +31,7 @@ use crate::api::vault::CreateVaultMethod;
 use crate::api::{Auth, Endpoint, Method};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::asked::{Asked, decode};
+use crate::sandbox::openapi::{self, Spoken};
 use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -40,14 +41,16 @@ use crate::sandbox::{
     surcharges, tokens, vault,
 };
 
-type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
+pub(crate) type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
 
 /// One way in.
 pub(crate) struct Route {
-    method: &'static str,
-    pattern: Vec<&'static str>,
+    pub(crate) method: &'static str,
+    pub(crate) pattern: Vec<&'static str>,
     pub(crate) auth: Auth,
-    surface: Surface,
+    pub(crate) surface: Surface,
+    /// What the document says of it; nothing of a page.
+    pub(crate) spoken: Option<Spoken>,
     pub(crate) handler: Handler,
 }
 
@@ -72,11 +75,15 @@ impl Routes {
         routes.schedules();
         routes.records();
         routes.pages();
+        for (method, path, handler) in openapi::ways_in(&routes.0) {
+            routes.0.push(Self::route(method, path, handler));
+        }
         routes
     }
 
     fn partner(&mut self) {
-        self.read::<ExchangeToken>(oauth::exchange);
+        let exchange = self.read::<ExchangeToken>(oauth::exchange);
+        exchange.spoken = exchange.spoken.map(Spoken::with_forms);
         self.read::<GetCredentials>(accounts::credentials);
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
@@ -92,7 +99,9 @@ impl Routes {
         self.write::<CreateVaultMethod>(vault::create).surface = Surface::Public;
         let older: Handler = Box::new(|cx, asked| Answer::json(&accounts::credentials(cx, asked)?));
         let older = Self::route(Method::Get, "/api/v1/chargeio_credentials", older);
-        self.0.push(Route { auth: Auth::Payments, surface: Surface::Public, ..older });
+        let spoken = Spoken::of::<GetCredentials>().named("credentials.get_by_older_path");
+        let (auth, surface) = (Auth::Payments, Surface::Public);
+        self.0.push(Route { auth, surface, spoken: Some(spoken), ..older });
     }
 
     fn applications(&mut self) {
@@ -102,7 +111,8 @@ impl Routes {
 
     fn payment(&mut self) {
         let token = Self::route(CreateToken::METHOD, CreateToken::PATH, Box::new(tokens::create));
-        self.0.push(token);
+        let spoken = Some(Spoken::of::<CreateToken>().with_forms());
+        self.0.push(Route { spoken, ..token });
         self.read::<GetToken>(tokens::get);
         self.write::<CreateCard>(cards::create);
         self.write::<PatchCard>(|cx, asked, change| cards::ROOM.patch(cx, asked, change));
@@ -125,7 +135,9 @@ impl Routes {
         self.write::<PatchRecurring>(recurring_change::patch);
         let put: Handler = Box::new(|cx, asked| Answer::json(&recurring_change::put(cx, asked)?));
         let put = Self::route(Method::Put, PatchRecurring::PATH, put);
-        self.0.push(Route { auth: Auth::SecretKey, surface: Surface::Public, ..put });
+        let spoken = Some(Spoken::of::<PatchRecurring>().named("recurring.put"));
+        let (auth, surface) = (Auth::SecretKey, Surface::Public);
+        self.0.push(Route { auth, surface, spoken, ..put });
         self.read::<GetRecurring>(recurring::get).surface = Surface::Public;
         self.read::<ListRecurring>(recurring::list).surface = Surface::Public;
         self.read::<CancelRecurring>(recurring_end::cancel).surface = Surface::Public;
@@ -139,7 +151,8 @@ impl Routes {
     fn route(method: Method, path: &'static str, handler: Handler) -> Route {
         let pattern = path.split('/').filter(|part| !part.is_empty()).collect();
         let surface = Surface::Documented;
-        Route { method: method.as_str(), pattern, auth: Auth::None, surface, handler }
+        let (method, auth) = (method.as_str(), Auth::None);
+        Route { method, pattern, auth, surface, spoken: None, handler }
     }
 
     /// A page for people: no credential, no JSON.
@@ -163,7 +176,8 @@ impl Routes {
     {
         let handler: Handler = Box::new(move |cx, asked| Answer::json(&handler(cx, asked)?));
         let at = self.0.len();
-        self.0.push(Route { auth: E::AUTH, ..Self::route(E::METHOD, E::PATH, handler) });
+        let route = Self::route(E::METHOD, E::PATH, handler);
+        self.0.push(Route { auth: E::AUTH, spoken: Some(Spoken::of::<E>()), ..route });
         &mut self.0[at]
     }
 
@@ -193,8 +207,10 @@ impl Routes {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let fitting: Vec<&Route> = self.0.iter().filter(|route| route.fits(&parts)).collect();
         match fitting.iter().find(|route| route.method == verb.as_str()) {
-            Some(route) if route.is_on(surface) => Ok((route, route.parameters(&parts))),
-            None if fitting.iter().any(|route| route.is_on(surface)) => {
+            Some(route) if route.surface.is_part_of(surface) => {
+                Ok((route, route.parameters(&parts)))
+            }
+            None if fitting.iter().any(|route| route.surface.is_part_of(surface)) => {
                 Err(Refusal::invalid("Method is not supported"))
             }
             Some(_) | None => Err(Refusal::no_path()),
@@ -203,10 +219,6 @@ impl Routes {
 }
 
 impl Route {
-    fn is_on(&self, surface: Surface) -> bool {
-        surface == Surface::Public || self.surface == Surface::Documented
-    }
-
     fn fits(&self, parts: &[&str]) -> bool {
         let fits = |(own, part): (&&str, &&str)| own.starts_with('{') || own == part;
         self.pattern.len() == parts.len() && self.pattern.iter().zip(parts).all(fits)

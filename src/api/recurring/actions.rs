@@ -1,24 +1,29 @@
 //! Recurring charges made from an earlier charge, and their ends.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::recurring::{RecurringCharge, Schedule};
+use crate::api::rules::AMOUNT_MAX;
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// The request that makes a recurring charge from an earlier charge's method and customer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["amount", "schedule"]))]
 pub struct NewClone {
     /// Minor units of each occurrence; required.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Required; a start in the past means the next date on or after today.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
     pub schedule: Option<Schedule>,
 }
 
 /// Makes a recurring charge from an earlier charge (gateway-api, POST /v1/charges/{chargeId}/schedule).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ScheduleCharge;
 
 impl Endpoint for ScheduleCharge {
@@ -32,7 +37,7 @@ impl Endpoint for ScheduleCharge {
 }
 
 /// Ends a recurring charge; it stays listed. Not in the two documents (service-facts, 56, 57).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CancelRecurring;
 
 impl Endpoint for CancelRecurring {
@@ -46,7 +51,7 @@ impl Endpoint for CancelRecurring {
 }
 
 /// Removes a recurring charge from the list. Not in the two documents (service-facts, 56, 57).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct DeleteRecurring;
 
 impl Endpoint for DeleteRecurring {

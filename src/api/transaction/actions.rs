@@ -1,9 +1,11 @@
 //! What can be done with a transaction after it was made, and money given without a charge.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::MethodRef;
-use crate::api::rules::{FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::query::{ACCOUNT, PAGE, PAGE_SIZE, Parameter};
+use crate::api::rules::{AMOUNT_MAX, FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method, Page};
@@ -19,23 +21,28 @@ pub const MIME_TYPE_LENGTH_MAX: usize = 64;
 pub const SIGNATURE_LENGTH_MAX: usize = 8192;
 
 /// The request that captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["amount"]))]
 pub struct NewCapture {
     /// Minor units; has to equal the authorised amount.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the charge's by default (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// At most 128 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
     /// `IMMEDIATE` (the default) or `NEXT_AUTO_CAPTURE` (service-facts, 46).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["IMMEDIATE", "NEXT_AUTO_CAPTURE"]))]
     pub capture_time: Option<String>,
     /// Minor units beside the amount; above 0 it needs a signature (service-facts, 47).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub gratuity: Option<i64>,
     /// What the payer drew (service-facts, 47).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,11 +50,13 @@ pub struct NewCapture {
 }
 
 /// The request that gives a charge's money back, all of it or a part.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["amount"]))]
 pub struct NewRefund {
     /// Minor units; required.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the charge's by default (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,24 +66,28 @@ pub struct NewRefund {
     pub method: Option<MethodRef>,
     /// Any object; kept and returned (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<serde_json::Value>,
 }
 
 /// The request that takes a transaction back before it is settled; all of it may be left out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NewVoid {
     /// At most 128 characters; comes back as `void_reference`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
 }
 
 /// The request that gives money without a charge.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["amount", "method"]))]
 pub struct NewCredit {
     /// Minor units; required.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// Three letters; the account's by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,8 +104,9 @@ pub struct NewCredit {
 }
 
 /// A signature as it is given and as it is kept. `data` is a secret: what a person drew.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("required" = ["mime_type", "data"]))]
 pub struct Signature {
     /// 22 characters; only when it is read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,13 +115,15 @@ pub struct Signature {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
+    #[schemars(length(min = 1, max = MIME_TYPE_LENGTH_MAX), regex(pattern = r"\S"))]
     pub mime_type: String,
     /// JSON stroke data with arrays x and y, 1 to 8192 characters.
+    #[schemars(length(min = 1, max = SIGNATURE_LENGTH_MAX), regex(pattern = r"\S"))]
     pub data: String,
 }
 
 /// A transaction that was signed: itself, and the signature (service-facts, 48 and part 12).
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Signed {
     /// The transaction, with `signature_id`.
     #[serde(flatten)]
@@ -166,9 +182,9 @@ pub fn credit_rules(new: &NewCredit) -> Vec<FieldProblem> {
 }
 
 macro_rules! endpoint {
-    ($(#[$doc:meta])* $name:ident, $word:literal, $method:ident $path:literal, $request:ty, $reply:ty) => {
+    ($(#[$doc:meta])* $name:ident, $word:literal, $method:ident $path:literal, $request:ty, $reply:ty $(, $query:expr)*) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy)]
+        #[derive(Debug, Clone, Copy, JsonSchema)]
         pub struct $name;
 
         impl Endpoint for $name {
@@ -177,6 +193,7 @@ macro_rules! endpoint {
             const HOST: Host = Host::Base;
             const PATH: &'static str = $path;
             const AUTH: Auth = Auth::SecretKey;
+            const QUERY: &'static [Parameter] = &[$($query),*];
             type Request = $request;
             type Reply = $reply;
         }
@@ -189,7 +206,7 @@ endpoint! {
 }
 endpoint! {
     /// Lists holds that are neither captured nor voided, newest first (gateway-api, GET /v1/charges/holds).
-    ListHolds, "charge.holds", Get "/v1/charges/holds", (), Page<Transaction>
+    ListHolds, "charge.holds", Get "/v1/charges/holds", (), Page<Transaction>, PAGE, PAGE_SIZE, ACCOUNT
 }
 endpoint! {
     /// Gives money of a charge back (gateway-api, POST /v1/charges/{chargeId}/refund).

@@ -9,6 +9,7 @@ use crate::api::transaction::actions::{
 };
 use crate::api::{Auth, Endpoint};
 use crate::sandbox::answer::Answer;
+use crate::sandbox::openapi::Spoken;
 use crate::sandbox::options::Surface;
 use crate::sandbox::routes::{Handler, Route, Routes};
 use crate::sandbox::{captures, credits, deauthorise, refunds, signatures, voids};
@@ -33,6 +34,7 @@ impl Routes {
             Ok(Answer::of(StatusCode::OK, "text/plain", Vec::new()))
         });
         let route = Self::route(Deauthorise::METHOD, Deauthorise::PATH, end);
-        self.0.push(Route { auth: Auth::Tenant, ..route });
+        let spoken = Some(Spoken::of::<Deauthorise>());
+        self.0.push(Route { auth: Auth::Tenant, spoken, ..route });
     }
 }

@@ -3,18 +3,19 @@
 use http::StatusCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 use crate::api::credentials::AccountType;
 use crate::api::event::{GetEvent, ListEvents};
 use crate::api::merchant::{
     GetMerchant, PatchAccount, PatchAchAccount, PatchMerchant, PurgeTestData,
 };
+use crate::api::status::{GetStatus, Status};
 use crate::api::transaction::{GetTransaction, SearchTransactions};
 use crate::api::{Auth, Endpoint, Method};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::lenient;
+use crate::sandbox::openapi::Spoken;
 use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::routes::{Handler, Route, Routes};
@@ -28,22 +29,22 @@ impl Routes {
         self.read::<ListEvents>(events::list);
         self.read::<GetEvent>(events::get);
         self.read::<GetMerchant>(accounts::merchant).surface = Surface::Public;
-        self.change::<PatchMerchant>(records::merchant);
-        self.change::<PatchAccount>(|cx, asked, new| {
+        self.change::<PatchMerchant>("merchant.put", records::merchant);
+        self.change::<PatchAccount>("account.put", |cx, asked, new| {
             records::account(cx, asked, new, &AccountType::Card)
         });
-        self.change::<PatchAchAccount>(|cx, asked, new| {
+        self.change::<PatchAchAccount>("ach_account.put", |cx, asked, new| {
             records::account(cx, asked, new, &AccountType::Check)
         });
         self.purging();
-        let status: Handler = Box::new(|_, _| Answer::json(&json!({"status": "NORMAL"})));
-        let status = Self::route(Method::Get, "/status", status);
-        self.0.push(Route { surface: Surface::Public, ..status });
+        let normal = || Ok(Status { status: "NORMAL".to_owned() });
+        self.read::<GetStatus>(move |_, _| normal()).surface = Surface::Public;
     }
 
     /// An endpoint that PUT and PATCH reach (service-facts, 67 and 69).
     fn change<E: Endpoint>(
         &mut self,
+        put_name: &'static str,
         handler: impl Fn(&mut Cx<'_>, &Asked, E::Request) -> Result<E::Reply, Refusal>
         + Send
         + Sync
@@ -58,7 +59,8 @@ impl Routes {
             Answer::json(&handler(cx, asked, lenient::read(asked.json()?)?)?)
         });
         let put = Self::route(Method::Put, E::PATH, put);
-        self.0.push(Route { auth: E::AUTH, surface: Surface::Public, ..put });
+        let spoken = Some(Spoken::of::<E>().named(put_name));
+        self.0.push(Route { auth: E::AUTH, surface: Surface::Public, spoken, ..put });
     }
 
     /// Answers 204 and no body: the one path that does (service-facts, 4).
@@ -68,6 +70,7 @@ impl Routes {
             Ok(Answer::of(StatusCode::NO_CONTENT, "text/plain", Vec::new()))
         });
         let route = Self::route(PurgeTestData::METHOD, PurgeTestData::PATH, purge);
-        self.0.push(Route { auth: Auth::SecretKey, surface: Surface::Public, ..route });
+        let spoken = Some(Spoken::of::<PurgeTestData>().without_content());
+        self.0.push(Route { auth: Auth::SecretKey, surface: Surface::Public, spoken, ..route });
     }
 }

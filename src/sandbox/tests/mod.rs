@@ -18,6 +18,7 @@ mod leftovers;
 mod methods;
 mod money;
 mod notifications;
+mod openapi;
 mod partner;
 mod places;
 mod portal;

@@ -1,0 +1,92 @@
+//! Every read of the service, by name: what a person may look at without a document.
+
+use crate::api::bank::{GetBank, ListBanks};
+use crate::api::bank_account::ListBankAccounts;
+use crate::api::card::{GetCard, ListCards};
+use crate::api::credentials::GetCredentials;
+use crate::api::event::{GetEvent, ListEvents};
+use crate::api::file::GetFile;
+use crate::api::merchant::GetMerchant;
+use crate::api::occurrence::{GetOccurrence, ListOccurrences};
+use crate::api::one_time_token::GetToken;
+use crate::api::preview::PreviewSchedule;
+use crate::api::query::Parameter;
+use crate::api::recurring::{GetRecurring, ListRecurring};
+use crate::api::status::GetStatus;
+use crate::api::surcharge::GetSurcharge;
+use crate::api::transaction::actions::{GetSignature, ListHolds};
+use crate::api::transaction::{GetTransaction, SearchTransactions};
+use crate::api::{Auth, Call, Endpoint, Host, Method};
+
+/// One read.
+#[derive(Debug, Clone, Copy)]
+pub struct Read {
+    /// Its name, such as `card.list`.
+    pub name: &'static str,
+    /// The host that serves it.
+    pub host: Host,
+    /// Its path, parameters in braces.
+    pub path: &'static str,
+    /// What lets a caller in.
+    pub auth: Auth,
+    /// The parameters of its query.
+    pub query: &'static [Parameter],
+    /// Whether it takes a body, as no other read does.
+    pub body: bool,
+}
+
+impl Read {
+    const fn of<E: Endpoint>() -> Self {
+        Self {
+            name: E::NAME,
+            host: E::HOST,
+            path: E::PATH,
+            auth: E::AUTH,
+            query: E::QUERY,
+            body: false,
+        }
+    }
+
+    /// The read of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        READS.iter().find(|read| read.name == name)
+    }
+
+    /// The names of its path's parameters.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
+        let braced = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
+        self.path.split('/').filter_map(braced)
+    }
+
+    /// The call: `parameters` fill its path in order.
+    pub fn call(&self, parameters: &[&str], query: &[(String, String)]) -> Call {
+        let call = Call::of(self.name, Method::Get, self.host, self.path, self.auth, parameters);
+        Call { query: query.to_vec(), ..call }
+    }
+}
+
+/// Every read.
+pub static READS: [Read; 22] = [
+    Read::of::<GetBank>(),
+    Read::of::<ListBanks>(),
+    Read::of::<ListBankAccounts>(),
+    Read::of::<GetCard>(),
+    Read::of::<ListCards>(),
+    Read::of::<ListHolds>(),
+    Read::of::<GetCredentials>(),
+    Read::of::<GetEvent>(),
+    Read::of::<ListEvents>(),
+    Read::of::<GetFile>(),
+    Read::of::<GetMerchant>(),
+    Read::of::<GetOccurrence>(),
+    Read::of::<ListOccurrences>(),
+    Read::of::<GetRecurring>(),
+    Read::of::<ListRecurring>(),
+    Read { body: true, ..Read::of::<PreviewSchedule>() },
+    Read::of::<GetSignature>(),
+    Read::of::<GetStatus>(),
+    Read::of::<GetSurcharge>(),
+    Read::of::<GetToken>(),
+    Read::of::<GetTransaction>(),
+    Read::of::<SearchTransactions>(),
+];

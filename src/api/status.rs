@@ -1,0 +1,28 @@
+//! Whether the gateway works (service-facts, 16; not in the two documents).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::{Auth, Endpoint, Host, Method};
+
+/// The state of the gateway.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Status {
+    /// `NORMAL`.
+    pub status: String,
+}
+
+/// Says whether the gateway works.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+pub struct GetStatus;
+
+impl Endpoint for GetStatus {
+    const NAME: &'static str = "status.get";
+    const METHOD: Method = Method::Get;
+    const HOST: Host = Host::Base;
+    const PATH: &'static str = "/status";
+    const AUTH: Auth = Auth::None;
+    type Request = ();
+    type Reply = Status;
+}

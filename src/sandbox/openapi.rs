@@ -1,0 +1,112 @@
+//! The service's contract as an `OpenAPI` 3.1 document, made of the types that serve.
+//!
+//! Each way in brings its own [`Spoken`], so that what is served is in the document, and what is in the document is
+//! served. Shapes come from the types' JSON Schemas, texts from their doc comments.
+
+mod operation;
+mod page;
+mod schemas;
+mod shapes;
+mod spoken;
+
+use std::sync::{Arc, OnceLock};
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::api::Method;
+use crate::sandbox::answer::Answer;
+use crate::sandbox::options::Surface;
+use crate::sandbox::routes::{Handler, Route};
+use operation::operation;
+use schemas::Schemas;
+
+pub(crate) use spoken::Spoken;
+
+/// The document, for programs.
+pub(crate) const DOCUMENT: &str = "/openapi.json";
+/// The document, for people.
+pub(crate) const PAGE: &str = "/openapi";
+
+/// One operation: a way in that programs use.
+#[derive(Debug, Clone)]
+struct Operation {
+    method: &'static str,
+    path: String,
+    auth: crate::api::Auth,
+    surface: Surface,
+    spoken: Spoken,
+}
+
+/// The document of each surface, made when somebody asks for it.
+#[derive(Debug)]
+struct Documents {
+    operations: Vec<Operation>,
+    documented: OnceLock<Value>,
+    public: OnceLock<Value>,
+}
+
+impl Documents {
+    fn of(&self, surface: Surface) -> &Value {
+        let made = match surface {
+            Surface::Documented => &self.documented,
+            Surface::Public => &self.public,
+        };
+        made.get_or_init(|| document(&self.operations, surface))
+    }
+}
+
+/// The ways in to the document of all these ways in.
+pub(crate) fn ways_in(all: &[Route]) -> [(Method, &'static str, Handler); 2] {
+    let operations = all.iter().filter_map(|route| {
+        let (method, path) = (route.method, format!("/{}", route.pattern.join("/")));
+        Some(Operation {
+            method,
+            path,
+            auth: route.auth,
+            surface: route.surface,
+            spoken: route.spoken?,
+        })
+    });
+    let documents = Arc::new(Documents {
+        operations: operations.collect(),
+        documented: OnceLock::new(),
+        public: OnceLock::new(),
+    });
+    let same = documents.clone();
+    let json: Handler = Box::new(move |cx, _| Answer::json(same.of(cx.world.options.surface)));
+    let page: Handler = Box::new(move |cx, _| {
+        let document = documents.of(cx.world.options.surface);
+        Ok(page::show(&cx.world.options.brand, document).answer(StatusCode::OK))
+    });
+    [(Method::Get, DOCUMENT, json), (Method::Get, PAGE, page)]
+}
+
+fn document(all: &[Operation], surface: Surface) -> Value {
+    let shown: Vec<&Operation> = all.iter().filter(|one| one.surface.is_part_of(surface)).collect();
+    let mut schemas = Schemas::new();
+    let mut paths: Map<String, Value> = Map::new();
+    for one in &shown {
+        let path = paths.entry(one.path.clone()).or_insert_with(|| json!({}));
+        if let Value::Object(path) = path {
+            path.insert(one.method.to_ascii_lowercase(), operation(one, &shown, &mut schemas));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Payment service (sandbox)",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The service that this sandbox stands in for: its partner side and its payment gateway. \
+                Fields that hold nothing are left out; a null in a request counts as left out; whole numbers may be \
+                strings.",
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": operation::security_schemes(),
+            "responses": operation::responses(&mut schemas),
+            "schemas": schemas.into_components(),
+        },
+    })
+}

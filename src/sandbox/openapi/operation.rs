@@ -1,0 +1,176 @@
+//! One operation of the document.
+
+use http::StatusCode;
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value, json};
+
+use crate::api::query::{Holds, Parameter};
+use crate::api::{Auth, Problem};
+use crate::sandbox::openapi::Operation;
+use crate::sandbox::openapi::schemas::Schemas;
+use crate::sandbox::openapi::spoken::Spoken;
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Why a request is refused: the name of the answer, its status, and its text.
+const REFUSALS: [(&str, StatusCode, &str); 8] = [
+    ("BadRequest", StatusCode::BAD_REQUEST, "The body cannot be read, or makes no sense here."),
+    ("NotAuthorized", StatusCode::UNAUTHORIZED, "The credential does not let in."),
+    ("NotFound", StatusCode::NOT_FOUND, "There is no such thing of this owner."),
+    ("Conflict", StatusCode::CONFLICT, "Something else changed it meanwhile."),
+    ("TooLarge", StatusCode::PAYLOAD_TOO_LARGE, "The body is too long."),
+    ("Refused", StatusCode::UNPROCESSABLE_ENTITY, "Fields or rules: one message for each."),
+    ("TooMany", StatusCode::TOO_MANY_REQUESTS, "Too many requests; `Retry-After` says when."),
+    ("Broken", StatusCode::INTERNAL_SERVER_ERROR, "The service failed."),
+];
+
+/// Where something made at one path is found at another.
+const ELSEWHERE: [(&str, &str); 2] =
+    [("/v1/charges", "/v1/transactions/{id}"), ("/v1/credits", "/v1/transactions/{id}")];
+
+/// What the document says of an operation.
+pub(super) fn operation(one: &Operation, all: &[&Operation], schemas: &mut Schemas) -> Value {
+    let Spoken { name, about, query, request, reply, status, forms } = one.spoken;
+    let mut said = Map::new();
+    let tag = name.split('.').next().unwrap_or(name);
+    said.insert("operationId".to_owned(), name.into());
+    said.insert("tags".to_owned(), json!([tag]));
+    said.insert("summary".to_owned(), schemas.text(about).into());
+    said.insert("security".to_owned(), security(one));
+    let parameters = parameters(&one.path, query);
+    if !parameters.is_empty() {
+        said.insert("parameters".to_owned(), parameters.into());
+    }
+    if let Some(request) = request {
+        let schema = schemas.request(request);
+        said.insert("requestBody".to_owned(), request_body(&schema, forms));
+    }
+    let mut answers = Map::new();
+    let mut success = json!({"description": "Done."});
+    if let (Some(reply), Value::Object(success)) = (reply, &mut success) {
+        let schema = schemas.reply(reply);
+        success.insert("content".to_owned(), json!({ JSON: {"schema": schema} }));
+        success.insert("links".to_owned(), links(one, all).into());
+    }
+    answers.insert(status.as_str().to_owned(), success);
+    answers.extend(refusals(one));
+    said.insert("responses".to_owned(), answers.into());
+    Value::Object(said)
+}
+
+/// The kinds of credentials (both documents, Authentication).
+pub(super) fn security_schemes() -> Value {
+    let bearer = |text: &str| json!({"type": "http", "scheme": "bearer", "description": text});
+    let basic = |text: &str| json!({"type": "http", "scheme": "basic", "description": text});
+    json!({
+        "tenant": bearer("The partner's own token, scope `tenant`."),
+        "payments": bearer("A token for one merchant, scope `payments`."),
+        "public_key": basic("A public key as user name, no password; a secret key does too."),
+        "secret_key": basic("A secret key as user name, no password."),
+    })
+}
+
+/// The answers that are not success.
+pub(super) fn responses(schemas: &mut Schemas) -> Value {
+    fn problem(generator: &mut SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<Problem>()
+    }
+    let schema = schemas.reply(problem);
+    let answer = |(name, _, text): (&str, StatusCode, &str)| {
+        (name.to_owned(), json!({"description": text, "content": { JSON: {"schema": schema} }}))
+    };
+    Value::Object(REFUSALS.into_iter().map(answer).collect())
+}
+
+fn security(one: &Operation) -> Value {
+    match one.auth {
+        Auth::None if one.spoken.name == "token.create" => json!([{"public_key": []}]),
+        Auth::None => json!([]),
+        Auth::Tenant => json!([{"tenant": []}]),
+        Auth::Payments => json!([{"payments": []}]),
+        Auth::PublicKey => json!([{"public_key": []}]),
+        Auth::SecretKey => json!([{"secret_key": []}]),
+    }
+}
+
+/// The names in braces of a path.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn parameters(path: &str, query: &[Parameter]) -> Vec<Value> {
+    let text = json!({"type": "string", "minLength": 1});
+    let of_path = names(path)
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": text}));
+    let of_query = query.iter().map(|one| {
+        let schema = holds(one.holds);
+        json!({"name": one.name, "in": "query", "description": one.meaning, "schema": schema})
+    });
+    of_path.chain(of_query).collect()
+}
+
+fn holds(holds: Holds) -> Value {
+    match holds {
+        Holds::Text => json!({"type": "string"}),
+        Holds::Texts(pattern) => {
+            json!({"type": "array", "items": {"type": "string", "pattern": pattern}})
+        }
+        Holds::Integer(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
+        Holds::Date => json!({"type": "string", "format": "date"}),
+        Holds::Moment => json!({"type": "string", "format": "date-time"}),
+        Holds::Flag => json!({"type": "string", "enum": ["true", "false"]}),
+    }
+}
+
+fn request_body(schema: &Value, forms: bool) -> Value {
+    let required = schema.get("required").is_some() || schema.get("anyOf").is_some();
+    let mut content = Map::new();
+    if forms {
+        content.insert(FORM.to_owned(), json!({ "schema": schema }));
+    }
+    content.insert(JSON.to_owned(), json!({ "schema": schema }));
+    json!({"required": required, "content": content})
+}
+
+/// The refusals that an operation can meet.
+fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
+    let Operation { method, path, auth, spoken, .. } = one;
+    let (acts, takes) = (*method != "GET", spoken.request.is_some());
+    let named = names(path).next().is_some();
+    let open = *auth == Auth::None && !takes;
+    let can = move |status: StatusCode| match status {
+        StatusCode::NOT_FOUND => named || takes,
+        StatusCode::CONFLICT => acts,
+        StatusCode::PAYLOAD_TOO_LARGE => takes,
+        StatusCode::UNPROCESSABLE_ENTITY => acts || takes || !spoken.query.is_empty(),
+        StatusCode::UNAUTHORIZED => !open,
+        _ => true,
+    };
+    let refusals = REFUSALS.into_iter().filter(move |(_, status, _)| can(*status));
+    refusals.map(|(name, status, _)| {
+        let answer = json!({"$ref": format!("#/components/responses/{name}")});
+        (status.as_str().to_owned(), answer)
+    })
+}
+
+/// What can be done next with what was made.
+fn links(one: &Operation, all: &[&Operation]) -> Map<String, Value> {
+    if one.method != "POST" || names(&one.path).next().is_some() {
+        return Map::new();
+    }
+    let below = format!("{}/{{", one.path);
+    let other = ELSEWHERE.into_iter().find(|(from, _)| *from == one.path).map(|(_, to)| to);
+    let next = all.iter().filter(|next| {
+        let fits = next.path.starts_with(&below)
+            || other.is_some_and(|other| next.path.starts_with(other));
+        fits && names(&next.path).count() == 1
+    });
+    let link = |next: &&Operation| {
+        let name = names(&next.path).next().unwrap_or_default();
+        let parameters = json!({ name: "$response.body#/id" });
+        let link = json!({"operationId": next.spoken.name, "parameters": parameters});
+        (next.spoken.name.replace('.', "_"), link)
+    };
+    next.map(link).collect()
+}

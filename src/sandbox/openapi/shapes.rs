@@ -1,0 +1,85 @@
+//! JSON Schemas as readers of the document want them: no nulls in objects, no defaults of our own types.
+
+use serde_json::{Map, Value};
+
+/// What schemas of types say and a reader does not need.
+const NOISE: [&str; 2] = ["default", "$schema"];
+
+/// A schema without noise, in whose objects no property is null: what holds nothing is left out.
+pub(super) fn tidy(schema: Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let kept = map.into_iter().filter(|(name, _)| !NOISE.contains(&name.as_str()));
+            Value::Object(kept.map(|(name, value)| inside(name, value)).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(tidy).collect()),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
+    }
+}
+
+/// `properties` has names for keys; everything else a schema, or a list of them.
+fn inside(name: String, value: Value) -> (String, Value) {
+    let value = match (name.as_str(), value) {
+        ("properties", Value::Object(all)) => {
+            let all = all.into_iter().map(|(name, schema)| (name, present(tidy(schema))));
+            Value::Object(all.collect())
+        }
+        ("examples" | "enum" | "const" | "required", value) => value,
+        (_, value) => tidy(value),
+    };
+    (name, value)
+}
+
+/// A schema that null does not fit.
+pub(super) fn present(schema: Value) -> Value {
+    let Value::Object(mut map) = schema else { return schema };
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(words)) = map.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    let Some(Value::Array(choices)) = map.get_mut("anyOf") else { return Value::Object(map) };
+    choices.retain(|choice| choice.get("type").is_none_or(|one| one != "null"));
+    match choices.as_mut_slice() {
+        [Value::Object(only)] => merged(std::mem::take(only), map),
+        _ => Value::Object(map),
+    }
+}
+
+/// The one choice that is left, with what was said beside it.
+fn merged(only: Map<String, Value>, mut beside: Map<String, Value>) -> Value {
+    beside.remove("anyOf");
+    let mut whole = only;
+    whole.extend(beside);
+    Value::Object(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn no_property_is_null_and_no_default_stays() {
+        let schema = json!({"type": "object", "default": {}, "properties": {
+            "default": {"type": ["string", "null"], "default": null},
+            "method": {"anyOf": [{"$ref": "#/a"}, {"type": "null"}], "description": "How."},
+        }});
+        let expect = json!({"type": "object", "properties": {
+            "default": {"type": "string"},
+            "method": {"$ref": "#/a", "description": "How."},
+        }});
+        assert_eq!(tidy(schema), expect);
+    }
+
+    #[test]
+    fn a_whole_answer_may_be_null() {
+        let schema = json!({"type": ["array", "null"], "items": {"type": "string"}});
+        assert_eq!(tidy(schema.clone()), schema);
+    }
+}
