@@ -9,6 +9,8 @@
 mod changes;
 #[path = "rig/covers.rs"]
 mod covers;
+#[path = "gateway/looks.rs"]
+mod looks;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not everything is used here")]
 mod payments;

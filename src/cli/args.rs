@@ -241,6 +241,9 @@ pub struct SandboxArgs {
     /// What it offers: the two documents alone, or what public material adds.
     #[arg(long, default_value = "public")]
     pub surface: Surface,
+    /// A story that is played into an empty state before it listens (examples/scenarios); played once, and kept.
+    #[arg(long, value_name = "FILE", conflicts_with = "clock")]
+    pub scenario: Option<PathBuf>,
     /// Who decides on merchant applications: itself, 5 seconds after submission, or its control path.
     #[arg(long, default_value = "auto")]
     pub decide: Decide,

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::args::gateway::{Common, GatewayCommand, MoveArgs};
+use super::args::gateway::{Common, GatewayChange, GatewayCommand, MoveArgs};
 use super::exit::{Exit, Failure};
+use super::gateway_get;
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
@@ -27,6 +28,13 @@ pub(super) async fn run(
     command: &GatewayCommand,
     out: Out,
 ) -> Result<Exit, Failure> {
+    match command {
+        GatewayCommand::Change(change) => act(setup, change, out).await,
+        GatewayCommand::Get(args) => gateway_get::run(setup, args, out).await,
+    }
+}
+
+async fn act(setup: &Setup, command: &GatewayChange, out: Out) -> Result<Exit, Failure> {
     let action = action(command)?;
     if !agreed(&action, common(command).yes, out)? {
         out.note("nothing was done");
@@ -66,52 +74,52 @@ fn agreed(action: &Action, yes: bool, out: Out) -> Result<bool, Failure> {
     out.confirm("Do it?")
 }
 
-fn common(command: &GatewayCommand) -> &Common {
+fn common(command: &GatewayChange) -> &Common {
     match command {
-        GatewayCommand::Charge(args) => &args.movement.common,
-        GatewayCommand::Credit(args) => &args.common,
-        GatewayCommand::Refund(args) => &args.common,
-        GatewayCommand::Void(args) => &args.common,
-        GatewayCommand::Capture(args) => &args.common,
-        GatewayCommand::Sign(args) => &args.common,
-        GatewayCommand::Pay(args) => &args.common,
-        GatewayCommand::Ignore(args) => &args.common,
-        GatewayCommand::Cancel(args) => &args.common,
-        GatewayCommand::Deauthorise(args) => &args.common,
+        GatewayChange::Charge(args) => &args.movement.common,
+        GatewayChange::Credit(args) => &args.common,
+        GatewayChange::Refund(args) => &args.common,
+        GatewayChange::Void(args) => &args.common,
+        GatewayChange::Capture(args) => &args.common,
+        GatewayChange::Sign(args) => &args.common,
+        GatewayChange::Pay(args) => &args.common,
+        GatewayChange::Ignore(args) => &args.common,
+        GatewayChange::Cancel(args) => &args.common,
+        GatewayChange::Deauthorise(args) => &args.common,
     }
 }
 
 /// What a command asks for.
-fn action(command: &GatewayCommand) -> Result<Action, Failure> {
+fn action(command: &GatewayChange) -> Result<Action, Failure> {
     let (verb, fields) = match command {
-        GatewayCommand::Charge(args) => ("charge", movement(&args.movement, args.hold)),
-        GatewayCommand::Credit(args) => ("credit", movement(args, false)),
-        GatewayCommand::Refund(args) => {
+        GatewayChange::Charge(args) => ("charge", movement(&args.movement, args.hold)),
+        GatewayChange::Credit(args) => ("credit", movement(args, false)),
+        GatewayChange::Refund(args) => {
             ("refund", json!({"charge": args.charge, "amount": args.amount}))
         }
-        GatewayCommand::Void(args) => {
+        GatewayChange::Void(args) => {
             ("void", json!({"transaction": args.transaction, "reference": args.reference}))
         }
-        GatewayCommand::Capture(args) => (
+        GatewayChange::Capture(args) => (
             "capture",
             json!({"charge": args.charge, "amount": args.amount, "reference": args.reference,
                 "next_run": args.next_run}),
         ),
-        GatewayCommand::Sign(args) => (
+        GatewayChange::Sign(args) => (
             "sign",
             json!({"transaction": args.transaction, "mime_type": args.mime_type,
                 "data": strokes(&args.data)?}),
         ),
-        GatewayCommand::Pay(args) => (
+        GatewayChange::Pay(args) => (
             "pay",
             json!({"recurring": args.recurring, "occurrence": args.occurrence,
                 "amount": args.amount}),
         ),
-        GatewayCommand::Ignore(args) => {
+        GatewayChange::Ignore(args) => {
             ("ignore", json!({"recurring": args.recurring, "occurrence": args.occurrence}))
         }
-        GatewayCommand::Cancel(args) => ("cancel", json!({"recurring": args.recurring})),
-        GatewayCommand::Deauthorise(_) => (DEAUTHORISE, json!({})),
+        GatewayChange::Cancel(args) => ("cancel", json!({"recurring": args.recurring})),
+        GatewayChange::Deauthorise(_) => (DEAUTHORISE, json!({})),
     };
     let common = common(command);
     let merchant = merchant(&common.merchant)?;
@@ -124,7 +132,7 @@ fn movement(args: &MoveArgs, hold: bool) -> Value {
 }
 
 /// The key of a merchant that is named without its kind.
-fn merchant(text: &str) -> Result<Key, Failure> {
+pub(super) fn merchant(text: &str) -> Result<Key, Failure> {
     format!("Merchant/{text}").parse().map_err(|error| {
         let failure = Failure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
         failure.help("write the name of the merchant's document, such as --merchant acme")

@@ -5,17 +5,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::body::Body;
 use chrono::{DateTime, Utc};
-use futures::FutureExt;
-use http::Request;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tower::ServiceExt;
 
 use super::args::{Cli, Decide as Decides, SandboxArgs, SandboxCommand, Surface as Wanted};
 use super::exit::{Exit, Failure};
+use super::inside::{control, text, token};
 use super::out::Out;
+use super::scenario::{self, Scenario};
 use super::secrets::OpenedSecrets;
 use super::setup::{Embedded, Setup};
 use super::{sandbox_env, signals};
@@ -28,22 +26,21 @@ use crate::sandbox::serve::{Running, serve};
 use crate::sandbox::{Decide, Options, Sandbox, Surface};
 use crate::store::open::private_index;
 
-/// The largest answer of a control path that is read.
-const ANSWER_BYTES_MAX: usize = 16 << 20;
-
 /// Runs the command.
 pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit, Failure> {
     if let Some(SandboxCommand::Env) = args.command {
         return sandbox_env::run(&Setup::load(cli)?, out).await;
     }
     let dir = directory(cli);
+    let scenario = args.scenario.as_deref().map(Scenario::read).transpose()?;
+    let begins = scenario.as_ref().and_then(Scenario::clock);
     let options = Options {
         seed: args.seed,
         surface: match args.surface {
             Wanted::Public => Surface::Public,
             Wanted::Documented => Surface::Documented,
         },
-        start: start(&args.clock)?,
+        start: start(&args.clock)?.or(begins),
         decide: match args.decide {
             Decides::Auto => Decide::Auto,
             Decides::Manual => Decide::Manual,
@@ -53,6 +50,9 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
         ..Options::default()
     };
     let sandbox = open(&dir, options)?;
+    if let Some(scenario) = &scenario {
+        out.note(&scenario::play(&sandbox, scenario).await?);
+    }
     let running = serve(&sandbox, args.listen, &dir, args.plain_http, async {
         signals::stop().await;
     });
@@ -167,26 +167,6 @@ fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, Failure> {
     })
 }
 
-/// One request to a control path, in process: its answer is there at once.
-fn control(
-    sandbox: &Sandbox,
-    method: &str,
-    path: &str,
-    body: Option<&Value>,
-) -> Result<Value, String> {
-    let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-    let request = Request::builder().method(method).uri(path).header("host", "localhost");
-    let request = request.body(body).map_err(|error| error.to_string())?;
-    let answered = async {
-        let answer = sandbox.router().oneshot(request).await.map_err(|error| error.to_string())?;
-        axum::body::to_bytes(answer.into_body(), ANSWER_BYTES_MAX)
-            .await
-            .map_err(|error| error.to_string())
-    };
-    let bytes = answered.now_or_never().ok_or("the sandbox did not answer at once")??;
-    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
-}
-
 impl EmbeddedSandbox {
     /// Secrets for a run against this sandbox: merchants' credentials come from it, whatever their
     /// documents name.
@@ -254,30 +234,8 @@ impl Secrets for SandboxSecrets {
             ));
         }
         if is("/access_token") {
-            return self.token(&code).map(Secret::from).map_err(failed);
+            return token(&self.sandbox, &code).map(Secret::from).map_err(failed);
         }
         Ok(Secret::from(code))
     }
-}
-
-impl SandboxSecrets {
-    /// A `payments` token for a code.
-    fn token(&self, code: &str) -> Result<String, String> {
-        let all = control(&self.sandbox, "GET", "/_sandbox/credentials", None)?;
-        let body = json!({
-            "client_id": text(&all, "/partner/client_id"),
-            "client_secret": text(&all, "/partner/client_secret"),
-            "redirect_uri": text(&all, "/partner/redirect_uri"),
-            "grant_type": "authorization_code",
-            "scope": "payments",
-            "code": code,
-        });
-        let token = control(&self.sandbox, "POST", "/oauth/token", Some(&body))?;
-        Ok(text(&token, "/access_token"))
-    }
-}
-
-/// A text in an answer, empty where there is none.
-fn text(value: &Value, pointer: &str) -> String {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

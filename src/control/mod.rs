@@ -23,6 +23,7 @@ use crate::engine::{
 use crate::model::action::Action;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::bound::LiveBinding;
+use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 use look::{Desk, Look};
 
@@ -58,6 +59,8 @@ pub enum Request {
     Import(Box<Adopting>),
     /// What a merchant has, object by object.
     Inventory(Inventory),
+    /// What the service answers to a read.
+    Show(Box<Showing>),
     /// The tree is looked at again, and these are taken over, one after the other.
     ImportAll(Vec<Adopting>),
     /// A resource, or an object with a mark of ours, is let go.
@@ -241,6 +244,10 @@ impl Control {
             Request::Import(asked) => {
                 let (reply, answer) = oneshot::channel();
                 self.hears(Event::Import(*asked, actor, reply), answer).await
+            }
+            Request::Show(asked) => {
+                let (reply, answer) = oneshot::channel();
+                self.hears(Event::Show(*asked, reply), answer).await
             }
             Request::Inventory(asked) => {
                 let (reply, answer) = oneshot::channel();

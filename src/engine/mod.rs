@@ -38,6 +38,7 @@ mod saved;
 mod schedule;
 mod settle;
 mod shared;
+mod show;
 mod signed;
 mod suspend;
 mod sweep;
@@ -61,6 +62,7 @@ use crate::base::planted;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::desired::Desired;
 use crate::model::plan::{Reason, Step};
+use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 use crate::plan::{Planner, World};
 use again::Again;
@@ -126,6 +128,8 @@ pub enum Event {
     Import(Adopting, String, oneshot::Sender<Reply>),
     /// What a merchant has, object by object; the sender hears once it was read.
     Inventory(Inventory, oneshot::Sender<Reply>),
+    /// What the service answers to a read; nothing is written down.
+    Show(Showing, oneshot::Sender<Reply>),
     /// A person lets something go, by this name; the sender hears once it is durable.
     Forget(Forgetting, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
@@ -318,6 +322,7 @@ impl Engine {
             Event::Release(keys, actor, reply) => self.release(keys, actor, reply),
             Event::Import(asked, actor, reply) => self.import(asked, actor, reply),
             Event::Inventory(asked, reply) => self.inventory(&asked, reply),
+            Event::Show(asked, reply) => self.show(&asked, reply),
             Event::Forget(what, actor, reply) => self.forget(&what, actor, reply)?,
             Event::Stop => {
                 self.stopping = true;

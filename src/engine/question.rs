@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 mod against;
 mod checksum;
@@ -113,6 +114,8 @@ pub enum Reply {
     AllAdopted(Vec<Adopted>),
     /// What a merchant has, object by object; or why that is not known.
     Inventory(Result<Vec<Found>, String>),
+    /// What the service answered, its secrets hidden; or why there is no answer.
+    Shown(Result<Value, String>),
     /// What became of a person's word that something is not ours.
     Forgot(Box<Forgot>),
     /// About the state on disk.

@@ -28,6 +28,7 @@ pub mod record;
 pub mod retry;
 pub mod saved;
 pub mod scope;
+pub mod showing;
 pub mod stake;
 pub mod suspension;
 pub mod unauthorised;

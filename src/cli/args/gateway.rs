@@ -10,6 +10,31 @@ use crate::base::money::Money;
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum GatewayCommand {
+    #[command(flatten)]
+    Change(GatewayChange),
+    /// Show what the service answers to a read; without a name, what can be read.
+    Get(GatewayGetArgs),
+}
+
+/// `gateway get`.
+#[derive(Debug, Args)]
+pub struct GatewayGetArgs {
+    /// The read, such as `card.list`.
+    pub read: Option<String>,
+    /// What its path takes, in order, and its query as `name=value`.
+    #[arg(value_name = "VALUE|NAME=VALUE")]
+    pub given: Vec<String>,
+    /// The merchant's document: NAME, or NAMESPACE/NAME.
+    #[arg(long, value_name = "NAME")]
+    pub merchant: Option<String>,
+    /// The body of `recurring.preview`, as JSON.
+    #[arg(long, value_name = "JSON")]
+    pub body: Option<String>,
+}
+
+/// A change.
+#[derive(Debug, Subcommand)]
+pub enum GatewayChange {
     /// Take money by a saved method; with --hold only reserve it, for seven days.
     Charge(ChargeArgs),
     /// Give money by a saved method, without a charge.

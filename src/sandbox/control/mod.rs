@@ -9,6 +9,7 @@ mod partner;
 mod places;
 mod policy;
 mod requirements;
+mod scenario;
 mod settlement;
 mod show;
 mod store;
@@ -115,6 +116,11 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
         ("GET", ["requests"]) => {
             let query = pairs(parts.uri.query().unwrap_or_default());
             read(sandbox, |cx| show::requests(cx, &query))
+        }
+        ("GET", ["scenario"]) => read(sandbox, scenario::show),
+        ("POST", ["scenario"]) => {
+            let order = object(body)?;
+            change(sandbox, |_, cx| scenario::played(cx, &order))
         }
         ("GET", ["mailbox"]) => read(sandbox, show::mailbox),
         ("POST", ["reset"]) => store::reset(sandbox),

@@ -1,0 +1,55 @@
+//! Names in a step: `${charge}` stands for what an earlier step kept under `charge`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What the steps so far kept.
+pub(super) type Kept = BTreeMap<String, String>;
+
+/// A text with its names filled in. Errors: a name that no step kept, or a brace that is not closed.
+pub(super) fn text(pattern: &str, kept: &Kept) -> Result<String, String> {
+    let mut filled = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, after) =
+            after.split_once('}').ok_or_else(|| format!("`${{` is not closed in `{pattern}`"))?;
+        let value = kept.get(name).ok_or_else(|| format!("no step before kept `{name}`"))?;
+        filled.push_str(before);
+        filled.push_str(value);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+/// A body with its names filled in.
+pub(super) fn body(pattern: &Value, kept: &Kept) -> Result<Value, String> {
+    Ok(match pattern {
+        Value::String(pattern) => Value::String(text(pattern, kept)?),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| body(item, kept)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(map) => {
+            let each = map.iter().map(|(name, value)| Ok((name.clone(), body(value, kept)?)));
+            Value::Object(each.collect::<Result<_, String>>()?)
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_filled_in_wherever_they_stand() {
+        let kept = Kept::from([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())]);
+        assert_eq!(text("/x/${a}/y/${b}", &kept), Ok("/x/1/y/2".to_owned()));
+        let filled = body(&json!({"list": [{"id": "${b}"}], "amount": 5}), &kept);
+        assert_eq!(filled, Ok(json!({"list": [{"id": "2"}], "amount": 5})));
+        assert_eq!(text("${c}", &kept), Err("no step before kept `c`".to_owned()));
+        assert_eq!(text("${a", &kept), Err("`${` is not closed in `${a`".to_owned()));
+    }
+}

@@ -1,0 +1,122 @@
+//! Plays a story into a sandbox.
+
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+
+use super::fill::{self, Kept};
+use super::{Caller, Scenario, Step};
+use crate::cli::exit::Failure;
+use crate::cli::inside::{ask, control, text, token};
+use crate::sandbox::Sandbox;
+
+const CONTROL: &str = "/_sandbox/";
+const DEMO: &str = "demo";
+
+/// Plays it, unless it was played into this state before; says which, and what it kept. Errors: the state holds something
+/// else, or a step was not answered as it says.
+pub(in crate::cli) async fn play(
+    sandbox: &Sandbox,
+    scenario: &Scenario,
+) -> Result<String, Failure> {
+    let before = control(sandbox, "GET", "/_sandbox/scenario", None).map_err(Failure::bug)?;
+    let (name, digest) = (&scenario.name, scenario.digest.to_string());
+    if text(&before, "/digest") == digest {
+        return Ok(format!("scenario {name}: was played into this state before"));
+    }
+    let requests = before.get("requests").and_then(Value::as_u64);
+    if requests != Some(0) || before.get("digest").is_some_and(Value::is_string) {
+        let what = format!("scenario {name}: the sandbox's state holds something else already");
+        return Err(Failure::input("reckon::scenario::state", what)
+            .help("name an empty directory with --state, or empty this one"));
+    }
+    let mut kept = Kept::new();
+    for (number, step) in (1_usize..).zip(&scenario.story.steps) {
+        let done = run(sandbox, step, &mut kept).await;
+        done.map_err(|error| failed(scenario, number, step, &error))?;
+    }
+    let order = json!({ "digest": digest });
+    control(sandbox, "POST", "/_sandbox/scenario", Some(&order)).map_err(Failure::bug)?;
+    Ok(told(scenario, &kept))
+}
+
+fn failed(scenario: &Scenario, number: usize, step: &Step, error: &str) -> Failure {
+    let say = step.say.as_deref().map(|say| format!(" ({say})")).unwrap_or_default();
+    let what = format!("scenario {}, step {number}{say}: {error}", scenario.name);
+    Failure::input("reckon::scenario::step", what)
+        .help("the state is half played: empty it before the next try")
+}
+
+fn told(scenario: &Scenario, kept: &Kept) -> String {
+    let steps = scenario.story.steps.len();
+    let first =
+        format!("scenario {}: {steps} steps. {}", scenario.name, scenario.story.about.trim());
+    let names = kept.iter().map(|(name, value)| format!("\n  {name} {value}"));
+    [first].into_iter().chain(names).collect()
+}
+
+/// One step. Errors: why it was not done as it says.
+async fn run(sandbox: &Sandbox, step: &Step, kept: &mut Kept) -> Result<(), String> {
+    let wrong = || format!("`{}` is no method and path", step.request);
+    let (method, path) = step.request.split_once(' ').ok_or_else(wrong)?;
+    let path = fill::text(path.trim(), kept)?;
+    let credential = credential(sandbox, step, &path)?;
+    let body = step.body.as_ref().map(|body| fill::body(body, kept)).transpose()?;
+    let (status, answer) =
+        ask(sandbox, method, &path, credential.as_deref(), body.as_ref()).await?;
+    let expect = step.expect.unwrap_or(200);
+    if status.as_u16() != expect {
+        return Err(format!("{method} {path} was answered {status}, not {expect}: {answer}"));
+    }
+    for (name, pointer) in &step.keep {
+        let value = match answer.pointer(pointer) {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) if !value.is_null() => value.to_string(),
+            _ => return Err(format!("the answer has nothing at `{pointer}`: {answer}")),
+        };
+        kept.insert(name.clone(), value);
+    }
+    Ok(())
+}
+
+/// The header of a step's caller.
+fn credential(sandbox: &Sandbox, step: &Step, path: &str) -> Result<Option<String>, String> {
+    let name = step.merchant.as_deref().unwrap_or(DEMO);
+    let caller = if path.starts_with(CONTROL) { Caller::Nobody } else { step.caller };
+    let header = match caller {
+        Caller::Nobody => return Ok(None),
+        Caller::SecretKey => basic(&key(sandbox, name, "/test/secret_key")?),
+        Caller::PublicKey => basic(&key(sandbox, name, "/test/public_key")?),
+        Caller::LiveSecretKey => basic(&key(sandbox, name, "/live/secret_key")?),
+        Caller::Payments => {
+            let order = json!({ "merchant": name });
+            let code = control(sandbox, "POST", "/_sandbox/credentials", Some(&order))?;
+            format!("Bearer {}", token(sandbox, &text(&code, "/authorization_code"))?)
+        }
+        Caller::Tenant => format!("Bearer {}", tenant(sandbox)?),
+    };
+    Ok(Some(header))
+}
+
+fn basic(key: &str) -> String {
+    format!("Basic {}", BASE64.encode(format!("{key}:").as_bytes()))
+}
+
+/// A key of a merchant. Errors: there is no merchant of that name.
+fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
+    let all = control(sandbox, "GET", "/_sandbox/credentials", None)?;
+    let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
+    let mine = merchants.into_iter().find(|one| text(one, "/name") == name);
+    mine.map(|one| text(one, pointer)).ok_or_else(|| format!("there is no merchant `{name}`"))
+}
+
+/// The partner's own token.
+fn tenant(sandbox: &Sandbox) -> Result<String, String> {
+    let all = control(sandbox, "GET", "/_sandbox/credentials", None)?;
+    let body = json!({
+        "client_id": text(&all, "/partner/client_id"),
+        "client_secret": text(&all, "/partner/client_secret"),
+        "grant_type": "client_credentials",
+        "scope": "tenant",
+    });
+    Ok(text(&control(sandbox, "POST", "/oauth/token", Some(&body))?, "/access_token"))
+}
