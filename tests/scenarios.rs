@@ -1,5 +1,5 @@
 //! The scenarios of `examples/scenarios`: each goes as it is written, and the same way each time.
-#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
