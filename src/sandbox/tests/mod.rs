@@ -37,6 +37,7 @@ mod transport;
 mod verification;
 mod voids;
 mod webhooks;
+mod year;
 
 #[path = "../../../tests/rig/covers.rs"]
 mod covering;
