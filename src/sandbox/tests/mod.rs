@@ -30,6 +30,7 @@ mod schedules;
 mod shapes;
 mod sign_ups;
 mod signatures;
+mod states;
 mod story;
 mod tls;
 mod tokens;
