@@ -8,6 +8,7 @@ pub(crate) mod decide;
 mod form;
 pub(crate) mod page;
 pub(crate) mod record;
+pub(crate) mod states;
 
 use serde_json::{Map, Value};
 
@@ -21,7 +22,8 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use record::{Found, State, text};
+use record::{Found, text};
+use states::{Change, after};
 
 /// A complete application: its fields under one name.
 pub(crate) fn submit(cx: &mut Cx<'_>, asked: &Asked) -> Result<SubmittedApplication, Refusal> {
@@ -120,5 +122,5 @@ fn tested(
 
 /// Is the application still waiting for its applicant?
 fn is_started(found: &Found) -> bool {
-    found.object.state == State::Started
+    after(found.object.state, Change::Submit).is_ok()
 }

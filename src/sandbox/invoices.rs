@@ -1,5 +1,7 @@
 //! POST /invoices (partner-api). Made once for each `source_id`; its e-mails go to the mailbox.
 
+pub(crate) mod states;
+
 use crate::api::audit::Audit;
 use crate::api::contact::Contact;
 use crate::api::invoice::{
@@ -16,6 +18,7 @@ use crate::sandbox::mail::{self, Mail, escape};
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, Duplicate};
+use states::State;
 
 pub(crate) const KIND: KindOf = KindOf { word: "invoice", name: "Invoice" };
 
@@ -102,7 +105,7 @@ fn build(
         id,
         modified: Some(Audit { user: Some("SERVER".to_owned()), ..audit.clone() }),
         created: Some(audit),
-        status: "pending".to_owned(),
+        status: State::Pending.as_str().to_owned(),
         invoice_number: Some(number),
         invoice_date: new.invoice_date,
         total_amount: total,

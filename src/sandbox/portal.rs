@@ -56,7 +56,7 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let Some(kept) = cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? else {
         return Ok(page::unknown(cx));
     };
-    if kept.object.total_amount_due <= 0 {
+    if !payments::is_open(&kept.object)? {
         return page::invoice(
             cx,
             &kept,

@@ -7,7 +7,8 @@
 use chrono::TimeDelta;
 use serde_json::{Map, Value};
 
-use super::record::{self, Found, State, text};
+use super::record::{self, Found, text};
+use super::states::{Change, after};
 use crate::api::application::ApplicationId;
 use crate::api::credentials::MerchantProfile;
 use crate::api::partner_event::{DeclineReason, PartnerEvent};
@@ -45,11 +46,12 @@ pub(crate) fn schedule(cx: &mut Cx<'_>, id: ApplicationId, is_test: bool) -> Res
 /// The sandbox decides, unless someone did or the application is gone.
 pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     let found: Option<Found> = cx.any(record::KIND, id)?;
-    let Some(found) = found.filter(|found| found.object.state == State::Submitted) else {
+    let waits = |found: &Found| after(found.object.state, Change::Approve).is_ok();
+    let Some(found) = found.filter(waits) else {
         return Ok(());
     };
     let decision = judge(cx, &found)?;
-    settle(cx, found, &decision)
+    settle(cx, found, &decision, false)
 }
 
 fn judge(cx: &Cx<'_>, found: &Found) -> Result<Decision, Refusal> {
@@ -72,16 +74,26 @@ pub(crate) fn decide(
     again: bool,
 ) -> Result<Found, Refusal> {
     let found = record::load(cx, id)?;
-    let reopened = again && found.object.state == State::Declined && *decision == Decision::Approve;
-    if found.object.state != State::Submitted && !reopened {
-        let text = "Application is not waiting for a decision";
-        return Err(Refusal::rule("unavailable_for_current_status", text));
-    }
-    settle(cx, found, decision)?;
+    settle(cx, found, decision, again)?;
     record::load(cx, id)
 }
 
-fn settle(cx: &mut Cx<'_>, mut found: Found, decision: &Decision) -> Result<(), Refusal> {
+/// What a decision does to an application.
+fn change(decision: &Decision, again: bool) -> Change {
+    match decision {
+        Decision::Approve if again => Change::Reconsider,
+        Decision::Approve => Change::Approve,
+        Decision::Decline(_) => Change::Decline,
+    }
+}
+
+fn settle(
+    cx: &mut Cx<'_>,
+    mut found: Found,
+    decision: &Decision,
+    again: bool,
+) -> Result<(), Refusal> {
+    found.object.state = after(found.object.state, change(decision, again))?;
     found.object.decided = Some(Timestamp(cx.now));
     let reference = found.object.reference.clone();
     let event = match decision {
@@ -90,12 +102,10 @@ fn settle(cx: &mut Cx<'_>, mut found: Found, decision: &Decision) -> Result<(), 
             let profile = profile(&name, &found.inside.fields);
             let merchant = cx.merchant_of_application(&name, profile)?;
             found.owner.merchant.clone_from(&merchant.id);
-            found.object.state = State::Provisioned;
             found.object.reason = None;
             PartnerEvent::provisioned(&reference, issue_code(cx, &merchant.id)?.into())
         }
         Decision::Decline(reason) => {
-            found.object.state = State::Declined;
             found.object.reason = Some(reason.clone());
             PartnerEvent::declined(&reference, found.object.id, reason.clone())
         }

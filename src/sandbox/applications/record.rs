@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::states::{Change, State, after};
 use crate::api::application::{
     ApplicationFields, ApplicationId, FIELDS, Field, FieldType, Privacy, SECOND_OWNER,
     SECOND_OWNER_FIELDS, Submission, is_test_name,
@@ -23,17 +24,6 @@ const ID_BASE: u64 = 100_000;
 const MASK: &str = "***";
 /// Where the one test of the sign-up is remembered, deleted or not.
 const TEST_TAKEN: &str = "x/application/test";
-
-/// Where an application stands (partner-api, States and transitions).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum State {
-    /// A sign-up that its applicant has not finished.
-    Started,
-    Submitted,
-    Provisioned,
-    Declined,
-}
 
 /// What is shown of an application.
 #[derive(Clone, Serialize, Deserialize)]
@@ -118,10 +108,10 @@ pub(crate) fn delete(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
 
 /// Marks an application as submitted, and remembers by what a second one is known.
 pub(crate) fn submit(cx: &mut Cx<'_>, mut found: Found) -> Result<(), Refusal> {
+    found.object.state = after(found.object.state, Change::Submit)?;
     let mut fields = ApplicationFields(std::mem::take(&mut found.inside.fields));
     fields.fill_defaults();
     found.inside.fields = fields.0;
-    found.object.state = State::Submitted;
     found.object.submitted = Some(Timestamp(cx.now));
     found.object.fields = masked(&found.inside.fields);
     found.inside.submission = cx.next();

@@ -8,6 +8,7 @@ use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::api::wire::Timestamp;
 use crate::sandbox::charges;
 use crate::sandbox::invoices;
+use crate::sandbox::invoices::states::{Change, State, after};
 use crate::sandbox::methods::KeptMethod;
 use crate::sandbox::portal::KeptInvoice;
 use crate::sandbox::refusal::Refusal;
@@ -28,6 +29,12 @@ pub(crate) fn add(
     cx.put(&place(&paid.object.id), &kept.object.id)?;
     kept.object.invoice_payments.push(payment);
     settle(cx, kept)
+}
+
+/// Has an invoice anything left to pay?
+pub(super) fn is_open(invoice: &Invoice) -> Result<bool, Refusal> {
+    let state = State::of(&invoice.status)?;
+    Ok(after(state, Change::Pay).is_ok() && invoice.total_amount_due > 0)
 }
 
 /// A transaction changed: so does the invoice that it pays, if it pays one.
@@ -79,7 +86,8 @@ fn settle(cx: &mut Cx<'_>, mut kept: KeptInvoice) -> Result<(), Refusal> {
     let invoice = &mut kept.object;
     invoice.amount_paid = paid;
     invoice.total_amount_due = invoice.total_amount.saturating_sub(paid);
-    word(invoice).clone_into(&mut invoice.status);
+    let next = after(State::of(&invoice.status)?, change(invoice))?;
+    next.as_str().clone_into(&mut invoice.status);
     let before = invoice.modified.take().unwrap_or_default();
     invoice.modified = Some(Audit { timestamp: Some(Timestamp(cx.now)), ..before });
     cx.update(invoices::KIND, &kept.object.id.clone(), &kept)
@@ -97,11 +105,11 @@ fn standing(paid: &Transaction) -> i64 {
     }
 }
 
-/// The status of an invoice for what was paid of it.
-fn word(invoice: &Invoice) -> &'static str {
+/// What the payments of an invoice do to it.
+fn change(invoice: &Invoice) -> Change {
     match (invoice.amount_paid, invoice.total_amount_due) {
-        (0, _) => "pending",
-        (_, due) if due > 0 => "partially_paid",
-        _ => "paid",
+        (0, _) => Change::NothingStands,
+        (_, due) if due > 0 => Change::PartStands,
+        (_, _) => Change::AllStands,
     }
 }

@@ -31,6 +31,7 @@ mod schedules;
 mod shapes;
 mod sign_ups;
 mod signatures;
+mod states;
 mod story;
 mod tls;
 mod tokens;
@@ -38,6 +39,7 @@ mod transport;
 mod verification;
 mod voids;
 mod webhooks;
+mod year;
 
 #[path = "../../../tests/rig/covers.rs"]
 mod covering;

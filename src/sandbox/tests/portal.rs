@@ -25,7 +25,12 @@ async fn page(house: &House, path: &str) -> Reply {
 
 /// Sends the payment form as the page's script does.
 async fn pay(house: &House, path: &str, number: &str) -> Reply {
-    let token = token(house, &with(visa(), "number", number)).await;
+    pay_by(house, path, &with(visa(), "number", number)).await
+}
+
+/// The same by any method.
+pub(super) async fn pay_by(house: &House, path: &str, method: &Value) -> Reply {
+    let token = token(house, method).await;
     let request = Request::post(format!("{path}/payments"))
         .header("host", "localhost")
         .header("content-type", "application/x-www-form-urlencoded")

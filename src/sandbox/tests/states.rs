@@ -1,0 +1,80 @@
+//! The tables of applications and invoices: every state with every change, against what the documents say (partner-api,
+//! States and transitions; service-facts, 86).
+
+use std::fmt::Debug;
+
+use super::covers;
+use crate::sandbox::applications::states as application;
+use crate::sandbox::invoices::states as invoice;
+use crate::sandbox::refusal::Refusal;
+
+/// Every pair leads where the table says, and every other is a 422.
+fn follows<S: Copy + Debug + PartialEq, C: Copy + Debug + PartialEq>(
+    states: &[S],
+    changes: &[C],
+    after: fn(S, C) -> Result<S, Refusal>,
+    table: &[(S, C, S)],
+) {
+    for state in states {
+        for change in changes {
+            let row = table.iter().find(|(from, by, _)| from == state && by == change);
+            let pair = (state, change);
+            match (after(*state, *change), row) {
+                (Ok(next), Some((_, _, expect))) => assert_eq!(next, *expect, "{pair:?}"),
+                (Err(refusal), None) => {
+                    let code = refusal.problem.messages[0].code.clone();
+                    assert_eq!(refusal.status, 422, "{pair:?}");
+                    assert_eq!(code, "unavailable_for_current_status", "{pair:?}");
+                }
+                (found, row) => panic!("{pair:?}: {found:?}, and the table says {row:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_application_moves_along_its_table_only() {
+    use application::{Change as C, State as S};
+    follows(
+        &[S::Started, S::Submitted, S::Provisioned, S::Declined],
+        &[C::Submit, C::Approve, C::Decline, C::Reconsider],
+        application::after,
+        &[
+            // The applicant completes a sign-up and submits it.
+            (S::Started, C::Submit, S::Submitted),
+            // submitted | underwriting completes | approved | provisioned
+            (S::Submitted, C::Approve, S::Provisioned),
+            (S::Submitted, C::Reconsider, S::Provisioned),
+            // submitted | underwriting completes | denied | declined
+            (S::Submitted, C::Decline, S::Declined),
+            // Not in the documents: support thinks again (docs/service.md, 13.3).
+            (S::Declined, C::Reconsider, S::Provisioned),
+        ],
+    );
+    covers(&["13.3"]);
+}
+
+#[test]
+fn an_invoice_moves_along_its_table_only() {
+    use invoice::{Change as C, State as S};
+    follows(
+        &[S::Pending, S::PartiallyPaid, S::Paid],
+        &[C::Pay, C::NothingStands, C::PartStands, C::AllStands],
+        invoice::after,
+        // "pending on creation; transitions not shown": it follows its payments (docs/assumptions.md).
+        &[
+            (S::Pending, C::Pay, S::Paid),
+            (S::Pending, C::NothingStands, S::Pending),
+            (S::Pending, C::PartStands, S::PartiallyPaid),
+            (S::Pending, C::AllStands, S::Paid),
+            (S::PartiallyPaid, C::Pay, S::Paid),
+            (S::PartiallyPaid, C::NothingStands, S::Pending),
+            (S::PartiallyPaid, C::PartStands, S::PartiallyPaid),
+            (S::PartiallyPaid, C::AllStands, S::Paid),
+            (S::Paid, C::NothingStands, S::Pending),
+            (S::Paid, C::PartStands, S::PartiallyPaid),
+            (S::Paid, C::AllStands, S::Paid),
+        ],
+    );
+    covers(&["24.4", "24.5"]);
+}
