@@ -10,6 +10,8 @@
 #[path = "rig/applicant.rs"]
 #[expect(dead_code, reason = "not everything of an applicant is used here")]
 mod applicant;
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rig/partner.rs"]
 #[expect(dead_code, reason = "not everything that comes from outside is used here")]
 mod partner;
@@ -125,6 +127,7 @@ async fn a_live_binding_waits_for_a_person_and_nothing_is_sent_for_it_before() {
     let contacts = world.objects("contacts");
     assert_eq!((contacts.len(), &contacts[0]["test_mode"]), (1, &json!(false)));
     assert_eq!(approve(&world, &binding).await, None, "it is approved already");
+    covers::covers(&["30.4"]);
 }
 
 #[tokio::test(start_paused = true)]

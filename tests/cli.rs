@@ -1,6 +1,9 @@
 //! The command line as a script sees it: exit codes, streams, forms. Nothing here needs a service.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failure here is a failed test")]
 
+#[path = "rig/covers.rs"]
+mod covers;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -209,6 +212,7 @@ fn live_money_needs_a_configuration_that_was_chosen() {
     std::fs::create_dir(folder.path().join(".git")).unwrap();
     let inside = reckon(folder.path(), &["--config", "reckon.yaml", "plan"]);
     assert_eq!(code(&inside), 3, "{}", stdout(&inside));
+    covers::covers(&["30.4"]);
 }
 
 #[test]
@@ -256,4 +260,22 @@ fn a_second_test_of_the_sign_up_is_a_problem_at_its_line_and_names_the_first() {
     assert_eq!((code(&output), told.pointer("/problems/1")), (1, None));
     write("quay", "Quay Books");
     assert_eq!(code(&reckon(folder.path(), &["validate"])), 0);
+}
+
+#[test]
+fn plain_http_is_spoken_with_this_machine_alone() {
+    let folder = repository();
+    let config = folder.path().join("reckon.yaml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    for (host, expect) in
+        [("127.0.0.1", 0), ("[::1]", 0), ("10.0.0.1", 1), ("localhost", 1), ("service.example", 1)]
+    {
+        let other = format!("base_url: http://{host}:8700 ");
+        std::fs::write(&config, text.replace("base_url: https://127.0.0.1:8700", &other)).unwrap();
+        let planned = reckon(folder.path(), &["plan"]);
+        let told = stderr(&planned);
+        assert_eq!(code(&planned), expect, "{host}: {told}");
+        assert_eq!(told.contains(&format!("`http://{host}:8700` is not encrypted")), expect == 1);
+    }
+    covers::covers(&["31.6"]);
 }

@@ -38,7 +38,10 @@ async fn a_charge_is_made_once_whatever_becomes_of_its_answer() {
         for lost in ["", "drop_after", "error_before", "error_after"] {
             let world = connected(surface).await;
             fault(&world, "/v1/charges", lost);
+            let looks = || requests(&world, "GET", "/v1/events").len();
+            let before = looks();
             let acted = act(&world, "charge", None, charged()).await;
+            assert_eq!(looks() - before > 1, !lost.is_empty(), "events tell of a lost answer");
             let held = surface == Surface::Documented && lost == "error_before";
             if held {
                 // No event came since: nothing proves that there was no charge.
@@ -59,7 +62,7 @@ async fn a_charge_is_made_once_whatever_becomes_of_its_answer() {
             assert_eq!(world.objects("transactions").len(), 2);
         }
     }
-    covers::covers(&["33.18"]);
+    covers::covers(&["33.18", "50.7"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,4 +253,32 @@ async fn an_authorization_stays_while_something_needs_it_to_be_settled() {
     assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
     assert!(acted.message.contains("Action/tuition is not settled"), "{}", acted.message);
     assert_eq!(requests(&world, "DELETE", "/api/v1/merchants"), Vec::<Value>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_for_the_country_is_no_refusal_of_the_credentials() {
+    for surface in SURFACES {
+        let world = connected(surface).await;
+        let from = |countries: Value| {
+            let policy = json!({"merchant": "acme", "transaction_allowed_countries": countries});
+            world.control("POST", "policy", &policy);
+        };
+        from(json!(["CA"]));
+        let acted = act(&world, "charge", None, charged()).await;
+        assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
+        assert!(acted.message.contains("401"), "{}", acted.message);
+        let failed = only(&world, "transactions");
+        assert_eq!(failed["failure_code"], "not_authorized_country_denied");
+        assert_eq!(world.settle().await, Vec::<String>::new(), "the merchant is not held");
+        from(json!([]));
+        let tokens = requests(&world, "POST", "/oauth/token").len();
+        let acted = act(&world, "charge", Some("from-home"), charged()).await;
+        assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+        assert_eq!(
+            requests(&world, "POST", "/oauth/token").len(),
+            tokens,
+            "nobody authorised again"
+        );
+    }
+    covers::covers(&["32.5"]);
 }

@@ -18,6 +18,7 @@ use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+use tower::ServiceExt;
 use world::World;
 
 const HEAD: &str = r"
@@ -325,4 +326,38 @@ async fn no_attached_byte_is_in_journal_index_or_vault() {
     for (key, value) in world.index.scan(b"").unwrap() {
         assert_eq!(shows(&value), None, "{}", String::from_utf8_lossy(&key));
     }
+}
+
+/// The payer pays in the portal.
+async fn pay(world: &World, invoice: &Value) {
+    let card =
+        json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032});
+    let token = world.ask("acme", "POST", "/v1/tokens", &card)["id"].clone();
+    let path = format!("/invoices/{}/payments", invoice["id"].as_str().unwrap());
+    let form = format!("token_id={}", token.as_str().unwrap());
+    let request = http::Request::post(path)
+        .header("host", "localhost")
+        .header("content-type", "application/x-www-form-urlencoded");
+    let request = request.body(axum::body::Body::from(form)).unwrap();
+    assert_eq!(world.sandbox.router().oneshot(request).await.unwrap().status(), 303);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_invoice_that_is_paid_is_no_difference_and_is_not_made_again() {
+    for surface in [Surface::Public, Surface::Documented] {
+        let world = house(surface);
+        world.write(&tree(&[invoice("one", 0, "")]));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        pay(&world, &world.objects("invoices")[0]).await;
+        let paid = world.objects("invoices")[0].clone();
+        assert_eq!((&paid["status"], &paid["amount_paid"]), (&json!("paid"), &json!(12500)));
+        let mut engine = world.engine();
+        engine.look_at_everything().await.unwrap();
+        assert_eq!(world::told(&engine), Vec::<String>::new());
+        drop(engine);
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        assert_eq!(world.objects("invoices"), [paid]);
+        assert_eq!(served(&world, "POST", "/invoices"), 1);
+    }
+    covers::covers(&["24.6"]);
 }

@@ -13,6 +13,7 @@ mod world;
 
 use std::time::Duration;
 
+use reckon::engine::{Question, Reply};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use world::World;
@@ -332,4 +333,58 @@ async fn a_try_that_is_proved_not_to_have_happened_is_no_money_sent() {
     let (_sender, events) = tokio::sync::mpsc::channel(1);
     engine.run(events, reckon::engine::Until::Settled).await.unwrap();
     assert_eq!(only(&world, "recurring_charges")["amount"], 2000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scheduled_charge_is_made_and_changed_once_whatever_becomes_of_the_answers() {
+    for surface in [Surface::Public, Surface::Documented] {
+        for fault in ["", "drop_after", "error_before"] {
+            let world = connected(surface).await;
+            let lose = |method: &str| {
+                let order = json!({"method": method, "path": "/v1/recurring", "fault": fault,
+                    "times": 1, "status": 500});
+                assert!(fault.is_empty() || world.control("POST", "faults", &order).is_object());
+            };
+            if surface == Surface::Public {
+                lose("POST");
+            }
+            let text = tree(&[recurring("club", LATER)]);
+            world.write(&text);
+            assert_eq!(world.settle().await, Vec::<String>::new(), "{surface:?} {fault}");
+            let made = only(&world, "recurring_charges");
+            assert_eq!(
+                (&made["amount"], &made["next_payment"]),
+                (&json!(2000), &json!("2030-02-01"))
+            );
+            lose("PATCH");
+            world.write(&text.replace("20.00 USD", "25.00 USD"));
+            assert_eq!(world.settle().await, Vec::<String>::new(), "{surface:?} {fault}");
+            let changed = only(&world, "recurring_charges");
+            assert_eq!((&changed["id"], &changed["amount"]), (&made["id"], &json!(2500)));
+        }
+    }
+    for (fault, made) in [("drop_after", 1), ("error_before", 0)] {
+        let world = connected(Surface::Documented).await;
+        strike(&world, "/v1/recurring/charges", fault);
+        world.write(&tree(&[recurring("club", LATER)]));
+        let told = world.settle().await;
+        assert!(told[0].contains("Held"), "nothing there shows it: {told:?}");
+        assert_eq!((world.settle().await, world.objects("recurring_charges").len()), (told, made));
+    }
+    covers::covers(&["44.14"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_known_of_a_charge_names_its_next_payment() {
+    let world = connected(Surface::Documented).await;
+    let days = "interval_delay: 1, days: [LAST]";
+    world.write(&tree(&[recurring("club", &LATER.replace("interval_delay: 1", days))]));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let key = "RecurringCharge/club".parse().unwrap();
+    let Ok(Reply::Resource(Some(view))) = world.engine().answer(Question::Resource(key)) else {
+        panic!("another answer");
+    };
+    let text = reckon::render::resources::describe(&view, false);
+    assert!(text.contains("next_payment") && text.contains("2030-02-28"), "{text}");
+    covers::covers(&["45.12"]);
 }

@@ -5,6 +5,8 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rig/payments.rs"]
 mod payments;
 #[path = "rig/world.rs"]
@@ -241,4 +243,27 @@ async fn a_new_account_is_found_before_a_plan_is_shown() {
     drop(engine);
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(only(&world, "recurring_charges")["account_id"], club["id"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_card_and_a_bank_account_are_saved_once_whatever_becomes_of_the_answers() {
+    for surface in [Surface::Public, Surface::Documented] {
+        for (fault, sent) in [("", 1), ("drop_after", 1), ("error_after", 1), ("error_before", 2)] {
+            let world = World::new(surface, START);
+            for path in ["/v1/cards", "/v1/banks"] {
+                let order = json!({"method": "POST", "path": path, "fault": fault, "times": 1,
+                    "status": 500});
+                assert!(fault.is_empty() || world.control("POST", "faults", &order).is_object());
+            }
+            let text = [MERCHANT.to_owned(), card("card", "4242424242424242"), bank("bank")];
+            world.write(&text.concat());
+            assert_eq!(world.settle().await, Vec::<String>::new(), "{surface:?} {fault}");
+            assert_eq!(only(&world, "cards")["number"], "************4242");
+            assert_eq!(only(&world, "banks")["routing_number"], "******013");
+            for path in ["/v1/cards", "/v1/banks"] {
+                assert_eq!(requests(&world, "POST", path).len(), sent, "{fault} {path}");
+            }
+        }
+    }
+    covers::covers(&["48.10"]);
 }

@@ -20,6 +20,8 @@ mod application_whole;
 mod complete;
 #[path = "rules/contact.rs"]
 mod contact;
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rules/invoice.rs"]
 mod invoice;
 #[path = "rules/merchant.rs"]

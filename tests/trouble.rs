@@ -13,6 +13,9 @@ mod world;
 #[expect(dead_code, reason = "one application is enough here")]
 mod applicant;
 
+#[path = "rig/covers.rs"]
+mod covers;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -232,6 +235,7 @@ async fn a_partner_whose_token_is_refused_is_told_so_and_no_merchant_is_held() {
     assert!(denied.is_some(), "{told:?}");
     assert!(!told.iter().any(|told| told.contains("AwaitsAuthorization")), "{told:?}");
     assert_eq!(served(&world, "POST", "/api/v1", 401), 2, "once more with a renewed token");
+    covers::covers(&["1.7"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -259,4 +263,68 @@ async fn doubt_waits_for_the_new_authorization_and_is_settled_then() {
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("cards").len(), 1, "the one of the lost answer was found");
     assert_eq!(served(&world, "POST", "/v1/cards", 200), 1);
+}
+
+/// What is told of a saved card that meets this status, and whether it goes on by itself once the service is well.
+const CLASSES: [(u16, &str, bool); 4] = [
+    (500, "no answer came to card.save", true),
+    (401, "AwaitsAuthorization", true),
+    (422, "invalid: nothing of it is sent until its document changes", false),
+    (403, "unknown: nothing of it is sent until its document changes", false),
+];
+
+/// Runs an engine for so long over a service that throttles; whether it slows down, and its plan.
+async fn throttled(world: &World) -> (bool, String) {
+    strike(world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel::<Event>(1);
+    let stop = async {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        sender.send(Event::Stop).await.unwrap();
+    };
+    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
+    ended.unwrap();
+    (engine.overview().traffic.slowed == 1, world::told(&engine).join("\n"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_class_of_error_is_told_in_words_of_its_own_and_ends_in_its_own_way() {
+    let of_others = |told: &str, own: &str| {
+        let mut words = CLASSES.iter().map(|(_, words, _)| *words);
+        words.any(|words| words != own && told.contains(words))
+    };
+    for (status, words, goes_on) in CLASSES {
+        let world = world(Some(5));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        let order = json!({"method": "POST", "path": "/v1/cards", "fault": "error_before", "status": status});
+        if status == 401 {
+            revoke(&world)
+        } else {
+            strike(&world, &order)
+        }
+        world.write(&tree(1));
+        let told = world.settle().await.join("\n");
+        assert!(told.contains(words) && !of_others(&told, words), "{status}: {told}");
+        world.control("DELETE", "faults", &Value::Null);
+        assert_eq!(world.settle().await.is_empty(), goes_on, "{status}");
+        if !goes_on {
+            world.write(&tree(1).replace("Jane Doe", "Jane Roe"));
+            assert_eq!(world.settle().await, Vec::<String>::new(), "{status}");
+        }
+        assert_eq!(world.objects("cards").len(), 1, "{status}");
+    }
+    let world = world(Some(5));
+    world.settle().await;
+    world.write(&tree(1));
+    let (slows_down, told) = throttled(&world).await;
+    assert!(slows_down && !of_others(&told, ""), "{told}");
+    world.control("DELETE", "faults", &Value::Null);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let now = "---\napiVersion: reckon.dev/v1\nkind: RecurringCharge\nmetadata: {name: club}\nspec:\n  merchant: acme\n  \
+               method: card-0\n  amount: \"20.00 USD\"\n  first_charge: now\n  \
+               schedule: {interval_unit: MONTH, interval_delay: 1}\n";
+    world.write(&format!("{}{now}", tree(1).replace("4242424242424242", "4000000000000002")));
+    let told = world.settle().await.join("\n");
+    assert!(told.contains("declined by the payer's bank") && !of_others(&told, ""), "{told}");
+    covers::covers(&["52.15"]);
 }

@@ -6,6 +6,9 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "seen.rs"]
+pub(crate) mod seen;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +43,7 @@ use reckon::store::journal::{Journal, Options as JournalOptions};
 use reckon::store::key::MasterKey;
 use reckon::store::vault::Vault;
 use reckon::store::writer::Writer;
+use seen::Seen;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
@@ -108,6 +112,8 @@ pub(crate) struct World {
     pub(crate) policy: reckon::policy::Rules,
     /// The guards of removals: none at first.
     pub(crate) prune: Prune,
+    /// Where the requests of all engines are written down; nowhere at first.
+    pub(crate) seen: Option<Seen>,
     clock: Arc<VirtualClock>,
     /// How many engines there were: no two draw the same keys.
     engines: AtomicU64,
@@ -130,6 +136,7 @@ impl World {
             failures_max: None,
             policy: reckon::policy::Rules::default(),
             prune: Prune::open(),
+            seen: None,
             clock,
             engines: AtomicU64::new(1),
             folder: tempfile::tempdir().unwrap(),
@@ -225,8 +232,9 @@ impl World {
             }),
             jitter_seed: 1,
         };
-        let transport =
-            Transport::InProcess { router: self.sandbox.router(), wire: Arc::new(Untouched) };
+        let router = self.sandbox.router();
+        let router = self.seen.iter().fold(router, |router, seen| seen.before(router));
+        let transport = Transport::InProcess { router, wire: Arc::new(Untouched) };
         let shared = Shared::new(Parts {
             client: Client::new(service, transport, self.clock.clone()).unwrap(),
             writer: Arc::new(writer),

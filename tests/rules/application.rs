@@ -171,4 +171,5 @@ All other fields are of the table
 #[test]
 fn what_a_field_of_an_application_may_not_hold() {
     check(COMPLETE, RULES);
+    crate::covers::covers(&["8.9"]);
 }

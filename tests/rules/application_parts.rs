@@ -67,6 +67,7 @@ dba_phone | at most 22 characters (service-facts, 31)
 #[test]
 fn a_dba_is_whole() {
     check(&format!("{COMPLETE}{DBA}"), OF_DBA);
+    crate::covers::covers(&["8.9"]);
 }
 
 /// The rules.
@@ -93,6 +94,7 @@ trust_account_number | string: shown to nobody
 #[test]
 fn a_trust_plan_has_its_account() {
     check(&format!("{}{TRUST}", COMPLETE.replace("plan: basic", "plan: trust")), OF_TRUST);
+    crate::covers::covers(&["8.9"]);
 }
 
 /// The rules.

@@ -225,4 +225,5 @@ reference: reckon keeps its mark there
 #[test]
 fn what_a_recurring_charge_may_not_say() {
     check(LATER, RULES);
+    crate::covers::covers(&["45.12"]);
 }

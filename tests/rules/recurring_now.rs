@@ -126,6 +126,7 @@ auto_capture must be true when recur is present: it is
 #[test]
 fn what_a_first_charge_made_now_may_not_say() {
     check(NOW, OF_CHARGES_NOW);
+    crate::covers::covers(&["45.12"]);
 }
 
 /// The rules.

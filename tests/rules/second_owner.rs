@@ -135,4 +135,5 @@ a second owner has no other properties
 #[test]
 fn what_a_second_owner_may_not_say() {
     check(&COMPLETE.replace("  plan:", &format!("{SECOND_OWNER}  plan:")), RULES);
+    crate::covers::covers(&["8.9"]);
 }

@@ -1,5 +1,6 @@
 //! Notifications to the partner's Event URL (partner-api, Events, Delivery rules).
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
@@ -150,34 +151,52 @@ async fn faults_of_requests_and_of_notifications_are_apart() {
     assert_eq!(deliver(&house, Some(200)).await, ["a"]);
 }
 
-#[tokio::test]
-async fn a_listening_sandbox_posts_by_itself() {
-    let house = House::new(Surface::Documented);
-    let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/hooks/", receiver.local_addr().unwrap());
-    house.control("POST", "partner", &json!({ "event_url": url })).await;
+/// The first request of a sandbox that listens to this receiver, which answers 200. `part` is in its body.
+pub(super) async fn posted(house: &House, receiver: &TcpListener, part: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let ended = async move { stopped.await.unwrap_or_default() };
     let listen = "127.0.0.1:0".parse().unwrap();
     let running = serve(&house.sandbox, listen, directory.path(), true, ended).unwrap();
-    submit(&house, &application("usr_1", "Doe LLC", "1")).await;
-    house.advance("PT5S").await;
     let (mut socket, _) = receiver.accept().await.unwrap();
     let mut request = String::new();
-    while !request.contains("auth_code") {
+    while !request.contains(part) {
         let mut chunk = [0; 4096];
         let read = socket.read(&mut chunk).await.unwrap();
         assert!(read > 0, "{request}");
         request.push_str(std::str::from_utf8(&chunk[..read]).unwrap());
     }
-    assert!(request.starts_with("POST /hooks/usr_1 HTTP/1.1\r\n"), "{request}");
-    assert!(request.contains("content-type: application/json"));
-    let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-    assert_eq!(body["events"][0]["type"], "merchant.provisioned");
     let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
     socket.write_all(answer).await.unwrap();
     drop(socket);
     stop.send(()).unwrap();
     running.done.await.unwrap().unwrap();
+    request
+}
+
+/// The names of a request's headers, in order of the alphabet.
+pub(super) fn headers(request: &str) -> BTreeSet<String> {
+    let head = request.split("\r\n\r\n").next().unwrap_or_default();
+    let names = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    names.map(|(name, _)| name.to_lowercase()).collect()
+}
+
+/// All that a notification carries beside its body: nothing says who sends it.
+pub(super) const UNSIGNED: [&str; 4] = ["accept", "content-length", "content-type", "host"];
+
+#[tokio::test]
+async fn a_listening_sandbox_posts_by_itself_and_signs_nothing() {
+    let house = House::new(Surface::Documented);
+    let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hooks/", receiver.local_addr().unwrap());
+    house.control("POST", "partner", &json!({ "event_url": url })).await;
+    submit(&house, &application("usr_1", "Doe LLC", "1")).await;
+    house.advance("PT5S").await;
+    let request = posted(&house, &receiver, "auth_code").await;
+    assert!(request.starts_with("POST /hooks/usr_1 HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("content-type: application/json"));
+    let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!(body["events"][0]["type"], "merchant.provisioned");
+    assert_eq!(headers(&request), UNSIGNED.map(str::to_owned).into());
+    super::covers(&["16.6"]);
 }

@@ -117,3 +117,22 @@ fn a_range_has_two_ends() {
         assert_eq!(range(text), expect, "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_relayed_address_counts_once_the_caller_s_own_has_passed() {
+    let house = at_home_only().await;
+    let body = json!({"amount": 100, "method": visa()});
+    house.allow("api_allowed_ip_address_ranges", json!([FRENCH, "198.51.100.0/24"])).await;
+    for address in [FRENCH, "198.51.100.1"] {
+        let reply = relayed(&house, "/v1/charges", &body, address).await;
+        assert_eq!(reply.refusal(), (401, "not_authorized".to_owned(), None), "{address}");
+        assert!(reply.json()["messages"][0]["entity_id"].is_null(), "nothing was even tried");
+    }
+    assert_eq!(house.objects("transactions").await, Vec::<Value>::new());
+    house.allow("api_allowed_ip_address_ranges", json!(["127.0.0.1"])).await;
+    let reply = relayed(&house, "/v1/charges", &body, FRENCH).await;
+    assert_eq!(reply.refusal().0, 401);
+    assert!(reply.json()["messages"][0]["entity_id"].is_string(), "its country was looked at");
+    relayed(&house, "/v1/charges", &body, "198.51.100.1").await.ok();
+    super::covers(&["32.3"]);
+}

@@ -4,8 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use rustls::SupportedProtocolVersion;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::version::{TLS12, TLS13};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -24,14 +26,22 @@ fn start(house: &House, directory: &Path, plain: bool) -> (Running, oneshot::Sen
     (serve(&house.sandbox, listen, directory, plain, shutdown).unwrap(), stop)
 }
 
-/// A handshake by hand: reads and writes through a rustls connection.
 async fn ask_over_tls(running: &Running, request: &[u8]) -> String {
+    ask_over(&TLS12, running, request).await
+}
+
+/// A handshake by hand: reads and writes through a rustls connection.
+async fn ask_over(
+    version: &'static SupportedProtocolVersion,
+    running: &Running,
+    request: &[u8],
+) -> String {
     let ca = CertificateDer::from_pem_file(running.ca.as_ref().unwrap()).unwrap();
     let mut roots = rustls::RootCertStore::empty();
     roots.add(ca).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS12])
+        .with_protocol_versions(&[version])
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
@@ -76,7 +86,7 @@ async fn https_is_served_with_the_authority_in_the_state() {
     assert!(running.url.starts_with("https://127.0.0.1:"));
     let answer = ask_over_tls(&running, GET_STATUS).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("NORMAL"), "{answer}");
-    assert!(!ask(&running, GET_STATUS).await.contains("200"));
+    assert!(!ask(&running, GET_STATUS).await.contains("HTTP"), "plain HTTP gets no answer");
     let key = std::fs::metadata(directory.path().join("ca.key")).unwrap();
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
     stop.send(()).unwrap();
@@ -85,6 +95,37 @@ async fn https_is_served_with_the_authority_in_the_state() {
     let (running, _stop) = start(&house, directory.path(), false);
     assert!(ask_over_tls(&running, GET_STATUS).await.contains("NORMAL"));
     assert_eq!(std::fs::read(directory.path().join("ca.pem")).unwrap(), before);
+    super::covers(&["31.1"]);
+}
+
+/// The first message of a client whose newest version is `3.minor`, which is 3.3 in TLS 1.2 (RFC 5246, 7.4.1.2 and
+/// E.1): one cipher, one group and one sort of signature that TLS 1.2 takes.
+fn hello(minor: u8) -> Vec<u8> {
+    let extensions = [[0, 10, 0, 4, 0, 2, 0, 23], [0, 13, 0, 4, 0, 2, 4, 3]].concat();
+    let rest = [&[0, 0, 2, 0xc0, 0x2b, 1, 0, 0, 16][..], &extensions].concat();
+    let random = [7; 32];
+    [&[22, 3, 1, 0, 63, 1, 0, 0, 59, 3, minor][..], &random, &rest].concat()
+}
+
+#[tokio::test]
+async fn tls_of_1_2_and_1_3_is_taken_and_an_older_one_refused() {
+    let house = House::new(Surface::Public);
+    let directory = tempfile::tempdir().unwrap();
+    let (running, _stop) = start(&house, directory.path(), false);
+    for version in [&TLS12, &TLS13] {
+        let answer = ask_over(version, &running, GET_STATUS).await;
+        assert!(answer.contains("NORMAL"), "{version:?}: {answer}");
+    }
+    for (minor, kind) in [(3, 22), (2, 21), (1, 21)] {
+        let mut socket = TcpStream::connect(running.address).await.unwrap();
+        socket.write_all(&hello(minor)).await.unwrap();
+        let mut answer = [0; 7];
+        socket.read_exact(&mut answer).await.unwrap();
+        assert_eq!(answer[0], kind, "3.{minor}: a handshake is 22, an alert 21");
+        let fatal_protocol_version = [2, 70];
+        assert_eq!(answer[5..] == fatal_protocol_version, kind == 21, "3.{minor}: {answer:?}");
+    }
+    super::covers(&["31.2"]);
 }
 
 #[tokio::test]

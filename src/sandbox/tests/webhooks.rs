@@ -3,7 +3,9 @@
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
+use super::notifications::{UNSIGNED, headers, posted};
 use super::{House, covers, fields, visa, with};
 use crate::sandbox::{Notice, Surface};
 
@@ -127,4 +129,16 @@ async fn addresses_of_events_are_addresses() {
     );
     let public = house.key("test", "public_key").await;
     assert_eq!(house.call("PATCH", "/v1/merchant", Some(&public), &json!({})).await.status, 401);
+}
+
+#[tokio::test]
+async fn nothing_signs_an_event() {
+    let house = House::new(Surface::Public);
+    let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", receiver.local_addr().unwrap());
+    house.secret("PATCH", "/v1/merchant", &json!({ "test_events_urls": url })).await.ok();
+    let request = posted(&house, &receiver, "merchant.updated").await;
+    assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
+    assert_eq!(headers(&request), UNSIGNED.map(str::to_owned).into());
+    covers(&["51.7"]);
 }
