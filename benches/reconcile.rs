@@ -54,6 +54,7 @@ mod r7;
 #[path = "../examples/rig/random.rs"]
 mod random;
 #[path = "reconcile/report.rs"]
+#[expect(dead_code, reason = "everything here can be measured")]
 mod report;
 #[path = "../examples/rig/settings.rs"]
 mod settings;
@@ -167,7 +168,7 @@ async fn main() -> Result<ExitCode, Failed> {
     }
     documents.sort_unstable();
     let bench = Bench { binary, rounds, seed, work, progress: Progress::new() };
-    let mut report = Report::default();
+    let mut report = Report::of("documents");
     let measured = everything(&bench, &goals, &documents, &mut report).await;
     report.only(&goals.iter().map(|goal| format!("{goal:?}")).collect::<Vec<_>>());
     println!("{}", if json { report.json() } else { report.table() });

@@ -62,7 +62,7 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed
         let ratio = times(limit, journal);
         report.add(Row {
             goal: format!("J1 group commit, {writers} writers, throughput"),
-            documents: count,
+            count,
             figure: us_each(journal, count),
             limit: us_each(limit, count),
             ratio,

@@ -52,7 +52,7 @@ fn started(
 ) {
     report.add(Row {
         goal: goal.to_owned(),
-        documents,
+        count: documents,
         figure: ms(time),
         limit: String::new(),
         ratio: time.as_micros() / 10,
@@ -82,7 +82,7 @@ pub(crate) async fn empty(bench: &Bench, report: &mut Report) -> Result<u64, Fai
     let memory = median(&memory);
     report.add(Row {
         goal: "M1 idle daemon, MiB".to_owned(),
-        documents: 0,
+        count: 0,
         figure: format!("{memory} KiB"),
         limit: String::new(),
         ratio: u128::from(memory).saturating_mul(100) / 1024,
@@ -128,7 +128,7 @@ pub(crate) async fn run(
     let kib = u128::from(each).saturating_mul(100) / 1024;
     report.add(Row {
         goal: "M1 each resource more, KiB".to_owned(),
-        documents,
+        count: documents,
         figure: format!("{memory} KiB"),
         limit: format!("{idle_kib} KiB empty, {} KiB each", hundredths(kib)),
         ratio: kib,

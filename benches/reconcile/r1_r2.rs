@@ -23,7 +23,7 @@ pub(crate) fn plan(bench: &Bench, settled: &Settled, report: &mut Report) -> Res
     let ratio = times(plan.saturating_sub(START), limit);
     report.add(Row {
         goal: "R1 no-op plan, less 15 ms".to_owned(),
-        documents: settled.documents(),
+        count: settled.documents(),
         figure: ms(plan),
         limit: ms(limit),
         ratio,
@@ -41,7 +41,7 @@ pub(crate) fn verify(bench: &Bench, settled: &Settled, report: &mut Report) -> R
     let ratio = times(plan, limit);
     report.add(Row {
         goal: "R2 plan --verify".to_owned(),
-        documents: settled.documents(),
+        count: settled.documents(),
         figure: ms(plan),
         limit: ms(limit),
         ratio,

@@ -36,7 +36,7 @@ pub(crate) fn run(bench: &Bench, settled: &Settled, report: &mut Report) -> Resu
     let each = documents.saturating_mul(times_each);
     report.add(Row {
         goal: "R3 first load, CPU".to_owned(),
-        documents,
+        count: documents,
         figure: us_each(load, each),
         limit: us_each(limit, each),
         ratio,

@@ -56,7 +56,7 @@ pub(crate) async fn run(
         |cost: Cost| format!("{} CPU, {} calls, {}", ms(cost.cpu), cost.calls, ms(cost.wall));
     report.add(Row {
         goal: "R4 one edit in the daemon, CPU".to_owned(),
-        documents: settled.documents(),
+        count: settled.documents(),
         figure: told(many),
         limit: told(few),
         ratio,

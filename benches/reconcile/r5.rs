@@ -48,7 +48,7 @@ pub(crate) async fn run(
     let ratio = times(limit, apply);
     report.add(Row {
         goal: "R5 first apply, 20 ms away, throughput".to_owned(),
-        documents,
+        count: documents,
         figure: ms(apply),
         limit: ms(limit),
         ratio,

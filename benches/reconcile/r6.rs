@@ -47,7 +47,7 @@ pub(crate) async fn run(
     let rate = per_second(documents, apply.wall);
     report.add(Row {
         goal: "R6 first apply, no latency, rate".to_owned(),
-        documents,
+        count: documents,
         figure: format!("{rate}/s"),
         limit: format!("{group}/s"),
         ratio: ratio(rate, group),
@@ -58,7 +58,7 @@ pub(crate) async fn run(
     let cpu = times(apply.cpu, bare);
     report.add(Row {
         goal: "R6 first apply, no latency, CPU".to_owned(),
-        documents,
+        count: documents,
         figure: us_each(apply.cpu, documents),
         limit: us_each(bare, documents),
         ratio: cpu,

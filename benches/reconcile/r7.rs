@@ -56,7 +56,7 @@ fn add(report: &mut Report, goal: &str, documents: usize, [many, few]: [(Duratio
     let ratio = ratio(picoseconds(many), picoseconds(few));
     report.add(Row {
         goal: goal.to_owned(),
-        documents,
+        count: documents,
         figure: us_each(many.0, many.1),
         limit: us_each(few.0, few.1),
         ratio,

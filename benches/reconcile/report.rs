@@ -12,8 +12,8 @@ use crate::figures::hundredths;
 pub(crate) struct Row {
     /// The goal's name and what of it is measured.
     pub(crate) goal: String,
-    /// How many documents there are.
-    pub(crate) documents: usize,
+    /// How many there are of what the report counts.
+    pub(crate) count: usize,
     /// What was measured, with its unit.
     pub(crate) figure: String,
     /// What the limit program needed; empty where the goal names a figure.
@@ -26,47 +26,78 @@ pub(crate) struct Row {
     pub(crate) met: bool,
 }
 
+/// What could not be measured here.
+#[derive(Debug)]
+struct Skipped {
+    goal: String,
+    why: &'static str,
+}
+
 /// Every figure, in the order of measuring.
-#[derive(Debug, Default)]
-pub(crate) struct Report(Vec<Row>);
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// What the rows count.
+    counted: &'static str,
+    rows: Vec<Row>,
+    skipped: Vec<Skipped>,
+}
 
 impl Report {
+    /// A report without a figure, whose rows count these.
+    pub(crate) fn of(counted: &'static str) -> Self {
+        Self { counted, rows: Vec::new(), skipped: Vec::new() }
+    }
+
     /// Takes a figure in.
     pub(crate) fn add(&mut self, row: Row) {
-        self.0.push(row);
+        self.rows.push(row);
+    }
+
+    /// Says that something was not measured, and why.
+    pub(crate) fn skip(&mut self, goal: &str, why: &'static str) {
+        self.skipped.push(Skipped { goal: goal.to_owned(), why });
     }
 
     /// Leaves out every figure but those of these goals: some are measured together.
     pub(crate) fn only(&mut self, goals: &[String]) {
-        self.0.retain(|row| goals.iter().any(|goal| row.goal.starts_with(goal)));
+        let is_wanted = |name: &str| goals.iter().any(|goal| name.starts_with(goal));
+        self.rows.retain(|row| is_wanted(&row.goal));
+        self.skipped.retain(|skipped| is_wanted(&skipped.goal));
     }
 
-    /// One line for each figure, by goal and size.
+    /// One line for each figure, by goal and size; at the end what was not measured.
     pub(crate) fn table(mut self) -> String {
-        self.0
-            .sort_by(|one, other| (&one.goal, one.documents).cmp(&(&other.goal, other.documents)));
+        self.rows.sort_by(|one, other| (&one.goal, one.count).cmp(&(&other.goal, other.count)));
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
-        table.set_header(["goal", "documents", "measured", "limit", "ratio", "wanted", "met"]);
-        for Row { goal, documents, figure, limit, ratio, wanted, met } in self.0 {
+        table.set_header(["goal", self.counted, "measured", "limit", "ratio", "wanted", "met"]);
+        for Row { goal, count, figure, limit, ratio, wanted, met } in self.rows {
             let met = if met { "yes" } else { "MISSED" };
-            let (documents, ratio) = (documents.to_string(), hundredths(ratio));
-            table.add_row([&goal, &documents, &figure, &limit, &ratio, wanted, met]);
+            let (count, ratio) = (count.to_string(), hundredths(ratio));
+            table.add_row([&goal, &count, &figure, &limit, &ratio, wanted, met]);
+        }
+        for Skipped { goal, why } in self.skipped {
+            table.add_row([goal.as_str(), "", "not measured", why, "", "", ""]);
         }
         table.to_string()
     }
 
     /// One JSON object a line.
     pub(crate) fn json(self) -> String {
-        let rows = self.0.into_iter().map(|row| {
-            let Row { goal, documents, figure, limit, ratio, wanted, met } = row;
+        let counted = self.counted;
+        let rows = self.rows.into_iter().map(|row| {
+            let Row { goal, count, figure, limit, ratio, wanted, met } = row;
             json!({
-                "goal": goal, "documents": documents, "measured": figure, "limit": limit,
+                "goal": goal, counted: count, "measured": figure, "limit": limit,
                 "ratio": hundredths(ratio), "wanted": wanted, "met": met,
             })
             .to_string()
         });
-        rows.collect::<Vec<_>>().join("\n")
+        let skipped = self.skipped.into_iter().map(|skipped| {
+            let Skipped { goal, why } = skipped;
+            json!({"goal": goal, "not_measured": why}).to_string()
+        });
+        rows.chain(skipped).collect::<Vec<_>>().join("\n")
     }
 }
 

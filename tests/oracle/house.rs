@@ -1,5 +1,9 @@
 //! A sandbox in this process, asked as a client asks it.
-#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,253 @@
+//! E1 and E2: how fast objects are made and read, how soon a server answers, and what it holds in memory.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::Bench;
+use crate::connection::Failed;
+use crate::figures::{hundredths, median, ms, ratio, us_each};
+use crate::load::{self, Answers};
+use crate::meter::{Threads, resident_kib};
+use crate::objects::{Object, id};
+use crate::report::{Report, Row};
+use crate::served::{Served, Server};
+
+/// Connections at once.
+const CONNECTIONS: usize = 16;
+const RATE_HUNDREDTHS: u128 = 50;
+const FIRST_ANSWER_MAX: Duration = Duration::from_millis(25);
+const START_KIB_MAX: u64 = 10 * 1024;
+/// One and a half KiB.
+const EACH_BYTES_MAX: u64 = 1536;
+/// After this a server that has nothing to do has come to rest.
+const SETTLING: Duration = Duration::from_millis(500);
+
+/// What many requests cost a server.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    requests: usize,
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Cost {
+    fn with(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_add(other.requests),
+            wall: self.wall.saturating_add(other.wall),
+            cpu: self.cpu.saturating_add(other.cpu),
+        }
+    }
+
+    fn per_second(self) -> u128 {
+        let requests = u128::try_from(self.requests).unwrap_or(u128::MAX);
+        requests.saturating_mul(1_000_000).checked_div(self.wall.as_micros()).unwrap_or(0)
+    }
+
+    fn shown(self) -> String {
+        format!("{}/s, CPU {}", self.per_second(), us_each(self.cpu, self.requests))
+    }
+}
+
+/// One server from its start to its end.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    first_answer: Duration,
+    start_kib: u64,
+    /// Bytes that each object added.
+    each: u64,
+    create: Cost,
+    get: Cost,
+}
+
+/// All rounds of one server with one sort of object.
+#[derive(Debug)]
+struct Side {
+    server: Server,
+    object: Object,
+    count: usize,
+    samples: Vec<Sample>,
+}
+
+impl Side {
+    fn new(server: &Server, object: Object, count: usize) -> Self {
+        Self { server: server.clone(), object, count, samples: Vec::new() }
+    }
+
+    async fn round(&mut self, bench: &Bench) -> Result<(), Failed> {
+        let folder = bench.work.join("served");
+        let mut served = self.server.start(&folder).await?;
+        let sample = self.measure(&mut served).await?;
+        drop(served);
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        self.samples.push(sample);
+        Ok(())
+    }
+
+    async fn measure(&self, served: &mut Served) -> Result<Sample, Failed> {
+        let first_answer = served.first_answer;
+        tokio::time::sleep(SETTLING).await;
+        let start_kib = resident_kib(served.process())?;
+        if let Server::Sandbox { .. } = self.server {
+            served.learn_key().await?;
+        }
+        let (create, made) = cost(served, &self.object.creates(served, self.count)).await?;
+        tokio::time::sleep(SETTLING).await;
+        let more = resident_kib(served.process())?.saturating_sub(start_kib);
+        let each = more.saturating_mul(1024).checked_div(u64::try_from(self.count)?).unwrap_or(0);
+        let (get, read) = cost(served, &self.object.gets(served, &made.bodies)?).await?;
+        need_same(&made, &read)?;
+        Ok(Sample { first_answer, start_kib, each, create, get })
+    }
+
+    fn middle<T: Ord + Copy + Default>(&self, of: impl Fn(&Sample) -> T) -> T {
+        median(&self.samples.iter().map(of).collect::<Vec<_>>())
+    }
+
+    /// The cost whose wall time is the middle one, with the middle CPU.
+    fn cost(&self, of: impl Fn(&Sample) -> Cost) -> Cost {
+        let requests = self.middle(|sample| of(sample).requests);
+        let wall = self.middle(|sample| of(sample).wall);
+        Cost { requests, wall, cpu: self.middle(|sample| of(sample).cpu) }
+    }
+}
+
+async fn cost(served: &Served, requests: &[Vec<u8>]) -> Result<(Cost, Answers), Failed> {
+    let (process, mut threads) = (served.process().to_string(), Threads::default());
+    let before = threads.cpu(&process)?;
+    let answers = load::run(served.address, requests, CONNECTIONS).await?;
+    let cpu = threads.cpu(&process)?.saturating_sub(before);
+    Ok((Cost { requests: requests.len(), wall: answers.wall, cpu }, answers))
+}
+
+/// Everything that was made is what was read.
+fn need_same(made: &Answers, read: &Answers) -> Result<(), Failed> {
+    let ids = |answers: &Answers| -> Result<Vec<String>, Failed> {
+        let mut ids = answers.bodies.iter().map(|body| id(body)).collect::<Result<Vec<_>, _>>()?;
+        ids.sort_unstable();
+        Ok(ids)
+    };
+    if ids(made)? == ids(read)? { Ok(()) } else { Err("other objects were read than made".into()) }
+}
+
+/// Takes turns, each round with new processes and nothing in them.
+pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
+    let sandbox = Server::Sandbox { binary: bench.binary.clone() };
+    let mut sides = Vec::new();
+    for object in [Object::Card, Object::Charge] {
+        for server in [&sandbox, &Server::Stub] {
+            sides.push(Side::new(server, object, bench.objects));
+        }
+    }
+    if let Some(python) = bench.peers.clone() {
+        let server = Server::Localstripe { python };
+        sides.push(Side::new(&server, Object::Customer, bench.peer_objects));
+    }
+    for round in 1..=bench.rounds {
+        for side in &mut sides {
+            bench.progress.say(&format!(
+                "round {round}: {:?}, {}",
+                side.server,
+                side.object.name()
+            ));
+            side.round(bench).await?;
+        }
+    }
+    if let [cards, stub_cards, charges, stub_charges, others @ ..] = sides.as_slice() {
+        against_stub(report, cards, stub_cards);
+        against_stub(report, charges, stub_charges);
+        against_localstripe(report, cards, others.first());
+        starts(report, cards, stub_cards, others.first());
+    }
+    Ok(())
+}
+
+fn both(sample: &Sample) -> Cost {
+    sample.create.with(sample.get)
+}
+
+fn against_stub(report: &mut Report, sandbox: &Side, stub: &Side) {
+    let create = |sample: &Sample| sample.create;
+    let get = |sample: &Sample| sample.get;
+    for (part, own, limit) in [
+        ("create + get", sandbox.cost(both), stub.cost(both)),
+        ("create alone", sandbox.cost(create), stub.cost(create)),
+        ("get alone", sandbox.cost(get), stub.cost(get)),
+    ] {
+        let ratio = ratio(own.per_second(), limit.per_second());
+        report.add(Row {
+            goal: format!("E1 {}, {part}", sandbox.object.name()),
+            count: sandbox.count,
+            figure: own.shown(),
+            limit: format!("stub {}", limit.shown()),
+            ratio,
+            wanted: "at least 0.50 of the stub's rate",
+            met: ratio >= RATE_HUNDREDTHS,
+        });
+    }
+}
+
+fn against_localstripe(report: &mut Report, sandbox: &Side, localstripe: Option<&Side>) {
+    let goal = "E1 saved cards against localstripe's customers, create + get";
+    let Some(localstripe) = localstripe else {
+        report.skip(goal, "RECKON_PEERS names no Python with localstripe");
+        return;
+    };
+    let (own, peer) = (sandbox.cost(both), localstripe.cost(both));
+    let ratio = ratio(own.per_second(), peer.per_second());
+    report.add(Row {
+        goal: goal.to_owned(),
+        count: sandbox.count,
+        figure: own.shown(),
+        limit: format!("localstripe {}, {} objects", peer.shown(), localstripe.count),
+        ratio,
+        wanted: "more than 1.00 of its rate",
+        met: ratio > 100,
+    });
+}
+
+/// What the others of a goal of E2 need.
+fn others(stub: &str, localstripe: Option<String>) -> String {
+    let localstripe = localstripe.unwrap_or_else(|| "not measured".to_owned());
+    format!("stub {stub}, localstripe {localstripe}")
+}
+
+fn starts(report: &mut Report, sandbox: &Side, stub: &Side, localstripe: Option<&Side>) {
+    let first = |side: &Side| side.middle(|sample| sample.first_answer);
+    let time = first(sandbox);
+    report.add(Row {
+        goal: "E2 first answer after the start".to_owned(),
+        count: 0,
+        figure: ms(time),
+        limit: others(&ms(first(stub)), localstripe.map(|side| ms(first(side)))),
+        ratio: time.as_micros() / 10,
+        wanted: "at most 25 ms",
+        met: time <= FIRST_ANSWER_MAX,
+    });
+    let start = |side: &Side| side.middle(|sample| sample.start_kib);
+    let shown = |side: &Side| format!("{} KiB", start(side));
+    let memory = start(sandbox);
+    report.add(Row {
+        goal: "E2 memory at the start, MiB".to_owned(),
+        count: 0,
+        figure: shown(sandbox),
+        limit: others(&shown(stub), localstripe.map(shown)),
+        ratio: u128::from(memory).saturating_mul(100) / 1024,
+        wanted: "at most 10 MiB",
+        met: memory <= START_KIB_MAX,
+    });
+    let each = |side: &Side| side.middle(|sample| sample.each);
+    let kib = |side: &Side| u128::from(each(side)).saturating_mul(100) / 1024;
+    let shown = |side: &Side| format!("{} KiB", hundredths(kib(side)));
+    report.add(Row {
+        goal: "E2 memory of each saved card, KiB".to_owned(),
+        count: sandbox.count,
+        figure: shown(sandbox),
+        limit: others(&shown(stub), localstripe.map(shown)),
+        ratio: kib(sandbox),
+        wanted: "at most 1.50 KiB",
+        met: each(sandbox) <= EACH_BYTES_MAX,
+    });
+}

@@ -1,0 +1,151 @@
+//! Y: recurring charges of all schedules over a virtual year, in this process: the time of the clock's one step, and
+//! whether what was collected is to the cent what an oracle says that walks through the days.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Bench;
+use crate::drawn::{MADE, UNTIL, charges, oracle};
+use crate::figures::{hundredths, median, times, us_each};
+use crate::house::House;
+use crate::report::{Report, Row};
+
+/// Ten seconds for ten thousand charges.
+const EACH_MAX: Duration = Duration::from_millis(1);
+const GROWTH_HUNDREDTHS: u128 = 150;
+/// From so many on, one round has to do.
+const MANY: usize = 5_000;
+const NO_ORACLE: &str = "there is no python3 here";
+
+/// A sandbox with all charges made.
+struct Year {
+    house: House,
+    made: Vec<Option<String>>,
+}
+
+impl Year {
+    async fn begin(wanted: &[Value]) -> Self {
+        let house = House::new(&format!("{MADE}T18:00:00Z"));
+        let mut made = Vec::with_capacity(wanted.len());
+        for charge in wanted {
+            made.push(house.make(charge).await);
+        }
+        Self { house, made }
+    }
+
+    /// The step over the whole year.
+    async fn pass(&self) -> Duration {
+        let started = Instant::now();
+        self.house.turn_to(&format!("{UNTIL}T23:00:00Z")).await;
+        started.elapsed()
+    }
+
+    /// How many charges stand as the oracle says.
+    async fn same(&self, expect: &[Value]) -> usize {
+        let mut same: usize = 0;
+        for (id, expect) in self.made.iter().zip(expect) {
+            if self.house.stands(id.as_deref()).await == *expect {
+                same = same.saturating_add(1);
+            }
+        }
+        same
+    }
+}
+
+/// A size, and what its year took.
+#[derive(Debug, Clone, Copy)]
+struct Passed {
+    count: usize,
+    time: Duration,
+}
+
+/// Every size, the smallest first.
+pub(crate) async fn run(bench: &Bench, report: &mut Report) {
+    let most = bench.charges.last().copied().unwrap_or(0);
+    let all = charges(most, bench.seed);
+    bench.progress.say("Y  the oracle");
+    let expect = oracle(&all);
+    let mut smallest = None;
+    for count in bench.charges.iter().copied() {
+        let wanted = all.get(..count).unwrap_or_default();
+        let expect = expect.as_ref().and_then(|expect| expect.get(..count));
+        let rounds = if count < MANY { bench.rounds } else { 1 };
+        let mut times = Vec::new();
+        for round in 1..=rounds {
+            bench.progress.say(&format!("Y  {count} charges, round {round}"));
+            let year = Year::begin(wanted).await;
+            times.push(year.pass().await);
+            if round == 1 {
+                compare(report, &year, expect).await;
+            }
+        }
+        let passed = Passed { count, time: median(&times) };
+        passes(report, passed, expect);
+        match smallest {
+            None => smallest = Some(passed),
+            Some(smallest) => grows(report, passed, smallest),
+        }
+    }
+}
+
+async fn compare(report: &mut Report, year: &Year, expect: Option<&[Value]>) {
+    let goal = "Y to the cent what the oracle says";
+    let Some(expect) = expect else {
+        report.skip(goal, NO_ORACLE);
+        return;
+    };
+    let (same, count) = (year.same(expect).await, expect.len());
+    report.add(Row {
+        goal: goal.to_owned(),
+        count,
+        figure: format!("{same} the same"),
+        limit: format!("oracle {count}"),
+        ratio: crate::figures::ratio(to_u128(same), to_u128(count)),
+        wanted: "all of them",
+        met: same == count,
+    });
+}
+
+fn to_u128(number: usize) -> u128 {
+    u128::try_from(number).unwrap_or(u128::MAX)
+}
+
+/// How many payments were tried, where an oracle has counted them.
+fn payments(expect: Option<&[Value]>) -> String {
+    let tried = |one: &Value| one.get("tried").and_then(Value::as_u64);
+    let sum = expect.map(|all| all.iter().filter_map(tried).fold(0, u64::saturating_add));
+    sum.map(|sum| format!(", {sum} payments")).unwrap_or_default()
+}
+
+fn passes(report: &mut Report, passed: Passed, expect: Option<&[Value]>) {
+    let Passed { count, time } = passed;
+    let each = time.as_nanos().checked_div(to_u128(count)).unwrap_or(0);
+    let seconds = hundredths(time.as_millis() / 10);
+    report.add(Row {
+        goal: "Y one step over a year, ms for each charge".to_owned(),
+        count,
+        figure: format!("{seconds} s{}", payments(expect)),
+        limit: String::new(),
+        ratio: each / 10_000,
+        wanted: "at most 1.00 ms (10 s for 10,000)",
+        met: each <= EACH_MAX.as_nanos(),
+    });
+}
+
+fn grows(report: &mut Report, many: Passed, few: Passed) {
+    let each = |passed: Passed| {
+        let count = u32::try_from(passed.count).unwrap_or(u32::MAX);
+        passed.time.checked_div(count).unwrap_or_default()
+    };
+    let ratio = times(each(many), each(few));
+    report.add(Row {
+        goal: "Y time for each charge, many against few".to_owned(),
+        count: many.count,
+        figure: us_each(many.time, many.count),
+        limit: format!("{} charges: {}", few.count, us_each(few.time, few.count)),
+        ratio,
+        wanted: "at most 1.50",
+        met: ratio <= GROWTH_HUNDREDTHS,
+    });
+}
