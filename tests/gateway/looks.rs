@@ -82,3 +82,13 @@ async fn a_look_at_the_keys_shows_no_key_that_moves_money() {
         assert!(account["public_key"].as_str().unwrap().len() > 10);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_preview_is_shown_as_the_service_makes_it() {
+    let world = connected(Surface::Documented).await;
+    let preview = shown(&world, "recurring.preview", &[]).await.unwrap();
+    let occurrences = preview["occurrences"].as_array().unwrap();
+    assert_eq!((occurrences.len(), &preview["amount"]), (10, &json!(100)));
+    assert_eq!(occurrences[0]["due_date"], preview["next_payment"]);
+    crate::covers::covers(&["46.6"]);
+}

@@ -66,7 +66,7 @@ fn index(groups: &BTreeMap<&str, Vec<Shown<'_>>>) -> String {
 fn section(one: &Shown<'_>, components: &Value) -> String {
     let Shown { method, path, said } = one;
     let (id, path) = (escape(text(at(said, "/operationId"))), escape(path));
-    let summary = escape(text(at(said, "/summary")));
+    let summary = worded(text(at(said, "/summary")));
     let credential = at(said, "/security/0").as_object().and_then(|all| all.keys().next());
     let credential = credential.map_or("none", String::as_str);
     let parameters = parameters(at(said, "/parameters"));
@@ -148,7 +148,7 @@ fn row(depth: usize, name: &str, schema: &Value, required: bool, meaning: &str) 
         "<tr><td class=\"deep-{depth}\"><code>{}</code></td><td>{}</td><td>{need}</td><td>{}</td></tr>",
         escape(name),
         escape(&kind(schema)),
-        escape(meaning)
+        worded(meaning)
     )
 }
 
@@ -177,6 +177,15 @@ fn kind(schema: &Value) -> String {
     }
 }
 
+/// A text as HTML: what stands between backticks is code.
+fn worded(text: &str) -> String {
+    let parts = text.split('`').map(escape).enumerate();
+    let word = |(number, part): (usize, String)| {
+        if !number.is_multiple_of(2) { format!("<code>{part}</code>") } else { part }
+    };
+    parts.map(word).collect()
+}
+
 /// What stands at a JSON pointer; null where nothing does.
 fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
@@ -184,4 +193,15 @@ fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worded;
+
+    #[test]
+    fn words_between_backticks_are_code_and_nothing_is_markup() {
+        let shown = worded("Is `<card>`, or `bank`.");
+        assert_eq!(shown, "Is <code>&lt;card&gt;</code>, or <code>bank</code>.");
+    }
 }
