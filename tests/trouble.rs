@@ -298,9 +298,9 @@ async fn every_class_of_error_is_told_in_words_of_its_own_and_ends_in_its_own_wa
         assert_eq!(world.settle().await, Vec::<String>::new());
         let order = json!({"method": "POST", "path": "/v1/cards", "fault": "error_before", "status": status});
         if status == 401 {
-            revoke(&world)
+            revoke(&world);
         } else {
-            strike(&world, &order)
+            strike(&world, &order);
         }
         world.write(&tree(1));
         let told = world.settle().await.join("\n");
