@@ -181,7 +181,7 @@ fn kind(schema: &Value) -> String {
 fn worded(text: &str) -> String {
     let parts = text.split('`').map(escape).enumerate();
     let word = |(number, part): (usize, String)| {
-        if !number.is_multiple_of(2) { format!("<code>{part}</code>") } else { part }
+        if number.is_multiple_of(2) { part } else { format!("<code>{part}</code>") }
     };
     parts.map(word).collect()
 }
