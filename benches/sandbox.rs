@@ -73,7 +73,7 @@ struct Arguments {
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000])]
     charges: Vec<usize>,
     /// Rounds of each figure; a year of many charges has one.
-    #[arg(long, default_value_t = 5, value_parser = rounds)]
+    #[arg(long, default_value_t = 5, value_parser = figures::rounds)]
     rounds: usize,
     /// The seed of the recurring charges.
     #[arg(long, default_value_t = 1)]
@@ -90,11 +90,6 @@ struct Arguments {
     /// `cargo bench` says this; without it (`cargo test --all-targets`) nothing is measured.
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-fn rounds(text: &str) -> Result<usize, String> {
-    let rounds = text.parse().ok().filter(|rounds| *rounds >= 3);
-    rounds.ok_or_else(|| "a median needs at least 3 rounds".to_owned())
 }
 
 /// What all goals share.

@@ -27,7 +27,8 @@ fn cards_and_people_go_through_every_page() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let (_sandbox, address) = alone::start(folder.path(), &[]);
+    let sandbox = alone::listening(alone::command(folder.path(), &[])).unwrap();
+    let address = format!("http://{}", sandbox.address);
     let pictures = std::env::var_os("RECKON_PICTURES")
         .map_or_else(|| folder.path().join("pictures"), std::path::PathBuf::from);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/pages.py");

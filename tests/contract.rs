@@ -22,7 +22,8 @@ fn every_answer_is_inside_the_contract() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let (_sandbox, address) = alone::start(folder.path(), &[]);
+    let sandbox = alone::listening(alone::command(folder.path(), &[])).unwrap();
+    let address = format!("http://{}", sandbox.address);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/contract/run.py");
     let output = Command::new(python).args([script, &address, REQUESTS]).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);

@@ -13,10 +13,13 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+#[path = "rig/alone.rs"]
+mod alone;
 #[path = "sandbox_kill/ask.rs"]
 mod ask;
 #[path = "sandbox_kill/check.rs"]
@@ -25,16 +28,16 @@ mod check;
 mod client;
 #[path = "../examples/rig/connection.rs"]
 mod connection;
-#[path = "sandbox_kill/process.rs"]
-mod process;
 #[path = "../examples/rig/random.rs"]
 mod random;
 
+use alone::Sandbox;
 use ask::Keys;
 use client::Answered;
-use process::Sandbox;
 use random::Random;
 
+/// When its clock starts: an hour of the merchant's night in which nothing falls due by itself.
+const START: &str = "2030-01-15T08:00:00Z";
 /// Folders, each with a state of its own.
 const STORIES: u64 = 5;
 /// Kills of the sandbox in each.
@@ -55,18 +58,23 @@ async fn what_was_answered_outlives_every_kill_and_nothing_is_half_done() {
     assert_eq!(kinds.keys().copied().collect::<Vec<_>>(), all, "every kind was answered");
 }
 
+/// Starts a sandbox on the state in this folder, and waits until it listens.
+fn started(state: &Path) -> Sandbox {
+    alone::listening(alone::command(state, &["--clock", START])).expect("the sandbox starts")
+}
+
 /// Kills a sandbox again and again; everything that it has answered in its lives.
 async fn story(seed: u64) -> Vec<Answered> {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("sandbox");
     let mut random = Random::new(seed);
     let mut answered = Vec::new();
-    let mut sandbox = Sandbox::start(&state);
+    let mut sandbox = started(&state);
     let keys = Keys::of(sandbox.address).await;
     for _ in 0..KILLS {
         let before = answered.len();
         answered = live(sandbox, &keys, &mut random, answered).await;
-        sandbox = Sandbox::start(&state);
+        sandbox = started(&state);
         check::whole(sandbox.address, &keys, &answered, &answered[before..]).await;
     }
     answered

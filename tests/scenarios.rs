@@ -1,13 +1,13 @@
 //! The scenarios of `examples/scenarios`: each goes as it is written, and the same way each time.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 #[path = "rig/alone.rs"]
-#[expect(dead_code, reason = "a scenario is started in its own way")]
 mod alone;
 
 /// All scenarios that are shipped.
@@ -26,8 +26,8 @@ fn sandbox(state: &Path, scenario: &Path) -> Command {
 }
 
 /// What a sandbox answers to a GET: the body.
-fn get(address: &str, path: &str) -> String {
-    let mut stream = TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap();
+fn get(address: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -35,26 +35,20 @@ fn get(address: &str, path: &str) -> String {
 }
 
 /// Starts a sandbox with a scenario, takes its snapshot and ends it. Answers what it said, and the snapshot.
-fn played(state: &Path, scenario: &Path) -> (String, String) {
-    let mut command = sandbox(state, scenario);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let running = alone::Sandbox(child);
-    let line = BufReader::new(stdout).lines().next().transpose().unwrap();
-    let mut said = String::new();
-    let Some(address) = line.as_deref().and_then(|line| line.strip_prefix("listening ")) else {
-        stderr.read_to_string(&mut said).unwrap();
-        panic!("{}: {said}", scenario.display());
-    };
-    let snapshot = get(address, "/_sandbox/snapshot");
-    drop(running);
-    stderr.read_to_string(&mut said).unwrap();
+fn played(folder: &Path, scenario: &Path) -> (String, String) {
+    let said = folder.join("said");
+    let mut command = sandbox(&folder.join("state"), scenario);
+    command.stderr(File::create(&said).unwrap());
+    let snapshot =
+        alone::listening(command).map(|sandbox| get(sandbox.address, "/_sandbox/snapshot"));
+    let said = std::fs::read_to_string(said).unwrap();
+    let Some(snapshot) = snapshot else { panic!("{}: {said}", scenario.display()) };
     (said, snapshot)
 }
 
 /// Starts a sandbox that must not start; what it said.
 fn refused(state: &Path, scenario: &Path) -> String {
-    let output: Output = sandbox(state, scenario).output().unwrap();
+    let output: Output = sandbox(state, scenario).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8(output.stderr).unwrap()
 }
@@ -82,7 +76,7 @@ fn a_scenario_is_played_once_and_never_into_another_state() {
     assert!(said.contains("was played into this state before"), "{said}");
     let requests = |snapshot: &str| snapshot.matches("\"request/").count();
     assert_eq!(requests(&before), requests(&after));
-    let said = refused(folder.path(), other);
+    let said = refused(&folder.path().join("state"), other);
     assert!(said.contains("holds something else") && said.contains("--state"), "{said}");
 }
 
@@ -112,7 +106,9 @@ fn a_wrong_scenario_says_where_it_is_wrong() {
 fn a_scenario_says_what_the_readme_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let mut lines = readme.lines().skip_while(|line| !line.contains("--scenario "));
+    let mut lines = readme
+        .lines()
+        .skip_while(|line| !line.starts_with("$ reckon sandbox --plain-http --scenario "));
     let file = lines.next().unwrap().split_whitespace().last().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (said, _) = played(folder.path(), &root.join(file));

@@ -19,7 +19,7 @@ mod covers;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use reckon::engine::{Event, Until};
+use reckon::engine::{Engine, Event, Until};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -114,12 +114,8 @@ spec:
     bank: {routing_number: '000000013', account_number: '1234567890', account_type: SAVINGS, given_name: Jane, surname: Doe}
 ";
 
-#[tokio::test(start_paused = true)]
-async fn a_throttled_merchant_does_not_hold_up_another_one() {
-    let world = world(None);
-    world.settle().await;
-    strike(&world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
-    world.write(&format!("{}{OTHER}", tree(300)));
+/// An engine that ran for twenty seconds of its own time.
+async fn after_a_while(world: &World) -> Engine {
     let mut engine = world.engine();
     let (sender, events) = mpsc::channel::<Event>(1);
     let stop = async {
@@ -128,6 +124,16 @@ async fn a_throttled_merchant_does_not_hold_up_another_one() {
     };
     let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
     ended.unwrap();
+    engine
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_throttled_merchant_does_not_hold_up_another_one() {
+    let world = world(None);
+    world.settle().await;
+    strike(&world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
+    world.write(&format!("{}{OTHER}", tree(300)));
+    let engine = after_a_while(&world).await;
     assert_eq!(engine.overview().traffic.slowed, 1, "{:?}", engine.overview());
     assert_eq!((world.objects("banks").len(), world.objects("cards").len()), (1, 0));
     let tried = served(&world, "POST", "/v1/cards", 429);
@@ -273,17 +279,10 @@ const CLASSES: [(u16, &str, bool); 4] = [
     (403, "unknown: nothing of it is sent until its document changes", false),
 ];
 
-/// Runs an engine for so long over a service that throttles; whether it slows down, and its plan.
+/// Runs an engine over a service that throttles; whether it slows down, and its plan.
 async fn throttled(world: &World) -> (bool, String) {
     strike(world, &json!({"method": "POST", "path": "/v1/cards", "fault": "throttle"}));
-    let mut engine = world.engine();
-    let (sender, events) = mpsc::channel::<Event>(1);
-    let stop = async {
-        tokio::time::sleep(Duration::from_secs(20)).await;
-        sender.send(Event::Stop).await.unwrap();
-    };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
-    ended.unwrap();
+    let engine = after_a_while(world).await;
     (engine.overview().traffic.slowed == 1, world::told(&engine).join("\n"))
 }
 

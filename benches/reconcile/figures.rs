@@ -34,3 +34,9 @@ pub(crate) fn times(one: Duration, other: Duration) -> u128 {
 pub(crate) fn hundredths(number: u128) -> String {
     format!("{}.{:02}", number / 100, number % 100)
 }
+
+/// A number of rounds. Errors: too few for a median.
+pub(crate) fn rounds(text: &str) -> Result<usize, String> {
+    let rounds = text.parse().ok().filter(|rounds| *rounds >= 3);
+    rounds.ok_or_else(|| "a median needs at least 3 rounds".to_owned())
+}

@@ -2,7 +2,6 @@
 //! (gateway-api, POST /v1/tokens).
 
 use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::api::bank::NewBank;
 use crate::api::card::NewCard;
@@ -13,8 +12,8 @@ use crate::api::{Auth, Endpoint, Host, Method};
 pub const TOKEN_LIFE_MINUTES: i64 = 5;
 
 /// What a token is made of.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(untagged)]
 pub enum Details {
     /// A card's.
     Card(Box<NewCard>),

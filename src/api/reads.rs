@@ -33,6 +33,8 @@ pub struct Read {
     pub query: &'static [Parameter],
     /// Whether it takes a body, as no other read does.
     pub body: bool,
+    /// The field of its answer that is a secret, however deep it stands.
+    pub secret: Option<&'static str>,
 }
 
 impl Read {
@@ -44,6 +46,7 @@ impl Read {
             auth: E::AUTH,
             query: E::QUERY,
             body: false,
+            secret: None,
         }
     }
 
@@ -73,7 +76,7 @@ pub static READS: [Read; 22] = [
     Read::of::<GetCard>(),
     Read::of::<ListCards>(),
     Read::of::<ListHolds>(),
-    Read::of::<GetCredentials>(),
+    Read { secret: Some("secret_key"), ..Read::of::<GetCredentials>() },
     Read::of::<GetEvent>(),
     Read::of::<ListEvents>(),
     Read::of::<GetFile>(),
@@ -83,7 +86,7 @@ pub static READS: [Read; 22] = [
     Read::of::<GetRecurring>(),
     Read::of::<ListRecurring>(),
     Read { body: true, ..Read::of::<PreviewSchedule>() },
-    Read::of::<GetSignature>(),
+    Read { secret: Some("data"), ..Read::of::<GetSignature>() },
     Read::of::<GetStatus>(),
     Read::of::<GetSurcharge>(),
     Read::of::<GetToken>(),

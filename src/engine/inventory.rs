@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::access::{NoAccess, Wallet};
+use super::access::Wallet;
 use super::question::Reply;
-use super::read::{self, Unread};
+use super::read;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
 use super::{Engine, World};
@@ -105,18 +105,13 @@ impl Engine {
 
 async fn told(shared: &Shared, known: Known) -> Result<Result<Vec<Found>, String>, EngineError> {
     let query = Query::list((known.back.list)());
-    let answers = match read::answers(shared, &[query], &known.wallet).await {
-        Ok(answers) => answers,
-        Err(Unread::Access(NoAccess::Engine(error))) => return Err(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => return Ok(Err(error.message)),
-        Err(Unread::Read(error)) => return Ok(Err(error.to_string())),
-    };
-    Ok(match answers.into_iter().next() {
+    let answer = read::one(shared, query, &known.wallet).await?;
+    Ok(answer.and_then(|answer| match answer {
         Some(Answer::Items(items)) => Ok(known.compared(&items)),
         Some(Answer::Missing(_) | Answer::Body(_)) | None => {
             Err(format!("the service shows no list of {}", known.back.list_name))
         }
-    })
+    }))
 }
 
 impl Known {

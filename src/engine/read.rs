@@ -223,6 +223,20 @@ pub(super) async fn answers(
     Ok(answers)
 }
 
+/// The answer to one question for a person, or why there is none.
+pub(super) async fn one(
+    shared: &Shared,
+    query: Query,
+    wallet: &Wallet,
+) -> Result<Result<Option<Answer>, String>, EngineError> {
+    match answers(shared, &[query], wallet).await {
+        Ok(answers) => Ok(Ok(answers.into_iter().next())),
+        Err(Unread::Access(NoAccess::Engine(error))) => Err(error),
+        Err(Unread::Access(NoAccess::Secret(error))) => Ok(Err(error.message)),
+        Err(Unread::Read(error)) => Ok(Err(error.to_string())),
+    }
+}
+
 impl Unread {
     /// How a task ends that could not go on without an answer.
     pub(super) fn finished(

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::access::{NoAccess, Wallet};
+use super::access::Wallet;
 use super::question::Reply;
-use super::read::{self, Unread};
+use super::read;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
 use super::{Engine, World};
@@ -17,19 +17,17 @@ use crate::model::showing::Showing;
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "***";
-/// Fields of answers that are secrets.
-const SECRETS: [&str; 1] = ["secret_key"];
 
 impl Engine {
     /// Reads what a person wants to see, and answers it, its secrets hidden.
     pub(super) fn show(&mut self, asked: &Showing, reply: oneshot::Sender<Reply>) {
-        let (query, wallet) = match self.look_for(asked) {
+        let (query, secret, wallet) = match self.look_for(asked) {
             Ok(ready) => ready,
             Err(why) => return reply.send(Reply::Shown(Err(why))).unwrap_or_default(),
         };
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match shown(&shared, query, &wallet).await {
+            match shown(&shared, query, secret, &wallet).await {
                 Ok(told) => {
                     // Whoever asked may have gone away: nothing was written.
                     drop(reply.send(Reply::Shown(told)));
@@ -40,7 +38,7 @@ impl Engine {
         });
     }
 
-    fn look_for(&self, asked: &Showing) -> Result<(Query, Wallet), String> {
+    fn look_for(&self, asked: &Showing) -> Result<(Query, Option<&'static str>, Wallet), String> {
         let Showing { merchant, read, parameters, query, body } = asked;
         let read = Read::named(read).ok_or_else(|| format!("there is no read called {read}"))?;
         if merchant.kind.as_str() != MERCHANT || self.world.observed(merchant).is_none() {
@@ -55,40 +53,38 @@ impl Engine {
             call = call.body(body.to_string().into_bytes());
         }
         let wallet = Wallet { urgency: Urgency::Poll, ..self.wallet(merchant) };
-        Ok((Query::one(call), wallet))
+        Ok((Query::one(call), read.secret, wallet))
     }
 }
 
 async fn shown(
     shared: &Shared,
     query: Query,
+    secret: Option<&str>,
     wallet: &Wallet,
 ) -> Result<Result<Value, String>, EngineError> {
-    let answers = match read::answers(shared, &[query], wallet).await {
-        Ok(answers) => answers,
-        Err(Unread::Access(NoAccess::Engine(error))) => return Err(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => return Ok(Err(error.message)),
-        Err(Unread::Read(error)) => return Ok(Err(error.to_string())),
-    };
-    Ok(match answers.into_iter().next() {
-        Some(Answer::Body(body)) => Ok(hidden(body)),
+    let answer = read::one(shared, query, wallet).await?;
+    Ok(answer.and_then(|answer| match answer {
+        Some(Answer::Body(body)) => Ok(hidden(body, secret)),
         Some(Answer::Missing(problem)) => Err(format!("it is not there ({})", problem.code())),
         Some(Answer::Items(_)) | None => Err("the service answered nothing".to_owned()),
-    })
+    }))
 }
 
-/// An answer whose secrets cannot be read.
-fn hidden(body: Value) -> Value {
+/// An answer whose secret cannot be read.
+fn hidden(body: Value, secret: Option<&str>) -> Value {
     match body {
         Value::Object(map) => {
             let each = map.into_iter().map(|(name, value)| {
-                let secret = SECRETS.contains(&name.as_str());
-                let value = if secret { Value::from(HIDDEN) } else { hidden(value) };
+                let hides = secret == Some(name.as_str());
+                let value = if hides { Value::from(HIDDEN) } else { hidden(value, secret) };
                 (name, value)
             });
             Value::Object(each.collect())
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(hidden).collect()),
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| hidden(item, secret)).collect())
+        }
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
     }
 }
@@ -101,6 +97,9 @@ mod tests {
     #[test]
     fn no_secret_of_an_answer_is_shown() {
         let answer = json!({"test_accounts": [{"id": "a", "secret_key": "canary"}]});
-        assert_eq!(hidden(answer), json!({"test_accounts": [{"id": "a", "secret_key": "***"}]}));
+        assert_eq!(
+            hidden(answer, Some("secret_key")),
+            json!({"test_accounts": [{"id": "a", "secret_key": "***"}]})
+        );
     }
 }

@@ -33,7 +33,6 @@ pub(crate) const PAGE: &str = "/openapi";
 struct Operation {
     method: &'static str,
     path: String,
-    auth: crate::api::Auth,
     surface: Surface,
     spoken: Spoken,
 }
@@ -60,13 +59,7 @@ impl Documents {
 pub(crate) fn ways_in(all: &[Route]) -> [(Method, &'static str, Handler); 2] {
     let operations = all.iter().filter_map(|route| {
         let (method, path) = (route.method, format!("/{}", route.pattern.join("/")));
-        Some(Operation {
-            method,
-            path,
-            auth: route.auth,
-            surface: route.surface,
-            spoken: route.spoken?,
-        })
+        Some(Operation { method, path, surface: route.surface, spoken: route.spoken? })
     });
     let documents = Arc::new(Documents {
         operations: operations.collect(),

@@ -59,7 +59,7 @@ async fn reads_by_id_find_what_exists_and_say_what_does_not() {
         ("recurring.get", vec![recurring.clone()]),
         ("occurrence.list", vec![recurring.clone()]),
         ("occurrence.get", vec![recurring, occurrence]),
-        ("signature.get", vec![signature]),
+        ("signature.get", vec![signature.clone()]),
         ("event.get", vec![event]),
     ] {
         let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
@@ -67,6 +67,8 @@ async fn reads_by_id_find_what_exists_and_say_what_does_not() {
         let there = answer["id"].is_string() || answer["results"].is_array();
         assert!(there, "{read}: {answer}");
     }
+    let drawn = shown(&world, "signature.get", &[&signature]).await.unwrap();
+    assert_eq!(drawn["data"], "***");
     let gone = shown(&world, "card.get", &["nothing"]).await;
     assert_eq!(gone, Err("it is not there (resource_not_found)".to_owned()));
 }

@@ -1,17 +1,23 @@
 //! A sandbox of its own, as a process that listens.
-#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A sandbox that ends with this.
-pub(crate) struct Sandbox(pub(crate) Child);
+/// A sandbox; it is killed when this ends, and has no chance to tidy up.
+pub(crate) struct Sandbox {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    child: Child,
+    /// Kept open, so that it may go on printing.
+    _output: BufReader<ChildStdout>,
+}
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        self.0.kill().unwrap_or_default();
-        drop(self.0.wait());
+        self.child.kill().unwrap_or_default();
+        drop(self.child.wait());
     }
 }
 
@@ -19,16 +25,24 @@ impl Drop for Sandbox {
 pub(crate) fn command(state: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
     command.args(["sandbox", "--plain-http", "--listen", "127.0.0.1:0", "--state"]).arg(state);
-    command.args(more);
+    command
+        .args(more)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     command
 }
 
-/// Starts a sandbox over the state in a folder; its address.
-pub(crate) fn start(state: &Path, more: &[&str]) -> (Sandbox, String) {
-    let mut command = command(state, more);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let listening = |line: String| line.strip_prefix("listening ").map(str::to_owned);
-    let address = lines.find_map(|line| listening(line.unwrap())).unwrap();
-    (Sandbox(child), address)
+/// Runs such a command and waits until it listens; `None` where it ended before.
+pub(crate) fn listening(mut command: Command) -> Option<Sandbox> {
+    let mut child = command.spawn().ok()?;
+    let mut output = BufReader::new(child.stdout.take()?);
+    let mut line = String::new();
+    output.read_line(&mut line).ok()?;
+    let Some(address) = line.trim().strip_prefix("listening http://") else {
+        drop(child.wait());
+        return None;
+    };
+    Some(Sandbox { address: address.parse().ok()?, child, _output: output })
 }

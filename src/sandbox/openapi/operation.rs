@@ -31,13 +31,13 @@ const ELSEWHERE: [(&str, &str); 2] =
 
 /// What the document says of an operation.
 pub(super) fn operation(one: &Operation, all: &[&Operation], schemas: &mut Schemas) -> Value {
-    let Spoken { name, about, query, request, reply, status, forms } = one.spoken;
+    let Spoken { name, about, auth, query, request, reply, status, forms } = one.spoken;
     let mut said = Map::new();
     let tag = name.split('.').next().unwrap_or(name);
     said.insert("operationId".to_owned(), name.into());
     said.insert("tags".to_owned(), json!([tag]));
     said.insert("summary".to_owned(), schemas.text(about).into());
-    said.insert("security".to_owned(), security(one));
+    said.insert("security".to_owned(), security(auth));
     let parameters = parameters(&one.path, query);
     if !parameters.is_empty() {
         said.insert("parameters".to_owned(), parameters.into());
@@ -83,9 +83,8 @@ pub(super) fn responses(schemas: &mut Schemas) -> Value {
     Value::Object(REFUSALS.into_iter().map(answer).collect())
 }
 
-fn security(one: &Operation) -> Value {
-    match one.auth {
-        Auth::None if one.spoken.name == "token.create" => json!([{"public_key": []}]),
+fn security(auth: Auth) -> Value {
+    match auth {
         Auth::None => json!([]),
         Auth::Tenant => json!([{"tenant": []}]),
         Auth::Payments => json!([{"payments": []}]),
@@ -135,10 +134,10 @@ fn request_body(schema: &Value, forms: bool) -> Value {
 
 /// The refusals that an operation can meet.
 fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
-    let Operation { method, path, auth, spoken, .. } = one;
+    let Operation { method, path, spoken, .. } = one;
     let (acts, takes) = (*method != "GET", spoken.request.is_some());
     let named = names(path).next().is_some();
-    let open = *auth == Auth::None && !takes;
+    let open = spoken.auth == Auth::None && !takes;
     let can = move |status: StatusCode| match status {
         StatusCode::NOT_FOUND => named || takes,
         StatusCode::CONFLICT => acts,

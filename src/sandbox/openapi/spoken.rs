@@ -3,8 +3,8 @@
 use http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::api::Endpoint;
 use crate::api::query::Parameter;
+use crate::api::{Auth, Endpoint};
 
 /// Makes the schema of one type.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -16,6 +16,8 @@ pub(crate) struct Spoken {
     pub(crate) name: &'static str,
     /// The schema of the endpoint itself: its description is its doc comment.
     pub(crate) about: SchemaOf,
+    /// What lets a caller in.
+    pub(crate) auth: Auth,
     /// The parameters of its query.
     pub(crate) query: &'static [Parameter],
     /// The body it takes.
@@ -34,6 +36,7 @@ impl Spoken {
         Self {
             name: E::NAME,
             about: E::json_schema,
+            auth: E::AUTH,
             query: E::QUERY,
             request: body::<E::Request>(),
             reply: body::<E::Reply>(),

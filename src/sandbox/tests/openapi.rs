@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{House, Reply};
+use crate::api::reads::READS;
 use crate::sandbox::Surface;
 
 async fn document(surface: Surface) -> Value {
@@ -77,6 +78,17 @@ async fn every_operation_has_a_name_of_its_own_a_text_and_an_answer() {
         let success = said["responses"].get("200").or(said["responses"].get("204"));
         assert!(success.is_some(), "{path}");
     }
+}
+
+#[tokio::test]
+async fn every_read_that_is_served_can_be_shown_to_a_person() {
+    let document = document(Surface::Public).await;
+    let reads = operations(&document).into_iter().filter(|(method, _, _)| method == "get");
+    let served: BTreeSet<String> =
+        reads.map(|(_, _, said)| said["operationId"].as_str().unwrap().to_owned()).collect();
+    let mut shown: BTreeSet<String> = READS.iter().map(|read| read.name.to_owned()).collect();
+    shown.insert("credentials.get_by_older_path".to_owned());
+    assert_eq!(served, shown);
 }
 
 #[tokio::test]
