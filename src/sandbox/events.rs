@@ -31,24 +31,29 @@ pub(crate) fn emit<T: Serialize>(
         return Ok(());
     }
     let sequence = cx.next();
-    let event = Event {
-        id: cx.id(),
-        created: Some(Timestamp(cx.now)),
-        kind: kind.to_owned(),
-        data: Some(serde_json::to_value(data)?),
-    };
+    let id = cx.id();
+    let object = Recorded { id: &id, created: Timestamp(cx.now), kind, data };
     let under = owner.key();
-    let number = cx.count(&format!("event/{under}"))?.saturating_add(1);
+    let number = cx.count(&list_of(&under))?.saturating_add(1);
     cx.put(&time_key(&under, cx.now, number), &number)?;
-    cx.put(&format!("ev/{under}/{}", ordered(number)), &event.id)?;
-    let id = event.id.clone();
-    announce(cx, owner, &event)?;
-    cx.create(
-        KIND,
-        &under,
-        &id,
-        &Kept { owner: owner.clone(), sequence, object: event, inside: () },
-    )
+    cx.list_add(&list_of(&under), number, &id)?;
+    announce(cx, owner, &object)?;
+    cx.update(KIND, &id, &Kept { owner: owner.clone(), sequence, object, inside: () })
+}
+
+/// An [`Event`] that is written down: its data as they are.
+#[derive(Serialize)]
+struct Recorded<'a, T> {
+    id: &'a str,
+    created: Timestamp,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    data: &'a T,
+}
+
+/// The list of an owner's events: each under its number.
+fn list_of(under: &str) -> String {
+    format!("{}/{under}", KIND.word)
 }
 
 /// Records a change that belongs to no mode: for both, and to both sets of URLs (gateway-api, Webhook rules, 1).
@@ -66,9 +71,15 @@ pub(crate) fn emit_to_both<T: Serialize>(
 }
 
 /// Sends it to the URLs that the merchant set for this mode (gateway-api, Webhook rules).
-fn announce(cx: &mut Cx<'_>, owner: &Owner, event: &Event) -> Result<(), Refusal> {
-    let urls = cx.policy(&owner.merchant)?.events_urls.of(owner.mode).to_owned();
-    for url in urls.split(',').map(str::trim).filter(|url| !url.is_empty()) {
+fn announce<T: Serialize>(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    recorded: &Recorded<'_, T>,
+) -> Result<(), Refusal> {
+    let policy = cx.policy(&owner.merchant)?;
+    let urls = policy.events_urls.of(owner.mode).split(',').map(str::trim);
+    for url in urls.filter(|url| !url.is_empty()) {
+        let event: Event = serde_json::from_value(serde_json::to_value(recorded)?)?;
         outbox::announce(cx, url, event)?;
     }
     Ok(())
@@ -93,7 +104,7 @@ pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Event>, Refusa
     let owner = asked.owner()?;
     let under = owner.key();
     let paging = Paging::of(asked)?;
-    let total = cx.count(&format!("event/{under}"))?;
+    let total = cx.count(&list_of(&under))?;
     let numbers: Vec<u64> = match moment(asked, "start_date")? {
         None => {
             let top = total.saturating_sub(paging.skip());
@@ -126,8 +137,7 @@ fn read(
 ) -> Result<Vec<Event>, Refusal> {
     let mut events = Vec::new();
     for number in numbers {
-        let id: Option<String> = cx.get(&format!("ev/{under}/{}", ordered(number)))?;
-        let kept: Option<Kept<Event, ()>> = match id {
+        let kept: Option<Kept<Event, ()>> = match cx.listed(&list_of(under), number)? {
             Some(id) => cx.any(KIND, &id)?,
             None => None,
         };

@@ -42,7 +42,7 @@ pub(crate) fn file(content_type: &'static str, content: &'static str) -> Answer 
 
 /// Whether a surcharge may be added to a card, for the merchant of a public key.
 pub(crate) fn surchargeable(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
-    let surcharges = cx.policy(&asked.owner()?.merchant)?.surcharges;
-    let card = surcharges.iter().any(|rate| rate.kind == MethodKind::Card);
+    let policy = cx.policy(&asked.owner()?.merchant)?;
+    let card = policy.surcharges.iter().any(|rate| rate.kind == MethodKind::Card);
     Answer::json(&json!({ "card": card }))
 }

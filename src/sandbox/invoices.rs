@@ -166,7 +166,7 @@ fn send(
     messages: &[NewInvoiceMessage],
     audit: &Audit,
 ) -> Result<Vec<InvoiceMessage>, Refusal> {
-    let brand = cx.policy(&merchant.id)?.brand;
+    let brand = cx.policy(&merchant.id)?.brand.clone();
     let brand = brand.unwrap_or_else(|| cx.world.options.brand.clone());
     let link = format!("{}/invoices/{invoice_id}", cx.world.options.portal_url);
     let mut sent = Vec::new();

@@ -1,4 +1,4 @@
-//! Objects of a kind: stored once, listed newest first by owner, and in order of creation for people.
+//! Objects of a kind: stored once, and listed newest first by owner. They carry the order of their creation.
 //!
 //! A page costs what it holds and what it skips, never the whole list; the number of entries is kept.
 
@@ -79,12 +79,11 @@ impl Cx<'_> {
         id: &str,
         kept: &Kept<T, X>,
     ) -> Result<(), Refusal> {
-        self.put(&kind.object(id), kept)?;
-        self.put(&format!("g/{}/{}", kind.word, ordered(kept.sequence)), &id)?;
+        self.update(kind, id, kept)?;
         self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
     }
 
-    /// Stores an object again.
+    /// Stores an object, for the first time or again.
     pub(crate) fn update<T: Serialize, X: Serialize>(
         &mut self,
         kind: KindOf,
@@ -103,7 +102,6 @@ impl Cx<'_> {
         sequence: u64,
     ) -> Result<(), Refusal> {
         self.remove(&kind.object(id));
-        self.remove(&format!("g/{}/{}", kind.word, ordered(sequence)));
         self.list_remove(&format!("{}/{under}", kind.word), sequence)
     }
 
@@ -139,6 +137,23 @@ impl Cx<'_> {
         self.remove(&newest_first(list, at));
         let count = self.count(list)?.saturating_sub(1);
         self.put(&format!("n/{list}"), &count)
+    }
+
+    /// The entry of a list that was put on top of it as `at`.
+    pub(crate) fn listed(&self, list: &str, at: u64) -> Result<Option<String>, Refusal> {
+        self.get(&newest_first(list, at))
+    }
+
+    /// Every object of a kind, whoever owns it, in order of creation.
+    pub(crate) fn all<T: DeserializeOwned, X: DeserializeOwned>(
+        &self,
+        kind: KindOf,
+    ) -> Result<Vec<Kept<T, X>>, Refusal> {
+        let all = self.scan(&kind.object(""), None, usize::MAX)?;
+        let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
+        let mut all: Vec<Kept<T, X>> = all.collect::<Result<_, Refusal>>()?;
+        all.sort_by_key(|kept| kept.sequence);
+        Ok(all)
     }
 
     /// How many entries a list has.

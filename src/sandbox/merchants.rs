@@ -2,6 +2,8 @@
 //!
 //! So the same merchant has the same keys after a reset, and in every sandbox of the same seed.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -130,8 +132,11 @@ fn derive_keys(seed: &[u8; 32], name: &str, mode: Mode) -> ModeKeys {
     }
 }
 
+/// Where all merchants are kept.
+pub(crate) const RECORDS: &str = "o/merchant/";
+
 fn record(id: &str) -> String {
-    format!("o/merchant/{id}")
+    format!("{RECORDS}{id}")
 }
 
 impl Cx<'_> {
@@ -227,12 +232,13 @@ impl Cx<'_> {
         self.put(&record(&merchant.id), merchant)
     }
 
-    pub(crate) fn merchant(&self, id: &str) -> Result<MerchantRecord, Refusal> {
-        self.get(&record(id))?.ok_or_else(|| Refusal::missing("Merchant", id))
+    pub(crate) fn merchant(&self, id: &str) -> Result<Arc<MerchantRecord>, Refusal> {
+        let found = self.often(&self.world.shelves.merchants, &record(id))?;
+        found.ok_or_else(|| Refusal::missing("Merchant", id))
     }
 
     pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>, Refusal> {
-        let all = self.scan("o/merchant/", None, usize::MAX)?;
+        let all = self.scan(RECORDS, None, usize::MAX)?;
         let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
         let mut all: Vec<MerchantRecord> = all.collect::<Result<_, Refusal>>()?;
         all.sort_by(|one, other| one.name.cmp(&other.name));

@@ -70,6 +70,7 @@ mod requirements;
 mod routes;
 mod saved;
 pub mod serve;
+mod shelf;
 mod signatures;
 mod state;
 mod surcharges;
@@ -93,6 +94,7 @@ use crate::sandbox::fault::Fault;
 use crate::sandbox::flush::GroupFlush;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::routes::Routes;
+use crate::sandbox::shelf::Shelves;
 use crate::sandbox::state::{Cx, Meta, World};
 use crate::store::index::{Batch, Entry, Index, IndexError};
 
@@ -149,7 +151,7 @@ impl Sandbox {
     /// Opens the state in `index`; an empty one gets the partner and the demo merchant of the seed.
     pub fn open(index: Arc<dyn Index>, options: Options) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
-        let world = World { options, seed };
+        let world = World { options, seed, shelves: Shelves::default() };
         let live = Live { meta: Meta::default(), faults: Vec::new(), next_due: None };
         let (flush, routes) = (GroupFlush::default(), Routes::new());
         let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
@@ -168,6 +170,7 @@ impl Sandbox {
 
     /// Reads into memory what is kept there.
     fn reload(&self, live: &mut Live) -> Result<(), Refusal> {
+        self.inner.world.shelves.clear();
         let index = self.inner.index.as_ref();
         let faults = index.get(FAULTS.as_bytes())?;
         let faults = faults.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
@@ -216,8 +219,8 @@ impl Sandbox {
     /// Applies a unit of change as a whole.
     fn commit(&self, live: &mut Live, cx: Cx<'_>) -> Result<(), Refusal> {
         let (batch, meta) = cx.close()?;
-        let queue = due::QUEUE.as_bytes();
-        let queued = batch.iter().any(|(key, _)| key.starts_with(queue));
+        let queued = batch.under(due::QUEUE.as_bytes()).next().is_some();
+        self.inner.world.shelves.forget(&batch);
         self.inner.index.apply(batch)?;
         live.meta = meta;
         if queued {

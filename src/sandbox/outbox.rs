@@ -93,8 +93,8 @@ pub(crate) fn send(cx: &mut Cx<'_>, reference: &str, event: PartnerEvent) -> Res
 }
 
 /// Puts an event for one URL of a merchant into the outbox, to be sent at once.
-pub(crate) fn announce(cx: &mut Cx<'_>, url: &str, event: &Event) -> Result<(), Refusal> {
-    put(cx, Message::Merchant { url: url.to_owned(), event: event.clone() })
+pub(crate) fn announce(cx: &mut Cx<'_>, url: &str, event: Event) -> Result<(), Refusal> {
+    put(cx, Message::Merchant { url: url.to_owned(), event })
 }
 
 fn put(cx: &mut Cx<'_>, message: Message) -> Result<(), Refusal> {

@@ -55,7 +55,8 @@ fn is_within(text: &str, address: IpAddr) -> bool {
 
 /// 401 where the merchant lets other addresses call alone.
 pub(crate) fn need_address(cx: &Cx<'_>, merchant: &str) -> Result<(), Refusal> {
-    let ranges = cx.policy(merchant)?.allowed_addresses;
+    let policy = cx.policy(merchant)?;
+    let ranges = &policy.allowed_addresses;
     if ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER)) {
         return Ok(());
     }

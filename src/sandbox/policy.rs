@@ -3,6 +3,7 @@
 //! product brand. Set by `/_sandbox/policy` alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -187,14 +188,22 @@ fn unavailable(text: &str) -> Refusal {
     Refusal::rule("unavailable_for_merchant_policy", text)
 }
 
+/// Where all policies are kept.
+pub(crate) const POLICIES: &str = "x/policy/";
+
 fn key(merchant: &str) -> String {
-    format!("x/policy/{merchant}")
+    format!("{POLICIES}{merchant}")
 }
 
 impl Cx<'_> {
     /// The settings of a merchant.
-    pub(crate) fn policy(&self, merchant: &str) -> Result<Policy, Refusal> {
-        Ok(self.get(&key(merchant))?.unwrap_or_default())
+    pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<Policy>, Refusal> {
+        Ok(self.often(&self.world.shelves.policies, &key(merchant))?.unwrap_or_default())
+    }
+
+    /// The same, to be changed and set.
+    pub(crate) fn own_policy(&self, merchant: &str) -> Result<Policy, Refusal> {
+        Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
     }
 
     /// Sets them.

@@ -43,11 +43,8 @@ pub(crate) fn contact(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal>
     let Some(contact) = contact_hashes::behind(cx, asked.parameter(0))? else {
         return Ok(page::unknown(cx));
     };
-    let mut found = Vec::new();
-    for (_, id) in cx.scan(&format!("g/{}/", invoices::KIND.word), None, usize::MAX)? {
-        let kept = cx.any::<Invoice, ()>(invoices::KIND, id.as_str().unwrap_or_default())?;
-        found.extend(kept.filter(|kept| kept.object.contact_id == contact));
-    }
+    let mut found = cx.all::<Invoice, ()>(invoices::KIND)?;
+    found.retain(|kept| kept.object.contact_id == contact);
     page::contact(cx, &found)
 }
 

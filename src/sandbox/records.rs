@@ -2,6 +2,7 @@
 //! body leaves out, or sends as null, stays.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use http::Uri;
 use serde::de::DeserializeOwned;
@@ -31,7 +32,7 @@ pub(crate) fn merchant(
 ) -> Result<Merchant, Refusal> {
     let owner = asked.owner()?;
     Refusal::fields("", &rules(&change))?;
-    let mut policy = cx.policy(&owner.merchant)?;
+    let mut policy = cx.own_policy(&owner.merchant)?;
     if let Some(ranges) = &change.api_allowed_ip_address_ranges {
         policy.allowed_addresses = listed(ranges).into_iter().collect();
     }
@@ -39,7 +40,7 @@ pub(crate) fn merchant(
     urls.live = change.live_events_urls.clone().unwrap_or_else(|| urls.live.clone());
     urls.test = change.test_events_urls.clone().unwrap_or_else(|| urls.test.clone());
     cx.set_policy(&owner.merchant, &policy)?;
-    let mut record = cx.merchant(&owner.merchant)?;
+    let mut record = Arc::unwrap_or_clone(cx.merchant(&owner.merchant)?);
     record.own = over(record.own, change);
     record.modified = Some(crate::api::wire::Timestamp(cx.now));
     cx.store_merchant(&record)?;
@@ -107,14 +108,14 @@ pub(crate) fn account(
     let record = cx.merchant(&owner.merchant)?;
     let found = record.find_account(owner.mode, id).filter(|account| account.kind == *kind);
     let mut account = found.cloned().ok_or_else(|| Refusal::missing("Account", id))?;
-    let mut policy = cx.policy(&owner.merchant)?;
+    let mut policy = cx.own_policy(&owner.merchant)?;
     let is_card = *kind == AccountType::Card;
     Refusal::fields("", &set(&mut policy, id, &change, is_card))?;
     need_primary(&change, account.primary)?;
     cx.set_policy(&owner.merchant, &policy)?;
     account.name = change.name.filter(|name| !name.trim().is_empty()).unwrap_or(account.name);
     account.primary |= change.primary == Some(true);
-    cx.add_account(record, owner.mode, &account)?;
+    cx.add_account(Arc::unwrap_or_clone(record), owner.mode, &account)?;
     shown(cx, &owner, id)
 }
 

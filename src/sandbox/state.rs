@@ -4,8 +4,10 @@
 //! index through its own unapplied changes, and its changes are applied as one batch before it is
 //! answered, or dropped. So an answered effect is whole, and a refused one left nothing.
 //!
-//! Keys: `o/KIND/ID` objects · `g/KIND/SEQ` all of a kind in order of creation · `l/…` lists, newest
-//! first · `x/…` look-ups · `due/TIME/SEQ` what time will do · `meta/…` counters and settings.
+//! Keys: `o/KIND/ID` objects · `l/…` lists, newest first, `n/…` how long they are · `x/…` look-ups ·
+//! `due/TIME/SEQ` what time will do · `meta/…` counters and settings.
+
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -15,6 +17,7 @@ use serde_json::Value;
 use crate::base::hash::{Digest, keyed};
 use crate::sandbox::options::Options;
 use crate::sandbox::refusal::Refusal;
+use crate::sandbox::shelf::{Shelf, Shelves};
 use crate::store::index::{Batch, Entry, Index};
 
 /// What never changes while a sandbox is open.
@@ -23,6 +26,8 @@ pub(crate) struct World {
     pub(crate) options: Options,
     /// All ids, keys and fingerprints come from it.
     pub(crate) seed: [u8; 32],
+    /// What is parsed once.
+    pub(crate) shelves: Shelves,
 }
 
 /// One unit of change: a request, or one thing that fell due.
@@ -169,6 +174,18 @@ impl<'a> Cx<'a> {
         bytes.map(|bytes| Ok(serde_json::from_slice(&bytes)?)).transpose()
     }
 
+    /// Reads a value that is asked for often: parsed once, until it is stored again.
+    pub(crate) fn often<T: DeserializeOwned>(
+        &self,
+        shelf: &Shelf<T>,
+        key: &str,
+    ) -> Result<Option<Arc<T>>, Refusal> {
+        if self.batch.touches(key.as_bytes()) {
+            return Ok(self.get(key)?.map(Arc::new));
+        }
+        shelf.get(key, || self.get(key))
+    }
+
     /// Stores a value.
     pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<(), Refusal> {
         self.batch.put(key.as_bytes(), serde_json::to_vec(value)?);
@@ -197,13 +214,8 @@ impl<'a> Cx<'a> {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<Entry>, Refusal> {
-        let own: Vec<_> = self
-            .batch
-            .iter()
-            .filter(|(key, _)| {
-                key.starts_with(prefix) && after.is_none_or(|at| key.as_slice() > at)
-            })
-            .collect();
+        let behind = |key: &Vec<u8>| after.is_none_or(|at| key.as_slice() > at);
+        let own: Vec<_> = self.batch.under(prefix).filter(|(key, _)| behind(key)).collect();
         let enough = limit.saturating_add(own.len());
         let stored = self.index.scan_from(prefix, after, enough)?;
         if own.is_empty() {

@@ -27,7 +27,7 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<Surcharg
     let amount = number(asked, "amount", 1, most)?;
     let amount = amount.and_then(|amount| i64::try_from(amount).ok());
     let mut entries: Vec<SurchargeEntry> = Vec::new();
-    for rate in cx.policy(&owner.merchant)?.surcharges {
+    for rate in &cx.policy(&owner.merchant)?.surcharges {
         if entries.iter().all(|entry| entry.kind != rate.kind) {
             entries.push(entry(rate, amount)?);
         }
@@ -35,12 +35,12 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<Surcharg
     Ok(Some(entries).filter(|entries| !entries.is_empty()))
 }
 
-fn entry(rate: Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {
+fn entry(rate: &Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {
     let surcharge = amount.map(|amount| added(&rate, amount).ok_or_else(Refusal::broken));
     let surcharge = surcharge.transpose()?;
     let total = amount.zip(surcharge).map(|(amount, more)| amount.saturating_add(more));
     Ok(SurchargeEntry {
-        kind: rate.kind,
+        kind: rate.kind.clone(),
         surcharge_rate: rate.part,
         surcharge_fee: rate.fee,
         amount,

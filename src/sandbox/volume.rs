@@ -38,7 +38,8 @@ fn month(owner: &Owner, date: NaiveDate) -> String {
 
 /// The code of the first limit that a payment would exceed.
 pub(crate) fn exceeded(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str>, Refusal> {
-    let limits = cx.policy(&order.owner.merchant)?.limits;
+    let policy = cx.policy(&order.owner.merchant)?;
+    let limits = &policy.limits;
     if limits.max_amount.is_some_and(|most| order.amount > most) {
         return Ok(Some("merchant_trans_max_amount_exceeded"));
     }

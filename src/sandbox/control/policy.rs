@@ -59,7 +59,7 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
     let merchant = cx.merchant_named(name, None)?;
-    let mut policy = cx.policy(&merchant.id)?;
+    let mut policy = cx.own_policy(&merchant.id)?;
     if let Some(required) = order.get("reference_required").and_then(Value::as_bool) {
         policy.reference_required = required;
     }

@@ -33,12 +33,8 @@ pub(super) fn objects(cx: &Cx<'_>, kind: &str) -> Result<Answer, Refusal> {
     let of_kind = KindOf { word, name: word };
     let merchants = cx.merchants()?.into_iter().map(|merchant| (merchant.id, merchant.name));
     let names: BTreeMap<String, String> = merchants.collect();
-    let mut lines = Vec::new();
-    for (_, id) in cx.scan(&format!("g/{word}/"), None, usize::MAX)? {
-        let kept: Option<Kept<Map<String, Value>, Value>> =
-            cx.any(of_kind, id.as_str().unwrap_or_default())?;
-        lines.extend(kept.map(|kept| line(kept, &names)));
-    }
+    let all = cx.all::<Map<String, Value>, Value>(of_kind)?.into_iter();
+    let lines: Vec<Value> = all.map(|kept| line(kept, &names)).collect();
     Ok(Answer::lines(&lines))
 }
 

@@ -7,7 +7,7 @@ use crate::sandbox::Sandbox;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::refusal::Refusal;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// All state as a document.
 #[derive(Serialize, Deserialize)]

@@ -21,7 +21,7 @@ fn amount(minor: i64, currency: Option<&str>) -> String {
 
 /// The brand that a merchant's customers see.
 fn brand(cx: &Cx<'_>, merchant: &str) -> Result<String, Refusal> {
-    Ok(cx.policy(merchant)?.brand.unwrap_or_else(|| cx.world.options.brand.clone()))
+    Ok(cx.policy(merchant)?.brand.clone().unwrap_or_else(|| cx.world.options.brand.clone()))
 }
 
 /// An invoice, and what to pay it with; `trouble`: why a payment was not taken.

@@ -88,6 +88,19 @@ impl Batch {
         Ok(entries.into_iter().collect())
     }
 
+    /// The changes of keys under `prefix`, in key order; no value means removal.
+    pub fn under<'a>(
+        &'a self,
+        prefix: &'a [u8],
+    ) -> impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)> {
+        range(&self.changes, prefix, None)
+    }
+
+    /// Whether a key changes.
+    pub fn touches(&self, key: &[u8]) -> bool {
+        self.changes.contains_key(key)
+    }
+
     /// How many keys change.
     pub fn len(&self) -> usize {
         self.changes.len()
