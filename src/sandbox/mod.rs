@@ -50,6 +50,7 @@ mod options;
 mod outbox;
 mod outcomes;
 mod pages;
+mod paying;
 mod payouts;
 mod places;
 mod policy;

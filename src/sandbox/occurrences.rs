@@ -17,6 +17,7 @@ use crate::sandbox::charges::{self, Order};
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::events;
 use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
+use crate::sandbox::paying;
 use crate::sandbox::recurring::{self, KeptRecurring, calendar};
 use crate::sandbox::recurring_change::unavailable;
 use crate::sandbox::refusal::Refusal;
@@ -33,6 +34,9 @@ const DUE_HOUR: u32 = 12;
 pub(crate) struct Inside {
     /// Its transactions, oldest first.
     pub(crate) transactions: Vec<String>,
+    /// When the payment that is on its way ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paying_until: Option<Timestamp>,
 }
 
 pub(crate) type KeptOccurrence = Kept<Occurrence, Inside>;
@@ -40,6 +44,8 @@ pub(crate) type KeptOccurrence = Kept<Occurrence, Inside>;
 /// What can happen to an occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
+    /// A payment is on its way.
+    Begin,
     /// A payment was made.
     Pay,
     /// A payment was declined.
@@ -52,11 +58,15 @@ pub(crate) enum Change {
 pub(crate) fn step(status: &OccurrenceStatus, change: Change) -> Option<OccurrenceStatus> {
     use OccurrenceStatus as S;
     match (status, change) {
+        (S::Pending, Change::Begin) => Some(S::Paying),
         (S::Pending | S::Failed | S::Ignored | S::Paying, Change::Pay) => Some(S::Paid),
         (S::Pending | S::Failed | S::Ignored | S::Paying, Change::Decline) => Some(S::Failed),
         (S::Pending | S::Failed | S::Ignored, Change::Ignore) => Some(S::Ignored),
-        (S::Paying, Change::Ignore)
-        | (S::Paid | S::Other(_), Change::Pay | Change::Decline | Change::Ignore) => None,
+        (S::Failed | S::Ignored | S::Paying, Change::Begin)
+        | (S::Paying, Change::Ignore)
+        | (S::Paid | S::Other(_), Change::Begin | Change::Pay | Change::Decline | Change::Ignore) => {
+            None
+        }
     }
 }
 
@@ -114,7 +124,8 @@ pub(crate) fn paid(
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
     object.status = step(&object.status, Change::Pay).ok_or_else(unavailable)?;
     (object.attempts, object.last_attempt) = (1, now);
-    let inside = Inside { transactions: vec![transaction.object.id.clone()] };
+    let transactions = vec![transaction.object.id.clone()];
+    let inside = Inside { transactions, ..Inside::default() };
     let kept = Kept { owner: charge.owner.clone(), sequence, object, inside };
     cx.create(KIND, &charge.object.id, id, &kept)?;
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.paid", &kept.object)
@@ -169,7 +180,8 @@ pub(crate) fn replan(
         return Ok(false);
     };
     let mut kept = any(cx, &pending)?;
-    if kept.object.due_date == Some(date) && kept.object.amount == amount {
+    let is_same = kept.object.due_date == Some(date) && kept.object.amount == amount;
+    if is_same || paying::is_paying(&kept) {
         return Ok(true);
     }
     kept.object.due_date = Some(date);
@@ -185,15 +197,17 @@ fn any(cx: &Cx<'_>, id: &str) -> Result<KeptOccurrence, Refusal> {
     cx.any(KIND, id)?.ok_or_else(|| Refusal::missing(KIND.name, id))
 }
 
-/// The due time of an occurrence has come: it is paid, if it still waits for this date.
+/// The due time of an occurrence has come: it is paid, if it still waits for this date. So it is if the time is over
+/// that its payment took.
 pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
-    let kept = any(cx, id)?;
+    let mut kept = any(cx, id)?;
     let charge = recurring::find(cx, &kept.owner, &kept.object.recurring_charge_id)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let time = kept.object.due_date.map(|date| merchant.at(date, DUE_HOUR));
     let waits =
         kept.object.status == OccurrenceStatus::Pending && time.is_some_and(|time| time <= cx.now);
-    if waits && charge.object.status == RecurringStatus::Active {
+    let is_due = waits && charge.object.status == RecurringStatus::Active;
+    if paying::is_over(cx, &kept) || is_due && !paying::begin(cx, &mut kept)? {
         attempt(cx, charge, kept)?;
     }
     Ok(())
@@ -257,6 +271,7 @@ fn close(
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(KIND, &kept.object.id, kept)?;
     let event = match outcome {
+        Change::Begin => "recurring_charge.occurrence.updated",
         Change::Pay => "recurring_charge.occurrence.paid",
         Change::Decline => "recurring_charge.occurrence.failed",
         Change::Ignore => "recurring_charge.occurrence.ignored",
@@ -290,6 +305,9 @@ pub(crate) fn ignore_pending(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Res
         return Ok(());
     };
     let mut kept = any(cx, &pending)?;
+    if paying::is_paying(&kept) {
+        return Ok(());
+    }
     kept.object.status = step(&kept.object.status, Change::Ignore).ok_or_else(unavailable)?;
     cx.update(KIND, &pending, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
@@ -338,7 +356,9 @@ pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Occurrence>, R
 pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal> {
     let (charge, kept) = pair(cx, asked)?;
     let id = kept.object.id.clone();
-    step(&kept.object.status, Change::Pay).ok_or_else(unavailable)?;
+    step(&kept.object.status, Change::Pay)
+        .filter(|_| !paying::is_paying(&kept))
+        .ok_or_else(unavailable)?;
     refuse_deleted(&charge)?;
     let transaction = attempt(cx, charge, kept)?;
     charges::answer(transaction)?;

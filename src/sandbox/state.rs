@@ -48,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) offset_ms: i64,
     /// What a second invoice with a known `source_id` is answered.
     pub(crate) duplicate_source_id: Duplicate,
+    /// Minutes for which an occurrence whose date has come is `PAYING`.
+    pub(crate) paying_minutes: u32,
     /// Where partner notifications go.
     pub(crate) event_url: String,
     /// What an authorization-code exchange must name.
@@ -113,6 +115,7 @@ impl Default for Settings {
         Self {
             offset_ms: 0,
             duplicate_source_id: Duplicate::Same,
+            paying_minutes: 0,
             event_url: "https://partner.example/events/".to_owned(),
             redirect_uri: "https://partner.example/callback".to_owned(),
             enabled: true,

@@ -11,7 +11,7 @@ use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::oauth::{client_id, client_secret, issue_code};
 use crate::sandbox::processing::AccountRecord;
 use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::state::{Cx, Settings};
 
 /// Everything a test needs to come in: the partner, and all merchants with their keys.
 pub(super) fn credentials(cx: &Cx<'_>) -> Result<Answer, Refusal> {
@@ -120,14 +120,22 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
 
 /// Where the service's documents leave a choice: which one this sandbox makes.
 pub(super) fn settings(cx: &Cx<'_>) -> Result<Answer, Refusal> {
-    Answer::json(&json!({ "duplicate_source_id": cx.settings.duplicate_source_id }))
+    let Settings { duplicate_source_id, paying_minutes, .. } = &cx.settings;
+    Answer::json(&json!({
+        "duplicate_source_id": duplicate_source_id,
+        "paying_minutes": paying_minutes,
+    }))
 }
 
-/// Changes the choice that is named.
+/// Changes the choices that are named.
 pub(super) fn set_settings(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     if let Some(word) = order.get("duplicate_source_id") {
         cx.settings.duplicate_source_id = serde_json::from_value(word.clone())
             .map_err(|_| Refusal::invalid("duplicate_source_id is `same` or `refuse`"))?;
+    }
+    if let Some(minutes) = order.get("paying_minutes") {
+        cx.settings.paying_minutes = serde_json::from_value(minutes.clone())
+            .map_err(|_| Refusal::invalid("paying_minutes is a whole number of minutes"))?;
     }
     cx.save_settings()?;
     settings(cx)

@@ -20,6 +20,7 @@ mod money;
 mod notifications;
 mod openapi;
 mod partner;
+mod paying;
 mod places;
 mod portal;
 mod previews;

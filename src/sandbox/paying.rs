@@ -1,0 +1,40 @@
+//! Payments that take their time (service-facts, 59; docs/assumptions.md): where `/_sandbox/settings` says so, an
+//! occurrence whose date has come is `PAYING` for some minutes, and paid or declined at their end. Nothing stops a
+//! payment that has begun: not another one, not a change or the end of its recurring charge.
+
+use chrono::TimeDelta;
+
+use crate::api::occurrence::OccurrenceStatus;
+use crate::api::wire::Timestamp;
+use crate::sandbox::due::{self, Due};
+use crate::sandbox::events;
+use crate::sandbox::occurrences::{Change, KIND, KeptOccurrence, step};
+use crate::sandbox::recurring_change::unavailable;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Is its payment on the way?
+pub(crate) fn is_paying(kept: &KeptOccurrence) -> bool {
+    kept.object.status == OccurrenceStatus::Paying
+}
+
+/// Has its payment been on the way for long enough?
+pub(crate) fn is_over(cx: &Cx<'_>, kept: &KeptOccurrence) -> bool {
+    is_paying(kept) && kept.inside.paying_until.is_some_and(|end| end.0 <= cx.now)
+}
+
+/// Begins the payment of an occurrence; false where it takes no time, or was begun before.
+pub(crate) fn begin(cx: &mut Cx<'_>, kept: &mut KeptOccurrence) -> Result<bool, Refusal> {
+    let minutes = cx.settings.paying_minutes;
+    if minutes == 0 || is_paying(kept) {
+        return Ok(false);
+    }
+    kept.object.status = step(&kept.object.status, Change::Begin).ok_or_else(unavailable)?;
+    kept.object.modified = Some(Timestamp(cx.now));
+    let end = cx.now.checked_add_signed(TimeDelta::minutes(minutes.into())).unwrap_or(cx.now);
+    kept.inside.paying_until = Some(Timestamp(end));
+    cx.update(KIND, &kept.object.id, kept)?;
+    due::schedule(cx, end, &Due::Occurrence { id: kept.object.id.clone() })?;
+    events::emit(cx, &kept.owner, "recurring_charge.occurrence.updated", &kept.object)?;
+    Ok(true)
+}
