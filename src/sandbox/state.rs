@@ -38,6 +38,8 @@ pub(crate) struct Cx<'a> {
     index: &'a dyn Index,
     batch: Batch,
     sequence: u64,
+    /// What is stored is written here first, so that it is kept in just as many bytes as it has.
+    draft: Vec<u8>,
 }
 
 /// What control paths can set, and what must survive a restart with it.
@@ -142,7 +144,7 @@ impl<'a> Cx<'a> {
         now: DateTime<Utc>,
     ) -> Self {
         let Meta { sequence, settings } = meta.clone();
-        Self { world, now, settings, index, batch: Batch::new(), sequence }
+        Self { world, now, settings, index, batch: Batch::new(), sequence, draft: Vec::new() }
     }
 
     /// The changes, to be applied at once, and what follows from them once they are.
@@ -173,25 +175,29 @@ impl<'a> Cx<'a> {
 
     /// Reads a value.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Refusal> {
-        let bytes = self.batch.get(self.index, key.as_bytes())?;
-        bytes.map(|bytes| Ok(serde_json::from_slice(&bytes)?)).transpose()
+        let mut found = None;
+        let read = &mut |bytes: &[u8]| found = Some(serde_json::from_slice(bytes));
+        self.batch.see(self.index, key.as_bytes(), read)?;
+        Ok(found.transpose()?)
     }
 
     /// Reads a value that is asked for often: parsed once, until it is stored again.
     pub(crate) fn often<T: DeserializeOwned>(
         &self,
-        shelf: &Shelf<T>,
+        known: &Shelf<T>,
         key: &str,
     ) -> Result<Option<Arc<T>>, Refusal> {
         if self.batch.touches(key.as_bytes()) {
             return Ok(self.get(key)?.map(Arc::new));
         }
-        shelf.get(key, || self.get(key))
+        known.get(key, || self.get(key))
     }
 
     /// Stores a value.
     pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<(), Refusal> {
-        self.batch.put(key.as_bytes(), serde_json::to_vec(value)?);
+        self.draft.clear();
+        serde_json::to_writer(&mut self.draft, value)?;
+        self.batch.put(key.as_bytes(), self.draft.as_slice());
         Ok(())
     }
 

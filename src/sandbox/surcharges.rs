@@ -36,7 +36,7 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<Surcharg
 }
 
 fn entry(rate: &Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {
-    let surcharge = amount.map(|amount| added(&rate, amount).ok_or_else(Refusal::broken));
+    let surcharge = amount.map(|amount| added(rate, amount).ok_or_else(Refusal::broken));
     let surcharge = surcharge.transpose()?;
     let total = amount.zip(surcharge).map(|(amount, more)| amount.saturating_add(more));
     Ok(SurchargeEntry {

@@ -28,8 +28,8 @@ async fn a_payment_that_takes_its_time_is_made_once_at_its_end() {
     for action in ["pay", "ignore"] {
         assert_eq!(act(&house, &charge, 0, action).await.status, 422, "{action}");
     }
-    let change = json!({"amount": 2000});
-    house.secret("PATCH", &path(&charge), &change).await.ok();
+    let more = json!({"amount": 2000});
+    house.secret("PATCH", &path(&charge), &more).await.ok();
     check(&occurrences(&house, &charge).await, &[("PAYING", "2026-12-31")]);
     assert_eq!(paid(&house).await, json!([]));
     house.advance("PT19M").await;

@@ -26,6 +26,14 @@ pub trait Index: Send + Sync + Debug {
     /// The value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
 
+    /// Shows the value of a key, if it has one, without a copy where there is none to be made.
+    fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+        if let Some(value) = self.get(key)? {
+            see(&value);
+        }
+        Ok(())
+    }
+
     /// Up to `limit` entries whose key begins with `prefix`, in order, behind the key `after`.
     fn scan_from(
         &self,
@@ -73,6 +81,22 @@ impl Batch {
         match self.changes.get(key) {
             Some(change) => Ok(change.clone()),
             None => index.get(key),
+        }
+    }
+
+    /// Shows the value that a key will have once this batch is applied to `index`, if it has one.
+    pub fn see(
+        &self,
+        index: &dyn Index,
+        key: &[u8],
+        see: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), IndexError> {
+        match self.changes.get(key) {
+            Some(change) => {
+                change.as_deref().into_iter().for_each(see);
+                Ok(())
+            }
+            None => index.see(key, see),
         }
     }
 
@@ -160,6 +184,12 @@ impl Index for MemoryIndex {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         Ok(entries.get(key).cloned())
+    }
+
+    fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        entries.get(key).map(Vec::as_slice).into_iter().for_each(see);
+        Ok(())
     }
 
     fn scan_from(

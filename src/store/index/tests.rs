@@ -37,6 +37,17 @@ fn a_batch_is_seen_as_a_whole(index: &dyn Index) {
     assert_eq!(batch.len(), 2);
     assert_eq!(batch.get(index, b"k/1").unwrap(), None);
     assert_eq!(batch.get(index, b"k/2").unwrap().unwrap(), b"two");
+    let seen = |key: &[u8]| {
+        let mut seen = None;
+        batch.see(index, key, &mut |value| seen = Some(value.to_vec())).unwrap();
+        seen
+    };
+    assert_eq!(seen(b"k/1"), None);
+    assert_eq!(seen(b"k/2").unwrap(), b"two");
+    assert_eq!(seen(b"k/3").unwrap(), b"three");
+    assert_eq!(batch.under(b"k/").count(), 2);
+    assert_eq!(batch.under(b"k/3").count(), 1);
+    assert!(batch.touches(b"k/1") && !batch.touches(b"k/2"));
     assert_eq!(keys(batch.scan(index, b"k/").unwrap()), ["k/2", "k/3"]);
     assert_eq!(index.get(b"k/1").unwrap().unwrap(), b"one");
     index.apply(batch).unwrap();
