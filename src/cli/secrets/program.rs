@@ -197,9 +197,9 @@ mod tests {
         let silent =
             run(&["/bin/sh", "-c", "exec >&-; exec sleep 600"], short).expect_err("silent");
         assert_eq!(silent, "took longer than 50 ms and was stopped");
-        let long = run(&["/bin/echo", "0123456789"], short).expect_err("long");
-        assert_eq!(long, "prints more than 10 bytes");
         let fits = Limits { time: Duration::from_secs(30), bytes: 10 };
+        let long = run(&["/bin/echo", "0123456789"], fits).expect_err("long");
+        assert_eq!(long, "prints more than 10 bytes");
         assert_eq!(run(&["/bin/echo", "012345678"], fits).as_deref(), Ok("012345678"));
     }
 }
