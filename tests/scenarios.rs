@@ -81,6 +81,18 @@ fn a_scenario_is_played_once_and_never_into_another_state() {
 }
 
 #[test]
+fn the_e_mail_of_a_story_leads_to_where_the_sandbox_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/scenarios/invoices.yaml");
+    let sandbox = alone::listening(sandbox(folder.path(), &file)).unwrap();
+    let mailbox: serde_json::Value =
+        serde_json::from_str(&get(sandbox.address, "/_sandbox/mailbox")).unwrap();
+    let link = mailbox["messages"][0]["link"].as_str().unwrap();
+    let path = link.strip_prefix(&format!("http://{}", sandbox.address)).unwrap();
+    assert!(get(sandbox.address, path).contains("Rent"), "{link}");
+}
+
+#[test]
 fn a_wrong_scenario_says_where_it_is_wrong() {
     for (text, expect) in [
         ("about: x\nsteps:\n  - requset: GET /status\n", "requset"),

@@ -22,7 +22,7 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
 use crate::engine::{PartnerAccess, SecretError, Secrets};
-use crate::sandbox::serve::{Running, serve};
+use crate::sandbox::serve::{Place, Running, ServeError, serve};
 use crate::sandbox::{Decide, Options, Sandbox, Surface};
 use crate::store::open::private_index;
 
@@ -34,6 +34,7 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     let dir = directory(cli);
     let scenario = args.scenario.as_deref().map(Scenario::read).transpose()?;
     let begins = scenario.as_ref().and_then(Scenario::clock);
+    let place = Place::take(args.listen, args.plain_http).map_err(unheard)?;
     let options = Options {
         seed: args.seed,
         surface: match args.surface {
@@ -45,19 +46,18 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
             Decides::Auto => Decide::Auto,
             Decides::Manual => Decide::Manual,
         },
-        web_url: web_url(args),
-        portal_url: web_url(args),
+        web_url: place.url(),
+        portal_url: place.url(),
         ..Options::default()
     };
     let sandbox = open(&dir, options)?;
     if let Some(scenario) = &scenario {
         out.note(&scenario::play(&sandbox, scenario).await?);
     }
-    let running = serve(&sandbox, args.listen, &dir, args.plain_http, async {
+    let running = serve(&sandbox, place, &dir, async {
         signals::stop().await;
     });
-    let running =
-        running.map_err(|error| Failure::environment("reckon::sandbox::listen", error))?;
+    let running = running.map_err(unheard)?;
     out.text(&format!("listening {}", running.url))?;
     if let Some(ca) = &running.ca {
         out.note(&format!("authority {}", ca.display()));
@@ -66,10 +66,9 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-/// Where it serves: its scheme counts, and its host where a request names none.
-fn web_url(args: &SandboxArgs) -> String {
-    let scheme = if args.plain_http { "http" } else { "https" };
-    format!("{scheme}://{}", args.listen)
+/// That it cannot listen.
+fn unheard(error: ServeError) -> Failure {
+    Failure::environment("reckon::sandbox::listen", error)
 }
 
 /// Where the sandbox keeps its state: as said, else beneath the state of the configuration.
@@ -128,10 +127,10 @@ pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
     let sandbox = open(&dir, options)?;
     let (stop, stopped) = oneshot::channel();
     let stopped = async move { drop(stopped.await) };
-    let plain = base.as_str().starts_with("http://");
-    let running = serve(&sandbox, listen, &dir, plain, stopped).map_err(|error| {
-        Failure::environment("reckon::sandbox::listen", error)
-            .help("another sandbox may be running: stop it, or change service.base_url")
+    let place = Place::take(listen, base.as_str().starts_with("http://"));
+    let running = place.and_then(|place| serve(&sandbox, place, &dir, stopped));
+    let running = running.map_err(|error| {
+        unheard(error).help("another sandbox may be running: stop it, or change service.base_url")
     })?;
     let ca = running.ca.as_ref().map(std::fs::read).transpose();
     let ca = ca.map_err(|error| Failure::environment("reckon::sandbox::ca", error))?;

@@ -58,6 +58,34 @@ pub enum ServeError {
     },
 }
 
+/// An address that is taken. Who comes waits until a sandbox is served there.
+#[derive(Debug)]
+pub struct Place {
+    listener: TcpListener,
+    address: SocketAddr,
+    plain_http: bool,
+}
+
+impl Place {
+    /// Takes `listen` (port 0: any free one).
+    pub fn take(listen: SocketAddr, plain_http: bool) -> Result<Self, ServeError> {
+        if plain_http && !listen.ip().is_loopback() {
+            return Err(ServeError::PlainNotLoopback(listen));
+        }
+        let failed = |source| ServeError::Listen { address: listen, source };
+        let listener = TcpListener::bind(listen).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self { listener, address, plain_http })
+    }
+
+    /// Where it is, without a slash at the end: where the links of the sandbox have to lead.
+    pub fn url(&self) -> String {
+        let scheme = if self.plain_http { "http" } else { "https" };
+        format!("{scheme}://{}", self.address)
+    }
+}
+
 /// A sandbox that listens.
 #[derive(Debug)]
 pub struct Running {
@@ -71,30 +99,25 @@ pub struct Running {
     pub done: JoinHandle<io::Result<()>>,
 }
 
-/// Listens on `listen` (port 0: any) until `shutdown` ends. The authority is kept in `state_dir`.
+/// Listens at a place until `shutdown` ends. The authority is kept in `state_dir`.
 /// Must be called within a tokio runtime.
 pub fn serve(
     sandbox: &Sandbox,
-    listen: SocketAddr,
+    place: Place,
     state_dir: &Path,
-    plain_http: bool,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Running, ServeError> {
-    if plain_http && !listen.ip().is_loopback() {
-        return Err(ServeError::PlainNotLoopback(listen));
-    }
-    let failed = |source| ServeError::Listen { address: listen, source };
-    let listener = TcpListener::bind(listen).map_err(failed)?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
+    let url = place.url();
+    let Place { listener, address, plain_http } = place;
+    let failed = |source| ServeError::Listen { address, source };
     let handle = Handle::new();
     let stop = handle.clone();
     let router = sandbox.router();
-    let (scheme, ca, work) = if plain_http {
+    let (ca, work) = if plain_http {
         let mut server =
             axum_server::from_tcp(listener).map_err(failed)?.handle(handle).http1_only();
         set_timeout(server.http_builder());
-        ("http", None, tokio::spawn(server.serve(connections(router))))
+        (None, tokio::spawn(server.serve(connections(router))))
     } else {
         let authority = |source| ServeError::Authority { directory: state_dir.to_owned(), source };
         let (ca, config) = server_config(state_dir).map_err(authority)?;
@@ -102,7 +125,7 @@ pub fn serve(
         let server = axum_server::tls_rustls::from_tcp_rustls(listener, config).map_err(failed)?;
         let mut server = server.handle(handle).http1_only();
         set_timeout(server.http_builder());
-        ("https", Some(ca), tokio::spawn(server.serve(connections(router))))
+        (Some(ca), tokio::spawn(server.serve(connections(router))))
     };
     let posting = keep_posting(sandbox.clone());
     let done = tokio::spawn(async move {
@@ -114,7 +137,7 @@ pub fn serve(
         }
         work.await.map_err(io::Error::other)?
     });
-    Ok(Running { url: format!("{scheme}://{address}"), address, ca, done })
+    Ok(Running { url, address, ca, done })
 }
 
 type Builder = hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>;

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::House;
 use super::applications::{application, manual, submit};
-use crate::sandbox::serve::serve;
+use crate::sandbox::serve::{Place, serve};
 use crate::sandbox::{Notice, Surface};
 
 /// A house with notifications that are due: the outcomes of so many tests.
@@ -156,8 +156,8 @@ pub(super) async fn posted(house: &House, receiver: &TcpListener, part: &str) ->
     let directory = tempfile::tempdir().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let ended = async move { stopped.await.unwrap_or_default() };
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let running = serve(&house.sandbox, listen, directory.path(), true, ended).unwrap();
+    let place = Place::take("127.0.0.1:0".parse().unwrap(), true).unwrap();
+    let running = serve(&house.sandbox, place, directory.path(), ended).unwrap();
     let (mut socket, _) = receiver.accept().await.unwrap();
     let mut request = String::new();
     while !request.contains(part) {

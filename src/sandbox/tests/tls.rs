@@ -15,15 +15,18 @@ use tokio::sync::oneshot;
 
 use super::House;
 use crate::sandbox::Surface;
-use crate::sandbox::serve::{Running, ServeError, serve};
+use crate::sandbox::serve::{Place, Running, ServeError, serve};
 
 const GET_STATUS: &[u8] = b"GET /status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
 
 fn start(house: &House, directory: &Path, plain: bool) -> (Running, oneshot::Sender<()>) {
     let (stop, stopped) = oneshot::channel();
     let shutdown = async move { stopped.await.unwrap_or_default() };
-    let listen = "127.0.0.1:0".parse().unwrap();
-    (serve(&house.sandbox, listen, directory, plain, shutdown).unwrap(), stop)
+    let place = Place::take("127.0.0.1:0".parse().unwrap(), plain).unwrap();
+    let url = place.url();
+    let running = serve(&house.sandbox, place, directory, shutdown).unwrap();
+    assert!(url == running.url && url.ends_with(&running.address.to_string()), "{url}");
+    (running, stop)
 }
 
 async fn ask_over_tls(running: &Running, request: &[u8]) -> String {
@@ -138,6 +141,6 @@ async fn plain_http_is_for_loopback_and_a_dropped_answer_sends_no_byte() {
     house.control("POST", "faults", &json!({"fault": "drop_after"})).await;
     assert_eq!(ask(&running, GET_STATUS).await, "");
     let outside = "0.0.0.0:0".parse().unwrap();
-    let refused = serve(&house.sandbox, outside, directory.path(), true, async {});
+    let refused = Place::take(outside, true);
     assert!(matches!(refused, Err(ServeError::PlainNotLoopback(_))));
 }
