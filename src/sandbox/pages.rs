@@ -2,6 +2,8 @@
 
 use http::{HeaderValue, StatusCode, header};
 
+use crate::api::wire::Timestamp;
+use crate::base::money::{Currency, Money};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::mail::escape;
 
@@ -16,6 +18,8 @@ pub(crate) const ASSETS: [(&str, &str, &str); 3] = [
 ];
 /// The type of a script.
 pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
+/// What every page ends with.
+pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
 
 /// A page in the making.
 #[derive(Debug)]
@@ -53,7 +57,7 @@ impl Page<'_> {
              <meta name=\"robots\" content=\"noindex\"><title>{title} · {brand}</title>\
              <link rel=\"stylesheet\" href=\"/assets/pages.css\">{scripts}</head>\
              <body><header class=\"brand\">{brand}</header><main{class}><h1>{title}</h1>{inner}</main>\
-             <footer>This is a sandbox: no real money moves here.</footer></body></html>\n"
+             <footer>{FOOTER}</footer></body></html>\n"
         )
     }
 }
@@ -77,4 +81,15 @@ pub(crate) fn marks(name: &str, is_wrong: bool) -> String {
     } else {
         String::new()
     }
+}
+
+/// An amount as people read it. Without a currency, or with one that is none, it is in US dollars.
+pub(crate) fn amount(minor: i64, currency: Option<&str>) -> String {
+    let currency = currency.and_then(|code| code.parse::<Currency>().ok());
+    Money::new(minor, currency.unwrap_or(Currency::USD)).to_string()
+}
+
+/// A date as people read it.
+pub(crate) fn date(time: Timestamp) -> String {
+    time.0.format("%-d %B %Y").to_string()
 }

@@ -206,6 +206,11 @@ impl Cx<'_> {
         Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
     }
 
+    /// The product brand that a merchant's customers see.
+    pub(crate) fn brand(&self, merchant: &str) -> Result<String, Refusal> {
+        Ok(self.policy(merchant)?.brand.clone().unwrap_or_else(|| self.world.options.brand.clone()))
+    }
+
     /// Sets them.
     pub(crate) fn set_policy(&mut self, merchant: &str, policy: &Policy) -> Result<(), Refusal> {
         self.put(&key(merchant), policy)

@@ -3,26 +3,15 @@
 use http::StatusCode;
 
 use crate::api::invoice::{Invoice, LineItem};
-use crate::base::money::{Currency, Money};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::mail::escape;
-use crate::sandbox::pages::Page;
+use crate::sandbox::pages::{Page, amount, date};
 use crate::sandbox::portal::KeptInvoice;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
 /// The scripts of a page with a payment form.
 const SCRIPTS: [&str; 2] = ["/hosted-fields/1.5.0/hosted-fields.js", "/assets/portal.js"];
-
-fn amount(minor: i64, currency: Option<&str>) -> String {
-    let currency = currency.and_then(|code| code.parse::<Currency>().ok());
-    Money::new(minor, currency.unwrap_or(Currency::USD)).to_string()
-}
-
-/// The brand that a merchant's customers see.
-fn brand(cx: &Cx<'_>, merchant: &str) -> Result<String, Refusal> {
-    Ok(cx.policy(merchant)?.brand.clone().unwrap_or_else(|| cx.world.options.brand.clone()))
-}
 
 /// An invoice, and what to pay it with; `trouble`: why a payment was not taken.
 pub(super) fn invoice(
@@ -46,7 +35,7 @@ pub(super) fn invoice(
     let title = format!("Invoice {}", invoice.invoice_number.as_deref().unwrap_or_default());
     let scripts: &[&str] = if is_due { &SCRIPTS } else { &[] };
     let status = trouble.map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
-    let brand = brand(cx, &merchant.id)?;
+    let brand = cx.brand(&merchant.id)?;
     Ok(Page { brand: &brand, title: &title, inner: &inner, narrow: false, scripts }.answer(status))
 }
 
@@ -66,11 +55,10 @@ fn notice(invoice: &Invoice, trouble: Option<&str>) -> String {
 }
 
 fn facts(invoice: &Invoice) -> String {
-    let date = invoice.invoice_date.map(|date| date.0.format("%-d %B %Y").to_string());
     let files = invoice.attachments.iter().filter_map(|file| file.file_name.as_deref());
     let files: Vec<&str> = files.collect();
     let rows = [
-        ("Date", date),
+        ("Date", invoice.invoice_date.map(date)),
         ("Reference", invoice.reference.clone()),
         ("Billed to", invoice.contact.as_ref().and_then(|contact| contact.name.clone())),
         ("Attached", Some(files.join(", ")).filter(|text| !text.is_empty())),
@@ -160,7 +148,7 @@ pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refu
         escape(&merchant.name),
         found.iter().map(row).collect::<String>()
     );
-    let brand = brand(cx, &merchant.id)?;
+    let brand = cx.brand(&merchant.id)?;
     let title = "Your invoices";
     Ok(Page { brand: &brand, title, inner: &inner, narrow: false, scripts: &[] }
         .answer(StatusCode::OK))
