@@ -1,20 +1,17 @@
 //! POST /invoices (partner-api). Made once for each `source_id`; its e-mails go to the mailbox.
 
+mod messages;
 pub(crate) mod states;
 
 use crate::api::audit::Audit;
 use crate::api::contact::Contact;
-use crate::api::invoice::{
-    self, FileReference, Invoice, InvoiceMessage, LineItem, NewInvoice, NewInvoiceMessage,
-};
-use crate::api::wire::Timestamp;
+use crate::api::invoice::{self, FileReference, Invoice, LineItem, NewInvoice};
 use crate::sandbox::accounts::{Deposit, deposits};
 use crate::sandbox::asked::Asked;
 use crate::sandbox::contact_hashes;
 use crate::sandbox::contacts::audit;
 use crate::sandbox::files::{self, contact_of};
 use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
-use crate::sandbox::mail::{self, Mail, escape};
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, Duplicate};
@@ -100,8 +97,7 @@ fn build(
     let id = cx.prefixed("i_");
     let number = number(cx, merchant)?;
     let (items, total) = lines(cx, &new)?;
-    let messages = send(cx, merchant, (&id, &number), &new.invoice_messages, &audit)?;
-    Ok(Invoice {
+    let mut invoice = Invoice {
         id,
         modified: Some(Audit { user: Some("SERVER".to_owned()), ..audit.clone() }),
         created: Some(audit),
@@ -120,14 +116,16 @@ fn build(
         invoice_payments: Vec::new(),
         items: items.clone(),
         line_items: items,
-        presentment_status: (!messages.is_empty()).then(|| "sent".to_owned()),
-        invoice_messages: messages,
+        presentment_status: None,
+        invoice_messages: Vec::new(),
         scheduled_payment_requests: Vec::new(),
         reference: new.reference,
         source_id: new.source_id,
         attachments,
         kind: "invoice".to_owned(),
-    })
+    };
+    messages::send(cx, merchant, &new.invoice_messages, &mut invoice)?;
+    Ok(invoice)
 }
 
 fn number(cx: &mut Cx<'_>, merchant: &MerchantRecord) -> Result<String, Refusal> {
@@ -156,53 +154,4 @@ fn lines(cx: &mut Cx<'_>, new: &NewInvoice) -> Result<(Vec<LineItem>, i64), Refu
         });
     }
     Ok((items, total))
-}
-
-/// Sends one e-mail to each address and tells what was sent.
-fn send(
-    cx: &mut Cx<'_>,
-    merchant: &MerchantRecord,
-    (invoice_id, number): (&str, &str),
-    messages: &[NewInvoiceMessage],
-    audit: &Audit,
-) -> Result<Vec<InvoiceMessage>, Refusal> {
-    let brand = cx.policy(&merchant.id)?.brand.clone();
-    let brand = brand.unwrap_or_else(|| cx.world.options.brand.clone());
-    let link = format!("{}/invoices/{invoice_id}", cx.world.options.portal_url);
-    let mut sent = Vec::new();
-    for message in messages {
-        let subject =
-            message.subject.clone().unwrap_or_else(|| format!("{brand} Invoice {number}"));
-        let default = || format!("{} has sent a payment request.", merchant.name);
-        let text = message.message.clone().unwrap_or_else(default);
-        let body = format!(
-            "<p>{}</p><p><a href=\"{link}\">{link}</a></p>",
-            escape(&text).replace('\n', "<br>")
-        );
-        let id = cx.prefixed("imsg_");
-        for to in &message.email_addresses {
-            let mail = Mail {
-                id: id.clone(),
-                time: Timestamp(cx.now),
-                merchant: merchant.name.clone(),
-                to: to.clone(),
-                subject: subject.clone(),
-                body: body.clone(),
-                invoice_id: invoice_id.to_owned(),
-                link: link.clone(),
-            };
-            mail::send(cx, &mail)?;
-        }
-        sent.push(InvoiceMessage {
-            id,
-            created: Some(audit.clone()),
-            modified: Some(audit.clone()),
-            email_addresses: message.email_addresses.clone(),
-            subject: Some(subject),
-            body: Some(body),
-            status: "sent".to_owned(),
-            kind: "invoice_message".to_owned(),
-        });
-    }
-    Ok(sent)
 }

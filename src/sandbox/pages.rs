@@ -3,6 +3,7 @@
 use http::{HeaderValue, StatusCode, header};
 
 use crate::api::wire::Timestamp;
+use crate::base::clock::timestamp;
 use crate::base::money::{Currency, Money};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::mail::escape;
@@ -11,14 +12,15 @@ use crate::sandbox::mail::escape;
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 /// The files that pages load: path, type, content.
-pub(crate) const ASSETS: [(&str, &str, &str); 3] = [
+pub(crate) const ASSETS: [(&str, &str, &str); 4] = [
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("pages/pages.css")),
     ("/assets/sign.js", SCRIPT, include_str!("pages/sign.js")),
     ("/assets/portal.js", SCRIPT, include_str!("pages/portal.js")),
+    ("/assets/mail.js", SCRIPT, include_str!("pages/mail.js")),
 ];
 /// The type of a script.
 pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
-/// What every page ends with.
+/// What every page and every e-mail ends with.
 pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
 
 /// A page in the making.
@@ -39,23 +41,29 @@ pub(crate) struct Page<'a> {
 impl Page<'_> {
     /// The page as an answer.
     pub(crate) fn answer(&self, status: StatusCode) -> Answer {
-        let answer = Answer::of(status, "text/html; charset=utf-8", self.html().into_bytes());
+        self.answer_beneath("", status)
+    }
+
+    /// The same where all that it loads lies beneath `root`.
+    pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> Answer {
+        let answer = Answer::of(status, "text/html; charset=utf-8", self.html(root).into_bytes());
         answer
             .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
             .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
             .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
     }
 
-    fn html(&self) -> String {
+    fn html(&self, root: &str) -> String {
         let (brand, title, inner) = (escape(self.brand), escape(self.title), self.inner);
         let class = if self.narrow { " class=\"narrow\"" } else { "" };
-        let script = |path: &&str| format!("<script src=\"{path}\" defer></script>");
+        let script = |path: &&str| format!("<script src=\"{root}{path}\" defer></script>");
         let scripts: String = self.scripts.iter().map(script).collect();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
              <meta name=\"robots\" content=\"noindex\"><title>{title} · {brand}</title>\
-             <link rel=\"stylesheet\" href=\"/assets/pages.css\">{scripts}</head>\
+             <link rel=\"icon\" href=\"data:,\">\
+             <link rel=\"stylesheet\" href=\"{root}/assets/pages.css\">{scripts}</head>\
              <body><header class=\"brand\">{brand}</header><main{class}><h1>{title}</h1>{inner}</main>\
              <footer>{FOOTER}</footer></body></html>\n"
         )
@@ -92,4 +100,10 @@ pub(crate) fn amount(minor: i64, currency: Option<&str>) -> String {
 /// A date as people read it.
 pub(crate) fn date(time: Timestamp) -> String {
     time.0.format("%-d %B %Y").to_string()
+}
+
+/// A moment as people read it, and as programs do.
+pub(crate) fn moment(time: Timestamp) -> String {
+    let (exact, shown) = (timestamp(&time.0), time.0.format("%-d %B %Y, %H:%M UTC"));
+    format!("<time datetime=\"{exact}\">{shown}</time>")
 }

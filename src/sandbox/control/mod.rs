@@ -5,6 +5,7 @@ mod accounts;
 mod applications;
 mod clock;
 mod faults;
+mod mailbox;
 mod partner;
 mod places;
 mod policy;
@@ -122,7 +123,8 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
             let order = object(body)?;
             change(sandbox, |_, cx| scenario::played(cx, &order))
         }
-        ("GET", ["mailbox"]) => read(sandbox, show::mailbox),
+        ("GET", ["mailbox", which @ ..]) => read(sandbox, |cx| mailbox::show(cx, parts, which)),
+        ("GET", ["assets", name]) => mailbox::asset(name),
         ("POST", ["reset"]) => store::reset(sandbox),
         ("GET", ["snapshot"]) => store::snapshot(sandbox),
         ("POST", ["restore"]) => store::restore(sandbox, body),

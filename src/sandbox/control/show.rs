@@ -1,4 +1,4 @@
-//! What is stored, for people and checkers: objects, requests, mail.
+//! What is stored, for people and checkers: objects and requests.
 
 use std::collections::BTreeMap;
 
@@ -56,11 +56,4 @@ pub(super) fn requests(
     let skipped = all.len().saturating_sub(limit);
     let requests: Vec<Value> = all.into_iter().skip(skipped).map(|(_, value)| value).collect();
     Answer::json(&json!({ "total": log::total(cx)?, "requests": requests }))
-}
-
-/// Every e-mail, oldest first.
-pub(super) fn mailbox(cx: &Cx<'_>) -> Result<Answer, Refusal> {
-    let mails = cx.scan("mail/", None, usize::MAX)?;
-    let mails: Vec<Value> = mails.into_iter().map(|(_, value)| value).collect();
-    Answer::json(&json!({ "messages": mails }))
 }

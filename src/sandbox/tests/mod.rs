@@ -15,6 +15,7 @@ mod faults;
 mod fields_of_applications;
 mod files;
 mod leftovers;
+mod mailbox;
 mod methods;
 mod money;
 mod notifications;

@@ -1,0 +1,167 @@
+//! `/_sandbox/mailbox`: the e-mails that were sent. Programs get JSON; who asks for HTML, as browsers do, gets pages.
+//!
+//! What the pages load lies beneath `/_sandbox`, too: looking at the mailbox is no request to the service, and takes no
+//! fault that waits for one. An e-mail is shown in a frame of its own, in which nothing runs and nothing is loaded.
+
+use http::request::Parts;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::sandbox::answer::Answer;
+use crate::sandbox::hosted;
+use crate::sandbox::mail::{self, Mail, escape};
+use crate::sandbox::pages::{ASSETS, Page, moment};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// What the pages load lies beneath it.
+const ROOT: &str = "/_sandbox";
+const MAILBOX: &str = "/_sandbox/mailbox";
+/// E-mails in the list: a person looks at the newest ones; programs get all.
+const LISTED_MAX: usize = 200;
+/// What an e-mail may do: look as its own attributes say, and open its link in a window of its own. It counts as of
+/// this origin for our page's script alone, which asks it how long it is.
+const POLICY: &str = "default-src 'none'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'self'; sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox";
+/// The same, said by the frame.
+const FRAME: &str = "allow-same-origin allow-popups allow-popups-to-escape-sandbox";
+/// What stands where no e-mail is.
+const EMPTY: &str = "<p class=\"notice\" role=\"status\">No e-mail was sent yet.</p>\
+    <p>An invoice sends them when it is made: one to each address in its <code>invoice_messages</code>, whether it comes \
+    from a document of kind <code>Invoice</code> or by <code>POST&nbsp;/invoices</code>. A story that sends one:</p>\
+    <pre>reckon sandbox --scenario examples/scenarios/invoices.yaml</pre>";
+
+/// GET of the mailbox, of one e-mail, or of what a mail program shows of one.
+pub(super) fn show(cx: &Cx<'_>, parts: &Parts, which: &[&str]) -> Result<Answer, Refusal> {
+    let is_page = wants_page(parts);
+    let answer = match which {
+        [] if is_page => list(cx)?,
+        [] => every(cx)?,
+        [number] if is_page => page(cx, number)?,
+        [number] => one(cx, number)?,
+        [number, "html"] => document(cx, number)?,
+        _ => return Err(Refusal::no_path()),
+    };
+    Ok(answer.with(header::VARY, HeaderValue::from_static("accept")))
+}
+
+/// A file that the pages load.
+pub(super) fn asset(name: &str) -> Result<Answer, Refusal> {
+    let path = format!("/assets/{name}");
+    let (_, content_type, content) =
+        ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(Refusal::no_path)?;
+    Ok(hosted::file(content_type, content))
+}
+
+/// Is HTML asked for by name? Programs take anything, and get JSON.
+fn wants_page(parts: &Parts) -> bool {
+    let lines = parts.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut ranges = lines.flat_map(|line| line.split(','));
+    ranges.any(|range| {
+        let kind = range.split(';').next().unwrap_or_default();
+        kind.trim().eq_ignore_ascii_case("text/html")
+    })
+}
+
+/// Every e-mail, oldest first, each with its page.
+fn every(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+    let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
+    Answer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
+}
+
+fn one(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
+    let (number, mail) = find(cx, number)?.ok_or_else(|| Refusal::missing("Mail", number))?;
+    Answer::json(&with_page(number, mail))
+}
+
+/// An e-mail as it is kept, with where people look at it.
+fn with_page(number: u64, mut mail: Value) -> Value {
+    if let Value::Object(fields) = &mut mail {
+        fields.insert("page".to_owned(), json!(format!("{MAILBOX}/{number}")));
+    }
+    mail
+}
+
+fn find(cx: &Cx<'_>, number: &str) -> Result<Option<(u64, Value)>, Refusal> {
+    let Ok(number) = number.parse::<u64>() else { return Ok(None) };
+    Ok(mail::numbered(cx, number)?.map(|mail| (number, mail)))
+}
+
+/// The newest e-mails as a page.
+fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+    let all = mail::all(cx)?;
+    let count = all.len();
+    let rows = all.into_iter().rev().take(LISTED_MAX);
+    let rows = rows.map(|(number, mail)| Ok(row(number, &serde_json::from_value(mail)?)));
+    let rows = rows.collect::<Result<String, Refusal>>()?;
+    let inner = if count == 0 {
+        EMPTY.to_owned()
+    } else {
+        format!("<p class=\"quiet\">{}</p><ol class=\"mails\">{rows}</ol>", told(count))
+    };
+    Ok(framed(cx, StatusCode::OK, "Mailbox", &inner, &[]))
+}
+
+/// How many e-mails there are, and which of them are listed.
+fn told(count: usize) -> String {
+    let which = match count {
+        1 => "One e-mail.".to_owned(),
+        _ if count <= LISTED_MAX => format!("{count} e-mails, newest first."),
+        _ => format!("The newest {LISTED_MAX} of {count} e-mails, newest first."),
+    };
+    format!("{which} None of them left this machine.")
+}
+
+fn row(number: u64, mail: &Mail) -> String {
+    let subject = if mail.subject.is_empty() { "(no subject)" } else { &mail.subject };
+    format!(
+        "<li><a href=\"{MAILBOX}/{number}\">{}</a><span class=\"hint\">{}</span>\
+         <span class=\"hint\">to {}</span></li>",
+        escape(subject),
+        moment(mail.time),
+        escape(&mail.to)
+    )
+}
+
+/// One e-mail as a page: what stands above it, what a mail program shows of it, and its plain text.
+fn page(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
+    let Some((number, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
+    let mail: Mail = serde_json::from_value(mail)?;
+    let sender = format!("{} <{}>", mail.from_name, mail.from);
+    let heads = [("From", &sender), ("To", &mail.to), ("Subject", &mail.subject)];
+    let heads = heads.map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", escape(text)));
+    let inner = format!(
+        "<p><a href=\"{MAILBOX}\">All e-mails</a></p>\
+         <dl>{}<dt>Sent</dt><dd>{}</dd></dl><h2>What a mail program shows</h2>\
+         <iframe class=\"mail\" title=\"The e-mail\" src=\"{MAILBOX}/{number}/html\" sandbox=\"{FRAME}\"></iframe>\
+         <h2>The same as plain text</h2><pre>{}</pre>",
+        heads.concat(),
+        moment(mail.time),
+        escape(&mail.text)
+    );
+    Ok(framed(cx, StatusCode::OK, "E-mail", &inner, &["/assets/mail.js"]))
+}
+
+/// What a mail program shows of an e-mail.
+fn document(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
+    let Some((_, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
+    let mail: Mail = serde_json::from_value(mail)?;
+    let answer = Answer::of(StatusCode::OK, "text/html; charset=utf-8", mail.html.into_bytes());
+    let answer = answer
+        .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
+        .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+        .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
+        .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(answer)
+}
+
+fn unknown(cx: &Cx<'_>) -> Answer {
+    let inner =
+        format!("<p>There is no such e-mail.</p><p><a href=\"{MAILBOX}\">All e-mails</a></p>");
+    framed(cx, StatusCode::NOT_FOUND, "Not found", &inner, &[])
+}
+
+fn framed(cx: &Cx<'_>, status: StatusCode, title: &str, inner: &str, scripts: &[&str]) -> Answer {
+    let brand = &cx.world.options.brand;
+    Page { brand, title, inner, narrow: false, scripts }.answer_beneath(ROOT, status)
+}

@@ -1,0 +1,66 @@
+//! The e-mails of an invoice that is being made: one to each address (partner-api, POST /invoices).
+
+use crate::api::invoice::{Invoice, InvoiceMessage, NewInvoiceMessage};
+use crate::api::wire::Timestamp;
+use crate::sandbox::mail;
+use crate::sandbox::mail::letter::Letter;
+use crate::sandbox::merchants::MerchantRecord;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Sends what is asked for, and notes on the invoice what was sent.
+pub(super) fn send(
+    cx: &mut Cx<'_>,
+    merchant: &MerchantRecord,
+    asked: &[NewInvoiceMessage],
+    invoice: &mut Invoice,
+) -> Result<(), Refusal> {
+    let brand = cx.brand(&merchant.id)?;
+    let link = format!("{}/invoices/{}", cx.world.options.portal_url, invoice.id);
+    let mut sent = Vec::new();
+    for message in asked {
+        let letter = letter((&brand, &merchant.name), message, invoice, &link);
+        sent.push(deliver(cx, &letter, &message.email_addresses)?);
+    }
+    invoice.presentment_status = (!sent.is_empty()).then(|| "sent".to_owned());
+    invoice.invoice_messages = sent;
+    Ok(())
+}
+
+/// What a message says: what it does not bring itself is the default.
+fn letter<'a>(
+    (brand, merchant): (&'a str, &'a str),
+    message: &NewInvoiceMessage,
+    invoice: &'a Invoice,
+    link: &'a str,
+) -> Letter<'a> {
+    let number = invoice.invoice_number.as_deref().unwrap_or_default();
+    let subject = message.subject.clone().unwrap_or_else(|| format!("{brand} Invoice {number}"));
+    let default = || format!("{merchant} has sent a payment request.");
+    let message = message.message.clone().unwrap_or_else(default);
+    Letter { brand, merchant, subject, message, invoice, link }
+}
+
+/// Puts one e-mail to each address into the mailbox.
+fn deliver(
+    cx: &mut Cx<'_>,
+    letter: &Letter<'_>,
+    addresses: &[String],
+) -> Result<InvoiceMessage, Refusal> {
+    let id = cx.prefixed("imsg_");
+    for address in addresses {
+        let mail = letter.to(address, &id, Timestamp(cx.now));
+        mail::send(cx, &mail)?;
+    }
+    let audit = letter.invoice.created.clone();
+    Ok(InvoiceMessage {
+        id,
+        created: audit.clone(),
+        modified: audit,
+        email_addresses: addresses.to_vec(),
+        subject: Some(letter.subject.clone()),
+        body: Some(letter.body()),
+        status: "sent".to_owned(),
+        kind: "invoice_message".to_owned(),
+    })
+}

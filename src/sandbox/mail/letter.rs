@@ -1,0 +1,168 @@
+//! What an invoice's e-mail says: as HTML that mail programs understand, and the same as plain text.
+//!
+//! It holds what the documents say (partner-api, POST /invoices: the message, the brand, the portal link) and repeats
+//! what the portal shows of the invoice; it looks as the pages do (`pages/pages.css`). Styles are attributes, nothing is
+//! loaded, nothing runs, and no text of anybody is markup.
+
+use crate::api::invoice::Invoice;
+use crate::api::wire::Timestamp;
+use crate::sandbox::mail::{Mail, escape};
+use crate::sandbox::pages::{FOOTER, amount, date};
+
+/// The address that every e-mail comes from.
+const SENDER: &str = "invoices@sandbox.example";
+
+const BODY: &str = "margin:0;padding:24px 12px;background:#f3f4f6;color:#1f2937;\
+    font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',sans-serif";
+const COLUMN: &str = "max-width:600px;margin:0 auto;overflow-wrap:anywhere;word-break:break-word";
+const BRAND: &str = "margin:0 0 12px;font-weight:600";
+const PAPER: &str = "padding:24px 20px;background:#fff;border:1px solid #d1d5db;border-radius:10px";
+const HEADING: &str = "margin:0 0 12px;font-size:24px;line-height:1.25";
+const MESSAGE: &str = "margin:0 0 20px";
+const SUMMARY: &str = "margin:0 0 20px;padding:16px;background:#f3f4f6;border:1px solid #d1d5db;\
+    border-radius:6px";
+const DUE: &str = "margin:0 0 8px;font-size:24px;font-weight:700;line-height:1.25";
+/// A name and its value side by side; one below the other in mail programs that cannot do that.
+const ROW: &str = "display:flex";
+const NAME: &str = "flex:0 0 96px;color:#4b5563";
+const VALUE: &str = "margin:0";
+const BUTTON: &str = "display:inline-block;padding:12px 24px;border-radius:6px;background:#1d4ed8;\
+    color:#fff;font-weight:600;text-align:center;text-decoration:none";
+const QUIET: &str = "margin:16px 0 0;color:#4b5563;font-size:14px";
+
+/// One e-mail, whoever gets it.
+#[derive(Debug)]
+pub(crate) struct Letter<'a> {
+    /// The product brand, as on the merchant's pages.
+    pub(crate) brand: &'a str,
+    /// Who bills.
+    pub(crate) merchant: &'a str,
+    /// Its subject, which is its heading, too.
+    pub(crate) subject: String,
+    /// What the merchant wrote, or the default text.
+    pub(crate) message: String,
+    /// What it is about.
+    pub(crate) invoice: &'a Invoice,
+    /// Where the portal shows that.
+    pub(crate) link: &'a str,
+}
+
+impl Letter<'_> {
+    /// The e-mail to one address; `id` is its message's.
+    pub(crate) fn to(&self, address: &str, id: &str, time: Timestamp) -> Mail {
+        Mail {
+            id: id.to_owned(),
+            time,
+            merchant: self.merchant.to_owned(),
+            to: address.to_owned(),
+            subject: self.subject.clone(),
+            body: self.body(),
+            invoice_id: self.invoice.id.clone(),
+            link: self.link.to_owned(),
+            from_name: format!("{} via {}", self.merchant, self.brand),
+            from: SENDER.to_owned(),
+            html: self.html(),
+            text: self.text(),
+        }
+    }
+
+    /// The message and the link, as the invoice shows them.
+    pub(crate) fn body(&self) -> String {
+        let (text, link) = (escape(&self.message).replace('\n', "<br>"), self.link);
+        format!("<p>{text}</p><p><a href=\"{link}\">{link}</a></p>")
+    }
+
+    /// What a mail program shows.
+    fn html(&self) -> String {
+        let (brand, subject) = (escape(self.brand), escape(&self.subject));
+        let message = escape(&lines(&self.message)).replace('\n', "<br>");
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+             <meta name=\"color-scheme\" content=\"light\"><title>{subject}</title></head>\
+             <body style=\"{BODY}\"><div style=\"{COLUMN}\"><p style=\"{BRAND}\">{brand}</p>\
+             <div style=\"{PAPER}\"><h1 style=\"{HEADING}\">{subject}</h1>\
+             <p style=\"{MESSAGE}\">{message}</p>{}{}</div>\
+             <p style=\"{QUIET}\">{}</p></div></body></html>\n",
+            self.summary(),
+            self.button(),
+            escape(&self.footer())
+        )
+    }
+
+    /// The same without HTML.
+    fn text(&self) -> String {
+        let rows = self.rows().into_iter().chain([("Amount due", self.due())]);
+        let rows = rows.map(|(name, value)| {
+            let name = format!("{name}:");
+            format!("{name:<12}{value}\n")
+        });
+        format!(
+            "{}\n\n{}\n{}:\n{}\n\n{}\n",
+            lines(&self.message),
+            rows.collect::<String>(),
+            self.act(),
+            self.link,
+            self.footer()
+        )
+    }
+
+    /// The invoice in short.
+    fn summary(&self) -> String {
+        let rows = self.rows().into_iter().map(|(name, value)| {
+            let value = escape(&value);
+            format!(
+                "<div style=\"{ROW}\"><dt style=\"{NAME}\">{name}</dt>\
+                 <dd style=\"{VALUE}\">{value}</dd></div>"
+            )
+        });
+        format!(
+            "<div style=\"{SUMMARY}\"><p style=\"margin:0;color:#4b5563\">Amount due</p>\
+             <p style=\"{DUE}\">{}</p><dl style=\"margin:0\">{}</dl></div>",
+            self.due(),
+            rows.collect::<String>()
+        )
+    }
+
+    /// The way to the portal, and its address for who cannot press a button.
+    fn button(&self) -> String {
+        let (link, act) = (escape(self.link), self.act());
+        format!(
+            "<p style=\"margin:0\"><a href=\"{link}\" style=\"{BUTTON}\" target=\"_blank\" \
+             rel=\"noopener noreferrer\">{act}</a></p>\
+             <p style=\"{QUIET}\">Or open this address:<br>{link}</p>"
+        )
+    }
+
+    /// What is said of the invoice, in the portal's words.
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let Invoice { invoice_number, reference, invoice_date, .. } = self.invoice;
+        let rows = [
+            ("Billed by", Some(self.merchant.to_owned())),
+            ("Invoice", invoice_number.clone()),
+            ("Reference", reference.clone()),
+            ("Date", invoice_date.map(date)),
+        ];
+        let said = |(name, value): (_, Option<String>)| Some((name, value?));
+        rows.into_iter().filter_map(said).filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    fn due(&self) -> String {
+        amount(self.invoice.total_amount_due, self.invoice.currency.as_deref())
+    }
+
+    /// What the link is for.
+    fn act(&self) -> &'static str {
+        let is_due = self.invoice.total_amount_due > 0;
+        if is_due { "View and pay" } else { "View the invoice" }
+    }
+
+    fn footer(&self) -> String {
+        format!("{} sent you this invoice through {}. {FOOTER}", self.merchant, self.brand)
+    }
+}
+
+/// A text whose lines end as they do here.
+fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
