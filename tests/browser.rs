@@ -1,5 +1,5 @@
-//! What people see of the sandbox, in headless Chromium: hosted fields on a page of another origin, sign-up, consent and
-//! portal (`tests/browser/pages.py`). Needs Chromium and a Python with selenium, which `.ci/run` installs and names in
+//! What people see of the sandbox, in headless Chromium: hosted fields on a page of another origin, sign-up, consent,
+//! portal and mailbox (`tests/browser/pages.py`). Needs Chromium and a Python with selenium, which `.ci/run` installs and names in
 //! `RECKON_BROWSER`; where nothing is named, it says so and passes.
 #![expect(
     clippy::print_stderr,
@@ -32,7 +32,8 @@ fn cards_and_people_go_through_every_page() {
     let pictures = std::env::var_os("RECKON_PICTURES")
         .map_or_else(|| folder.path().join("pictures"), std::path::PathBuf::from);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/pages.py");
-    let output = Command::new(python).arg(script).arg(&address).arg(&pictures).output().unwrap();
+    let mut command = Command::new(python);
+    let output = command.args(["-B", script, &address]).arg(&pictures).output().unwrap();
     let (told, trouble) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{told}{trouble}");

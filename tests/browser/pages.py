@@ -1,5 +1,5 @@
 """Drives Chromium through what people see of the sandbox: hosted fields on a page of another origin, the sign-up, the
-consent, and the portal. Arguments: the sandbox's address, a folder for pictures. Prints a line for each rule that it saw
+consent, the portal, and the mailbox. Arguments: the sandbox's address, a folder for pictures. Prints a line for each rule that it saw
 kept (docs/service.md), and ends with an error at the first one that is not.
 """
 
@@ -15,7 +15,9 @@ import urllib.request
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
+
+from reading import readable, wait
 
 BASE, PICTURES = sys.argv[1].rstrip("/"), pathlib.Path(sys.argv[2])
 CARD = "4242424242424242"
@@ -78,10 +80,6 @@ def browser():
 def seen(*rules):
     for rule in rules:
         print(rule, flush=True)
-
-
-def wait(page, condition, what):
-    WebDriverWait(page, 20, 0.05).until(lambda _: condition(), what)
 
 
 def visit(page, address):
@@ -344,7 +342,8 @@ def sign_up(page, partner):
     assert kept[-1]["state"] == "provisioned", kept[-1]["state"]
 
 
-def portal(page, partner, merchant):
+def invoiced(partner, merchant, messages):
+    """The id of a new invoice, whose messages go out."""
     code = ask("POST", "/_sandbox/credentials", {"merchant": "demo"})["authorization_code"]
     body = {"client_id": partner["client_id"], "client_secret": partner["client_secret"],
             "grant_type": "authorization_code", "scope": "payments", "redirect_uri": partner["redirect_uri"], "code": code}
@@ -355,8 +354,13 @@ def portal(page, partner, merchant):
         "contact_id": person["id"], "bank_account_id": merchant["bank_accounts"][0]["id"], "test_mode": True,
         "invoice_date": "2026-11-30T12:00:00Z", "currency": "USD", "reference": "Case 7",
         "line_items": [{"description": "Retainer", "rate_per_quantity": "12500", "quantity": "1", "rate_type": "units"}],
-        "invoice_messages": [{"email_addresses": ["jane@example.com"]}]}, bearer)
-    visit(page, BASE + "/invoices/" + invoice["id"])
+        "invoice_messages": messages}, bearer)
+    return invoice["id"]
+
+
+def portal(page, partner, merchant):
+    invoice = invoiced(partner, merchant, [{"email_addresses": ["jane@example.com"]}])
+    visit(page, BASE + "/invoices/" + invoice)
     wait(page, lambda: len(page.find_elements(By.CSS_SELECTOR, ".hosted iframe")) == 2, "the fields are shown")
     picture(page, "portal-wide")
     picture(page, "portal-narrow", 380, 1000)
@@ -369,6 +373,46 @@ def portal(page, partner, merchant):
     page.find_element(By.CSS_SELECTOR, "#payment button").click()
     wait(page, lambda: "This invoice is paid" in page.page_source, "the invoice is paid")
     picture(page, "portal-paid")
+
+
+LETTER = ("Dear Jane,\n\nthank you for your trust. Please pay within thirty days; the engagement letter is at "
+          "https://files.example/engagement-letters/2026/11/jane-doe-and-partners-final-version.pdf\n\n"
+          "Yours,\n<script>document.title = 'taken'</script> & partners")
+
+
+def mailbox(page, partner, merchant):
+    visit(page, BASE + "/_sandbox/mailbox")
+    assert "No e-mail was sent yet" in page.find_element(By.TAG_NAME, "main").text
+    readable(page, PICTURES, "mailbox-empty")
+    invoiced(partner, merchant, [{"email_addresses": ["jane@example.com"]}])
+    invoice = invoiced(partner, merchant, [{
+        "email_addresses": ["jane.doe@a-company-with-quite-a-long-name.example"],
+        "subject": "Your invoice of November for the matter Doe and partners", "message": LETTER}])
+    visit(page, BASE + "/_sandbox/mailbox")
+    subjects = [one.text for one in page.find_elements(By.CSS_SELECTOR, "ol.mails a")]
+    assert len(subjects) == 2 and subjects[0].startswith("Your invoice of November"), subjects
+    readable(page, PICTURES, "mailbox")
+    page.find_element(By.CSS_SELECTOR, "ol.mails a").click()
+    wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "iframe.mail"), "the e-mail is there")
+    frame = page.find_element(By.CSS_SELECTOR, "iframe.mail")
+    wait(page, lambda: page.execute_script("return arguments[0].contentDocument.readyState", frame) == "complete",
+         "what a mail program shows is there")
+    readable(page, PICTURES, "mail", frame)
+    page.switch_to.frame(frame)
+    message = page.find_element(By.CSS_SELECTOR, "h1 + p").text
+    assert message == LETTER, message
+    button = page.find_element(By.CSS_SELECTOR, "a[target=_blank]")
+    assert button.get_attribute("href") == BASE + "/invoices/" + invoice
+    button.click()
+    page.switch_to.default_content()
+    wait(page, lambda: len(page.window_handles) == 2, "the link opens a window of its own")
+    assert page.title.startswith("E-mail"), page.title
+    before, after = page.window_handles
+    page.switch_to.window(after)
+    wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "#payment button"), "the portal asks for the payment")
+    assert page.current_url == BASE + "/invoices/" + invoice and "125.00 USD" in page.page_source
+    page.close()
+    page.switch_to.window(before)
 
 
 def main():
@@ -392,6 +436,7 @@ def main():
         failures(page, key, shop)
         consent(page, shown["partner"])
         sign_up(page, shown["partner"])
+        mailbox(page, shown["partner"], merchant)
         portal(page, shown["partner"], merchant)
     finally:
         page.quit()

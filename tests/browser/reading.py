@@ -1,0 +1,62 @@
+"""Whether a page can be read: by its widths, its colours, and the frame of an e-mail in it."""
+
+import base64
+
+from selenium.webdriver.support.ui import WebDriverWait
+
+# What is too faint to read (WCAG 2.2, 1.4.3): a text, its colour and the colour behind it.
+FAINT = """
+  var inside = arguments[0] ? arguments[0].contentDocument : document;
+  function parts(colour) { return colour.match(/[0-9.]+/g).map(Number); }
+  function light(colour) {
+    var linear = parts(colour).slice(0, 3).map(function (part) {
+      part /= 255;
+      return part <= 0.04045 ? part / 12.92 : Math.pow((part + 0.055) / 1.055, 2.4);
+    });
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  }
+  function behind(element) {
+    for (; element; element = element.parentElement) {
+      var colour = getComputedStyle(element).backgroundColor, part = parts(colour);
+      if (part.length < 4 || part[3] > 0) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  }
+  return Array.from(inside.body.querySelectorAll("*")).filter(function (element) {
+    return Array.from(element.childNodes).some(function (one) { return one.nodeType === 3 && one.data.trim(); });
+  }).map(function (element) {
+    return [element.textContent.trim(), getComputedStyle(element).color, behind(element)];
+  }).filter(function (told) {
+    var lights = [light(told[1]), light(told[2])].sort(function (one, other) { return other - one; });
+    return (lights[0] + 0.05) / (lights[1] + 0.05) < 4.5;
+  });"""
+# By how many pixels something is wider than what it is in: the page, or the frame of an e-mail.
+TOO_WIDE = """
+  var root = (arguments[0] ? arguments[0].contentDocument : document).documentElement;
+  return root.scrollWidth - root.clientWidth;"""
+# By how many pixels the frame of an e-mail is not as tall as what is in it.
+CUT = """
+  var inside = arguments[0].contentDocument.documentElement;
+  return Math.ceil(inside.getBoundingClientRect().height) - arguments[0].clientHeight;"""
+
+def wait(page, condition, what):
+    WebDriverWait(page, 20, 0.05).until(lambda _: condition(), what)
+
+
+def readable(page, pictures, name, frame=None):
+    """Nothing is cut, too wide or too faint, in a wide window and in narrow ones."""
+    for look, wide in {"wide": 1100, "narrow": 380, "narrowest": 320}.items():
+        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": wide, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+        wait(page, lambda: page.execute_script("return innerWidth") == wide, "the window is as wide as it is told")
+        if frame:
+            wait(page, lambda: page.execute_script(CUT, frame) == 0, "the whole e-mail is shown")
+        for inside in [None, frame] if frame else [None]:
+            assert page.execute_script(TOO_WIDE, inside) <= 0, (name, wide, inside)
+            faint = page.execute_script(FAINT, inside)
+            assert faint == [], (name, faint)
+        whole = page.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": {
+            "x": 0, "y": 0, "width": wide, "height": page.execute_script("return document.documentElement.scrollHeight"),
+            "scale": 1}})
+        (pictures / ("%s-%s.png" % (name, look))).write_bytes(base64.b64decode(whole["data"]))
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
