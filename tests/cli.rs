@@ -144,6 +144,31 @@ fn an_unknown_word_is_the_users_input() {
 }
 
 #[test]
+fn everything_that_cannot_be_set_is_told_in_one_run_and_before_anybody_is_asked() {
+    let folder = repository();
+    let account = ["account", "a1", "--type", "bank", "--set", "primary=yes"];
+    for (arguments, told) in [
+        (
+            &["merchant", "--set", "citty=Salem", "--set", "state", "--set", "country=US"][..],
+            &["there is no `citty` (did you mean `city`?)", "`state` has no value"][..],
+        ),
+        (&account, &["`primary` is true or false"]),
+        (&["delete", "invoice", "i1"], &["invalid value 'invoice'"]),
+        (&["merchant"], &["--set <NAME=VALUE>"]),
+    ] {
+        let arguments = [&["gateway"][..], arguments, &["--merchant", "acme", "--yes"]].concat();
+        let output = reckon(folder.path(), &arguments);
+        assert_eq!(code(&output), 1, "{arguments:?}");
+        for told in told {
+            assert!(stderr(&output).contains(told), "{}", stderr(&output));
+        }
+        assert!(!stderr(&output).contains("Salem"), "no value shows: {}", stderr(&output));
+    }
+    let help = stdout(&reckon(folder.path(), &["gateway", "purge", "--help"]));
+    assert!(help.contains("reckon.dev/generation"), "{help}");
+}
+
+#[test]
 fn a_state_without_its_key_is_not_opened() {
     let folder = repository();
     assert_eq!(code(&reckon(folder.path(), &["plan"])), 0);

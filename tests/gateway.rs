@@ -9,8 +9,12 @@
 mod changes;
 #[path = "rig/covers.rs"]
 mod covers;
+#[path = "gateway/deletes.rs"]
+mod deletes;
 #[path = "gateway/looks.rs"]
 mod looks;
+#[path = "gateway/own.rs"]
+mod own;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not everything is used here")]
 mod payments;

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use super::args::gateway::{Common, GatewayChange, GatewayCommand, MoveArgs};
 use super::exit::{Exit, Failure};
 use super::gateway_get;
+use super::gateway_own::{account, merchant_set, purge};
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use crate::base::id::Key;
 use crate::control::Request;
-use crate::effects::DEAUTHORISE;
+use crate::effects::{ACCOUNT, DEAUTHORISE, DELETE, MERCHANT, PURGE};
 use crate::engine::{Acted, Reply, Stands};
 use crate::model::action::Action;
 use crate::render;
@@ -85,7 +86,11 @@ fn common(command: &GatewayChange) -> &Common {
         GatewayChange::Pay(args) => &args.common,
         GatewayChange::Ignore(args) => &args.common,
         GatewayChange::Cancel(args) => &args.common,
+        GatewayChange::Delete(args) => &args.common,
         GatewayChange::Deauthorise(args) => &args.common,
+        GatewayChange::Merchant(args) => &args.common,
+        GatewayChange::Account(args) => &args.common,
+        GatewayChange::Purge(args) => &args.common,
     }
 }
 
@@ -119,7 +124,11 @@ fn action(command: &GatewayChange) -> Result<Action, Failure> {
             ("ignore", json!({"recurring": args.recurring, "occurrence": args.occurrence}))
         }
         GatewayChange::Cancel(args) => ("cancel", json!({"recurring": args.recurring})),
+        GatewayChange::Delete(args) => (DELETE, json!({"type": args.kind.word(), "id": args.id})),
         GatewayChange::Deauthorise(_) => (DEAUTHORISE, json!({})),
+        GatewayChange::Merchant(args) => (MERCHANT, merchant_set(args)?),
+        GatewayChange::Account(args) => (ACCOUNT, account(args)?),
+        GatewayChange::Purge(args) => (PURGE, purge(args)),
     };
     let common = common(command);
     let merchant = merchant(&common.merchant)?;

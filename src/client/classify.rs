@@ -2,12 +2,13 @@
 //! is the table of [`Class`].
 //!
 //! When in doubt, it is in doubt: `Refused` and `NotSent` are for what proves that nothing
-//! happened, `Done` for exactly 200 (service-facts, 3 and 5).
+//! happened, `Done` for exactly 200 (service-facts, 3 and 5), and for the 204 of the one path that has nothing to
+//! say (service-facts, 4).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::api::Problem;
+use crate::api::{Call, Problem};
 use crate::model::class::{Class, Sign};
 use crate::model::outcome::Outcome;
 
@@ -18,6 +19,15 @@ pub(super) struct Answer {
     /// The header `Retry-After`, as sent.
     pub(super) retry_after: Option<String>,
     pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// The same as the answer to this call: where the service has nothing to say, 204 without a body is its 200.
+    pub(super) fn of(self, call: &Call) -> Self {
+        let is_done = self.status == 204 && self.body.is_empty() && call.may_answer_nothing();
+        let status = if is_done { 200 } else { self.status };
+        Self { status, ..self }
+    }
 }
 
 /// Why there is no answer.
@@ -124,8 +134,8 @@ enum Proof {
     Nothing,
 }
 
-/// The table. 201 and 204 are not the service's success, so something else answered; a 500 may
-/// follow the effect; 408 and statuses that no standard registers (499 of some proxies) may too.
+/// The table. 201 and 204 are not the service's success (but for [`Answer::of`]), so something else answered; a 500
+/// may follow the effect; 408 and statuses that no standard registers (499 of some proxies) may too.
 fn proof(status: u16) -> Proof {
     match status {
         200 => Proof::Success,

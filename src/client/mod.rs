@@ -165,6 +165,7 @@ impl Client {
         };
         let answer = self.transport.carry(call, request, self.timeout).await;
         let status = answer.as_ref().ok().map(|answer| answer.status);
+        let answer = answer.map(|answer| answer.of(call));
         let verdict = classify::classify(answer, self.clock.now());
         self.leave(call, pass, &verdict);
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -3,6 +3,8 @@
 //! A row reads its fields as strictly as a document is read, and makes the effect; everything after that is as for
 //! any effect.
 
+mod own;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,6 +37,14 @@ pub struct Deed {
 
 /// The action that gives a merchant's authorization back: its public key is no field of a person's.
 pub const DEAUTHORISE: &str = "deauthorise";
+/// The action that changes a merchant's own details.
+pub const MERCHANT: &str = "merchant";
+/// The action that changes an account: what is known of the accounts is read again after it.
+pub const ACCOUNT: &str = "account";
+/// The action that clears test data: nothing may need it to be settled.
+pub const PURGE: &str = "purge";
+/// The action that deletes an object: it must not be one that is managed.
+pub const DELETE: &str = "delete";
 
 /// Every action there is.
 pub static ACTIONS: &[ActionRow] = &[
@@ -48,6 +58,10 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "ignore", make: ignore, secret: &[] },
     ActionRow { verb: "cancel", make: cancel, secret: &[] },
     ActionRow { verb: DEAUTHORISE, make: deauthorise, secret: &[] },
+    ActionRow { verb: MERCHANT, make: own::merchant, secret: &["set"] },
+    ActionRow { verb: ACCOUNT, make: own::account, secret: &[] },
+    ActionRow { verb: PURGE, make: own::purge, secret: &[] },
+    ActionRow { verb: DELETE, make: own::delete, secret: &[] },
 ];
 
 /// The row of an action.

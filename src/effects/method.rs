@@ -1,6 +1,7 @@
 //! What the effects on saved cards and saved banks share: the two sorts, and what is kept of an answer
 //! (gateway-api, Saved cards, Saved banks).
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Obligation, Shaped, expect, put};
@@ -65,7 +66,8 @@ impl Sort for Banks {
 }
 
 /// Which sort a method is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum MethodSort {
     /// A card.
     Card,

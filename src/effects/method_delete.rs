@@ -1,9 +1,9 @@
 //! A saved card or bank is removed (gateway-api, DELETE /v1/cards/{cardId}, DELETE
 //! /v1/banks/{bankId}): its id can no longer pay.
 //!
-//! One that cannot be found is gone, whoever removed it.
+//! One that cannot be found is gone, whoever removed it. A command that deletes one is done by it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::method::{Banks, Cards, MethodSort, Sort, read_target};
 use super::register::{
@@ -13,6 +13,7 @@ use super::token_create::spent;
 use super::{Obligation, Shaped};
 use crate::api::Problem;
 use crate::base::id::RemoteId;
+use crate::model::action::is_action;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
@@ -32,7 +33,11 @@ fn delete<S: Sort>(obligation: Obligation, target: &RemoteId) -> Effect {
     clippy::unnecessary_wraps,
     reason = "every effect's answer may be none; this one's cannot"
 )]
-fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
+fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
+    if is_action(&intent.key) {
+        let remote_id = intent.target.clone();
+        return Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() });
+    }
     Ok(Learned { exists: false, facts: spent(), ..Learned::default() })
 }
 
@@ -73,3 +78,34 @@ const fn row<S: Sort>() -> EffectRow {
 
 pub(super) const CARD: EffectRow = row::<Cards>();
 pub(super) const BANK: EffectRow = row::<Banks>();
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, judged, no_path};
+    use super::*;
+    use crate::api::Message;
+
+    #[test]
+    fn a_lost_answer_is_settled_by_what_is_there() {
+        for name in [Cards::DELETE, Banks::DELETE] {
+            let check = |answer: Answer| judged(&intent(name, &json!({}), Value::Null), &[answer]);
+            assert_eq!(check(Answer::Body(json!({"id": "c1"}))), "absent", "{name}");
+            assert!(check(no_path()).starts_with("unknown"), "{name}");
+            let gone = Message::new("resource_not_found", "gone").about("Card[c1]");
+            let gone = Answer::Missing(Problem { messages: vec![gone] });
+            let asked = intent(name, &json!({}), Value::Null);
+            assert!(matches!(judge::<Cards>(&asked, &[gone]), Finding::Happened(Value::Null)));
+        }
+    }
+
+    #[test]
+    fn a_document_s_method_is_gone_and_a_command_is_done() {
+        let asked = intent(Cards::DELETE, &json!({}), Value::Null);
+        let learned = learn(&asked, &Value::Null).unwrap();
+        assert!(!learned.exists && learned.facts == spent());
+        let command = Intent { key: "Action/delete-1".parse().unwrap(), ..asked };
+        let learned = learn(&command, &Value::Null).unwrap();
+        assert!(learned.exists && learned.facts == json!({}));
+        assert_eq!(learned.remote_id, command.target);
+    }
+}

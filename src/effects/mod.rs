@@ -5,6 +5,7 @@
 //! (design.md part 3). Nothing else in the crate builds a request that changes the service.
 //! Readings, which change nothing, stand in a register of their own.
 
+mod account_change;
 mod actions;
 mod application_sign_up;
 mod application_submit;
@@ -23,7 +24,9 @@ mod file_upload;
 mod invoice_create;
 mod merchant_accounts;
 mod merchant_bind;
+mod merchant_change;
 mod merchant_deauthorise;
+mod merchant_purge;
 mod merchant_read;
 mod merchant_survey;
 mod method;
@@ -35,10 +38,12 @@ mod occurrence_pay;
 mod recurring_cancel;
 mod recurring_change;
 mod recurring_create;
+mod recurring_delete;
 mod recurring_end;
 mod recurring_look;
 mod refund;
 mod register;
+mod settings;
 mod surcharge_read;
 #[cfg(test)]
 mod testing;
@@ -49,7 +54,10 @@ mod transaction_sign;
 mod transaction_void;
 mod transactions;
 
-pub use actions::{ACTIONS, ActionRow, DEAUTHORISE, Deed, action_row};
+pub use account_change::change_account;
+pub use actions::{
+    ACCOUNT, ACTIONS, ActionRow, DEAUTHORISE, DELETE, Deed, MERCHANT, PURGE, action_row,
+};
 pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
 pub use charge::{Movement, charge, credit};
@@ -64,7 +72,9 @@ pub use earlier::{Earlier, earlier};
 pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_file, uploaded};
 pub use invoice_create::{addresses, create_invoice};
 pub use merchant_accounts::{ACCOUNT_KEYS, ACCOUNTS, account_key, has_several};
+pub use merchant_change::change_merchant;
 pub use merchant_deauthorise::deauthorise_merchant;
+pub use merchant_purge::{purge_test_data, purged};
 pub use merchant_read::{CREDENTIALS, KEYS};
 pub use merchant_survey::{SURVEY, mark_of};
 pub use method::{MethodSort, MethodSource, method_facts};
@@ -76,6 +86,7 @@ pub use occurrence_pay::pay;
 pub use recurring_cancel::{cancel_recurring, has_no_path};
 pub use recurring_change::{change_recurring, renew_recurring};
 pub use recurring_create::{create_recurring, recurring_facts};
+pub use recurring_delete::delete_recurring;
 pub use recurring_end::end_recurring;
 pub use recurring_look::RECURRING_LOOK;
 pub use refund::refund;
@@ -83,6 +94,7 @@ pub use register::{
     Absent, Answer, Baseline, Doubt, EFFECTS, EffectRow, Finding, Lane, Learned, Proved, Query,
     READINGS, ReadCx, ReadingRow, Search, Trouble, effect_row, reading_row,
 };
+pub use settings::{BANK_SETTINGS, CARD_SETTINGS, Holds, MERCHANT_SETTINGS, Setting};
 pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};
 pub use transaction_sign::sign;

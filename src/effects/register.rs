@@ -290,6 +290,11 @@ pub static EFFECTS: &[EffectRow] = &[
     super::recurring_end::ROW,
     super::occurrence_ignore::ROW,
     super::merchant_deauthorise::ROW,
+    super::merchant_change::ROW,
+    super::account_change::CARD,
+    super::account_change::BANK,
+    super::merchant_purge::ROW,
+    super::recurring_delete::ROW,
 ];
 
 /// Every reading there is.

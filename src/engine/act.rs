@@ -1,8 +1,10 @@
 //! A person's command that changes the service: an action becomes an effect, and the effect an intent like any
 //! other. One name does one thing, once; asked again, it is only told how it stands.
 
+mod afterwards;
 mod fields;
 mod ready;
+mod removing;
 mod view;
 
 use std::time::Duration;
@@ -64,10 +66,14 @@ impl Engine {
     /// Starts the task of an action.
     fn start_action(&mut self, key: Key, ready: &Ready, reply: oneshot::Sender<Reply>) {
         self.busy.insert(key);
+        let afterwards = self.afterwards(&ready.effect);
         let jobs: Vec<Job> =
             (0..TRIES).map(|_| self.asked_job(ready.effect.clone(), &ready.actor)).collect();
         let shared = self.shared.clone();
-        self.tasks.spawn(async move { acted(&shared, jobs, reply).await });
+        self.tasks.spawn(async move {
+            let finished = acted(&shared, jobs, reply).await;
+            afterwards.read(&shared, finished).await
+        });
     }
 
     /// The same as a document's job, in the name of a person.

@@ -14,6 +14,7 @@ use super::unable::Unable;
 use super::{body, found, once, pace, read, settle, unauthorised};
 use crate::api::{Auth, Call};
 use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
+use crate::model::action::is_action;
 use crate::model::intent::{Intent, Progress, Proof, StoredRequest};
 use crate::model::observed::{Applied, Observation, Source};
 use crate::model::outcome::Outcome;
@@ -316,7 +317,9 @@ pub(super) async fn refused(
     if row.is_ended_by(status) {
         return answered(shared, row, intent, &Value::Null, Proof::Duplicate).await;
     }
-    if let Some(proved) = (row.proves)(&problem) {
+    // A command that meets nothing did nothing, and whoever gave it is told so.
+    let proved = (row.proves)(&problem).filter(|_| !is_action(&intent.key));
+    if let Some(proved) = proved {
         let exists = proved == Proved::There;
         let learned = Learned { exists, facts: json!({}), ..Learned::default() };
         return done(shared, intent, (learned, intent.applied.clone()), Proof::Duplicate).await;

@@ -287,6 +287,7 @@ impl Engine {
         let used = self.world.rests(&key);
         let left = self.leaving(&key, used);
         self.world.refresh(&self.shared.facts, &key)?;
+        self.read_afterwards(&key)?;
         self.counted(&key);
         self.let_others_go(&key);
         self.schedule_sweeps(&key);

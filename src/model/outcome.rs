@@ -14,7 +14,7 @@ use crate::api::Problem;
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The service did it: status 200 (service-facts, 3).
+    /// The service did it: status 200, or the 204 of the one path that has nothing to say (service-facts, 3 and 4).
     Done {
         /// The JSON body; `Null` when it was empty.
         reply: Value,

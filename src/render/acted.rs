@@ -20,17 +20,31 @@ const TOLD: [&str; 6] =
 pub fn action(action: &Action) -> String {
     let mut out = format!("{} at {}\n", clean(&action.verb), clean(&action.merchant.short()));
     for (name, value) in action.fields.as_object().into_iter().flatten() {
-        let text = match value {
-            Value::Null | Value::Bool(false) => continue,
-            _ if name == "data" => "(a signature)".to_owned(),
-            Value::String(text) => text.clone(),
-            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                money(value).unwrap_or_else(|| value.to_string())
+        match value {
+            Value::Null | Value::Bool(false) => {}
+            Value::Object(set) if name == "set" => {
+                set.iter().for_each(|(name, value)| fact(&mut out, name, &shown(name, value)));
             }
-        };
-        fact(&mut out, name, &text);
+            Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => fact(&mut out, name, &shown(name, value)),
+        }
     }
     out
+}
+
+/// A field's value; the strokes of a signature never show.
+fn shown(name: &str, value: &Value) -> String {
+    match value {
+        _ if name == "data" => "(a signature)".to_owned(),
+        Value::String(text) if text.is_empty() => "(empty)".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            money(value).unwrap_or_else(|| value.to_string())
+        }
+    }
 }
 
 fn money(value: &Value) -> Option<String> {
@@ -86,5 +100,36 @@ fn next(stands: Stands, key: &Key) -> String {
 }
 
 fn fact(out: &mut String, label: &str, text: &str) {
-    line(out, &format!("  {label:LABEL_WIDTH$}{}", clean(text)));
+    let gap = if label.len() < LABEL_WIDTH { "" } else { " " };
+    line(out, &format!("  {label:LABEL_WIDTH$}{gap}{}", clean(text)));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_would_be_set_is_shown_name_by_name() {
+        let set = json!({"name": "Till", "primary": false, "transaction_allowed_countries": ""});
+        let asked = Action {
+            verb: "account".to_owned(),
+            merchant: "Merchant/acme".parse().unwrap(),
+            name: None,
+            fields: json!({"account": "a1", "type": "card", "set": set}),
+        };
+        let lines: Vec<String> = action(&asked).lines().map(str::to_owned).collect();
+        assert_eq!(
+            lines,
+            [
+                "account at Merchant/acme",
+                "  account           a1",
+                "  type              card",
+                "  name              Till",
+                "  primary           false",
+                "  transaction_allowed_countries (empty)",
+            ]
+        );
+    }
 }

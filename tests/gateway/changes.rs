@@ -4,14 +4,11 @@
 use reckon::engine::Stands;
 use reckon::model::action::Action;
 use reckon::sandbox::Surface;
-use reckon::store::disk::Disk;
 use serde_json::{Value, json};
 
 use crate::payments::only;
-use crate::stage::{SURFACES, act, connected, fault, usd};
+use crate::stage::{LOST, SURFACES, act, connected, fault, holds, usd};
 use crate::world::World;
-
-const LOST: [&str; 3] = ["", "drop_after", "error_before"];
 
 /// A charge of 100.00 USD, or a hold; answers its id.
 async fn charge(world: &World, method: &str, hold: bool) -> String {
@@ -23,16 +20,6 @@ async fn charge(world: &World, method: &str, hold: bool) -> String {
 fn transaction(world: &World, id: &str) -> Value {
     let all = world.objects("transactions");
     all.into_iter().find(|one| one["id"] == id).unwrap()
-}
-
-/// Whether these bytes stand somewhere in the journal.
-fn holds(world: &World, bytes: &[u8]) -> bool {
-    let files = world.journal.list().unwrap();
-    files.iter().any(|name| {
-        let length = usize::try_from(world.journal.len(name).unwrap()).unwrap();
-        let content = world.journal.read_at(name, 0, length).unwrap();
-        content.windows(bytes.len()).any(|window| window == bytes)
-    })
 }
 
 /// Whether events are all that could prove that nothing happened, and none came.

@@ -5,6 +5,7 @@ use reckon::control::{Control, Request};
 use reckon::engine::{Acted, Event, Reply, Until};
 use reckon::model::action::Action;
 use reckon::sandbox::Surface;
+use reckon::store::disk::Disk;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -12,6 +13,8 @@ use crate::payments::{MERCHANT, START, bank, card, recurring};
 use crate::world::World;
 
 pub(crate) const SURFACES: [Surface; 2] = [Surface::Public, Surface::Documented];
+/// What becomes of an answer: it comes, or gets lost after or before its effect.
+pub(crate) const LOST: [&str; 3] = ["", "drop_after", "error_before"];
 
 /// A world with a merchant, a card, a bank account and a recurring charge.
 pub(crate) async fn connected(surface: Surface) -> World {
@@ -65,6 +68,16 @@ pub(crate) fn fault(world: &World, path: &str, fault: &str) {
 pub(crate) fn fault_of(world: &World, method: &str, path: &str, fault: &str) {
     let wanted = json!({"method": method, "path": path, "fault": fault, "status": 503, "times": 1});
     world.control("POST", "faults", &wanted);
+}
+
+/// Whether these bytes stand somewhere in the journal.
+pub(crate) fn holds(world: &World, bytes: &[u8]) -> bool {
+    let files = world.journal.list().unwrap();
+    files.iter().any(|name| {
+        let length = usize::try_from(world.journal.len(name).unwrap()).unwrap();
+        let content = world.journal.read_at(name, 0, length).unwrap();
+        content.windows(bytes.len()).any(|window| window == bytes)
+    })
 }
 
 pub(crate) fn usd(minor: i64) -> Value {

@@ -1,8 +1,12 @@
 //! `gateway`: changes of the service that no document stands for.
 
+mod own;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+
+pub use own::{AccountArgs, AccountType, Deletable, DeleteArgs, MerchantArgs, PurgeArgs};
 
 use crate::base::id::{Name, RemoteId};
 use crate::base::money::Money;
@@ -53,8 +57,20 @@ pub enum GatewayChange {
     Ignore(IgnoreArgs),
     /// End a recurring charge, where the service can.
     Cancel(CancelArgs),
+    /// Delete a saved card or bank, or a recurring charge, that no document manages.
+    Delete(DeleteArgs),
     /// Give a merchant's authorization back: nothing is done for it until it gives another.
     Deauthorise(DeauthoriseArgs),
+    /// Change a merchant's own details: whom to ask, its address, who may call, where events go.
+    Merchant(MerchantArgs),
+    /// Change an account that takes payments: its name, what it demands, whether it is the primary one.
+    Account(AccountArgs),
+    /// Clear a merchant's test data.
+    ///
+    /// What documents stand for goes, too. The next look finds it missing (`plan --refresh`, or the daemon by itself),
+    /// and its resource is blocked: nothing is made again before its document raises `reckon.dev/generation`. A purge is
+    /// done once, like everything here: the next one needs a --name.
+    Purge(PurgeArgs),
 }
 
 /// What every action takes.

@@ -1,6 +1,8 @@
 //! Every row of the table.
 
 use super::*;
+use crate::api::Endpoint;
+use crate::api::merchant::PurgeTestData;
 
 fn now() -> DateTime<Utc> {
     DateTime::parse_from_rfc3339("2026-11-20T08:00:00Z").unwrap().to_utc()
@@ -35,6 +37,25 @@ fn only_a_readable_200_is_done() {
     assert_eq!(check(200, " \n"), Outcome::Done { reply: Value::Null });
     for (status, body) in [(200, "{\"id\":"), (200, "<html>"), (201, "{}"), (204, ""), (302, "")] {
         assert!(matches!(check(status, body), Outcome::InDoubt { .. }), "{status} {body}");
+    }
+}
+
+#[test]
+fn a_204_without_a_body_is_done_for_the_one_path_that_has_nothing_to_say() {
+    let outcome = |endpoint: &str, status: u16, body: &str| {
+        let call = Call { endpoint: endpoint.to_owned(), ..Call::to::<PurgeTestData>(&[]) };
+        let answer = Answer { status, retry_after: None, body: body.into() };
+        classify(Ok(answer.of(&call)), now()).outcome
+    };
+    let purge = PurgeTestData::NAME;
+    for status in [200, 204] {
+        assert_eq!(outcome(purge, status, ""), Outcome::Done { reply: Value::Null });
+    }
+    for (endpoint, status, body) in
+        [("card.delete", 204, ""), (purge, 204, "{}"), (purge, 201, ""), (purge, 503, "")]
+    {
+        let told = outcome(endpoint, status, body);
+        assert!(matches!(told, Outcome::InDoubt { .. }), "{endpoint} {status} {body}: {told:?}");
     }
 }
 

@@ -75,6 +75,9 @@ fn every_search_asks_for_what_could_show_the_effect() {
         format!("recurring.cancel: {charges}/ch1, {charges}/ch1/occurrences ..."),
         format!("recurring.end: {charges}/ch1"),
         format!("occurrence.ignore: {charges}/r1/occurrences/o1"),
+        "account.change: /v1/merchant".to_owned(),
+        "ach_account.change: /v1/merchant".to_owned(),
+        format!("recurring.delete: {charges}/ch1"),
     ];
     assert_eq!(found, expect);
 }

@@ -8,7 +8,7 @@ use super::view::{Acted, Stands, told};
 use crate::api::Endpoint;
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::{Key, Kind};
-use crate::effects::{DEAUTHORISE, put};
+use crate::effects::{DEAUTHORISE, DELETE, PURGE, put};
 use crate::model::action::Action;
 use crate::plan::World;
 
@@ -20,13 +20,25 @@ const METHOD: &str = "SavedMethod";
 impl Engine {
     /// The fields as the effect takes them. Errors: why it is not sent.
     pub(super) fn completed(&self, action: &Action) -> Result<Value, Box<Acted>> {
-        let invalid = |why: String| Box::new(told(None, &action.verb, Stands::Invalid, why));
-        if action.verb == DEAUTHORISE {
-            self.may_deauthorise(&action.merchant)
-                .map_err(|why| Box::new(told(None, &action.verb, Stands::Blocked, why)))?;
-            return self.with_public_key(action).map_err(invalid);
+        let refuse =
+            |(stands, why): (Stands, String)| Box::new(told(None, &action.verb, stands, why));
+        let invalid = |why: String| refuse((Stands::Invalid, why));
+        let blocked = |why: String| refuse((Stands::Blocked, why));
+        match action.verb.as_str() {
+            DEAUTHORISE => {
+                self.may_deauthorise(&action.merchant).map_err(blocked)?;
+                self.with_public_key(action).map_err(invalid)
+            }
+            PURGE => {
+                self.may_purge(&action.merchant).map_err(blocked)?;
+                Ok(action.fields.clone())
+            }
+            DELETE => {
+                self.may_delete(action).map_err(refuse)?;
+                Ok(action.fields.clone())
+            }
+            _ => self.with_method(action).map_err(invalid),
         }
-        self.with_method(action).map_err(invalid)
     }
 
     /// What is not settled could never be settled without the credentials. Errors: what stands in the way.

@@ -39,6 +39,7 @@ impl Engine {
         let new = self.obligation(row, &key, action, mode, digest, &fields);
         let Deed { mut effect, money } = (row.make)(new, &fields).map_err(invalid)?;
         effect.moves = money;
+        effect.counts.deletes = effect.counts.deletes.max(self.purged_with(&effect));
         Ok(Ready { effect, actor: actor.clone() })
     }
 

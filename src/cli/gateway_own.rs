@@ -1,0 +1,88 @@
+//! `gateway merchant` and `gateway account`: what is to be set, as NAME=VALUE. `gateway purge`: what goes.
+
+use serde_json::{Map, Value, json};
+
+use super::args::gateway::{AccountArgs, AccountType, MerchantArgs, PurgeArgs};
+use super::exit::Failure;
+use crate::effects::{BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, Setting};
+use crate::spec::nearest;
+
+/// What is set of a merchant.
+pub(super) fn merchant_set(args: &MerchantArgs) -> Result<Value, Failure> {
+    Ok(json!({"set": set(&args.set, &MERCHANT_SETTINGS)?}))
+}
+
+/// What is set of which account.
+pub(super) fn account(args: &AccountArgs) -> Result<Value, Failure> {
+    let settings: &[Setting] = match args.kind {
+        AccountType::Card => &CARD_SETTINGS,
+        AccountType::Bank => &BANK_SETTINGS,
+    };
+    let set = set(&args.set, settings)?;
+    Ok(json!({"account": args.account, "type": args.kind.word(), "set": set}))
+}
+
+/// What is purged: everything where nothing is named, and that is shown before anybody agrees to it.
+pub(super) fn purge(args: &PurgeArgs) -> Value {
+    let all = !args.transactions && !args.methods;
+    json!({"transactions": all || args.transactions, "methods": all || args.methods})
+}
+
+/// Everything that is to be set. Errors: all that is wrong with it, in one.
+fn set(given: &[String], settings: &[Setting]) -> Result<Map<String, Value>, Failure> {
+    let (mut set, mut wrong) = (Map::new(), Vec::new());
+    for pair in given {
+        match one(pair, settings) {
+            Ok((name, _)) if set.contains_key(name) => wrong.push(format!("`{name}` is set twice")),
+            Ok((name, value)) => drop(set.insert(name.to_owned(), value)),
+            Err(why) => wrong.push(why),
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(set);
+    }
+    let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
+    let failure = Failure::input("reckon::gateway::set", format!("--set: {}", wrong.join("; ")));
+    Err(failure.help(format!("write NAME=VALUE; what can be set: {}", names.join(", "))))
+}
+
+/// One name and its value. Errors: what is wrong; never the value.
+fn one<'a>(pair: &'a str, settings: &[Setting]) -> Result<(&'a str, Value), String> {
+    let (name, text) = pair.split_once('=').map_or((pair, None), |(name, text)| (name, Some(text)));
+    let Some(setting) = settings.iter().find(|setting| setting.name == name) else {
+        let meant = nearest::nearest(name, settings.iter().map(|setting| setting.name));
+        let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
+        return Err(format!("there is no `{name}`{meant}"));
+    };
+    let text = text.ok_or_else(|| format!("`{name}` has no value"))?;
+    Ok((name, setting.value(text)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(given: &[&str], settings: &[Setting]) -> Result<Value, String> {
+        let given: Vec<String> = given.iter().map(|one| (*one).to_owned()).collect();
+        set(&given, settings).map(Value::Object).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn values_are_texts_but_for_a_flag_and_may_hold_anything() {
+        let set = check(&["name=a=b", "primary=true", "accepted_card_types="], &CARD_SETTINGS);
+        assert_eq!(set, Ok(json!({"name": "a=b", "primary": true, "accepted_card_types": ""})));
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_in_one_run_and_no_value_shows() {
+        let given = ["citty=Salem", "state", "country=US", "country=CA", "zzz=1234"];
+        let told = check(&given, &MERCHANT_SETTINGS).unwrap_err();
+        assert_eq!(
+            told,
+            "--set: there is no `citty` (did you mean `city`?); `state` has no value; `country` is set twice; there is no \
+             `zzz`"
+        );
+        let told = check(&["primary=yes", "cvv_policy=DISABLED"], &BANK_SETTINGS).unwrap_err();
+        assert_eq!(told, "--set: `primary` is true or false; there is no `cvv_policy`");
+    }
+}

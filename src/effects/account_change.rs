@@ -1,0 +1,148 @@
+//! An account of a merchant changes: its name, what it demands, whether it is the one that is taken where none is
+//! named (service-facts, 69 and 71; not in the two documents).
+//!
+//! The change is absolute, and the merchant's own record shows it: a lost answer is settled by looking there. An
+//! account that becomes the primary one takes that place from another, so one such change is open at a time.
+
+use serde_json::{Map, Value, json};
+
+use super::merchant_read::list;
+use super::method::MethodSort;
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
+use super::settings::{CARD_SETTINGS, differing};
+use super::{Obligation, Shaped, expect};
+use crate::api::merchant::{GetMerchant, PatchAccount, PatchAchAccount};
+use crate::api::{Call, Endpoint};
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// The lists of accounts in a merchant's own record.
+const LISTS: [&str; 2] = ["merchant_accounts", "ach_accounts"];
+
+/// Sets these of an account that takes methods of this sort.
+pub fn change_account(
+    obligation: Obligation,
+    sort: MethodSort,
+    account: &RemoteId,
+    set: Map<String, Value>,
+) -> Effect {
+    match sort {
+        MethodSort::Card => change::<PatchAccount>(CARD.name, obligation, account, set),
+        MethodSort::Bank => change::<PatchAchAccount>(BANK.name, obligation, account, set),
+    }
+}
+
+fn change<E: Endpoint>(
+    name: &'static str,
+    obligation: Obligation,
+    account: &RemoteId,
+    set: Map<String, Value>,
+) -> Effect {
+    let about = json!({ "set": set });
+    let effect = obligation.effect::<E>(name, &[account.as_str()], Value::Object(set));
+    effect.on(account).expecting("id", account.as_str()).about(about)
+}
+
+/// What an account does not show as it was asked; lists may come in another order than they were sent.
+fn unlike(intent: &Intent, account: &Value) -> Vec<String> {
+    let set = intent.about.get("set").unwrap_or(&Value::Null);
+    differing(&CARD_SETTINGS, set, account)
+}
+
+fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
+    let unlike = unlike(intent, reply);
+    if !unlike.is_empty() {
+        return Err(format!("the answer is not what was asked: {}", unlike.join("; ")));
+    }
+    let remote_id = Some(expect::id(reply)?);
+    Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })
+}
+
+fn queries(_: &Intent) -> Vec<Query> {
+    vec![Query::one(Call::to::<GetMerchant>(&[]))]
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    let merchant = match answers.first() {
+        Some(Answer::Body(merchant)) => merchant,
+        // A service without such a record knows no such change: the next try is told so.
+        Some(Answer::Missing(_)) => &Value::Null,
+        Some(Answer::Items(_)) | None => {
+            return Finding::Unknown("the service was not asked".to_owned());
+        }
+    };
+    let id = intent.target.as_ref().map_or("", RemoteId::as_str);
+    let mut accounts = LISTS.iter().flat_map(|name| list(merchant.get(*name)));
+    match accounts.find(|account| expect::text(account, "id") == id) {
+        Some(account) if unlike(intent, account).is_empty() => Finding::Happened(account.clone()),
+        Some(_) | None => Finding::Absent,
+    }
+}
+
+const fn row(name: &'static str) -> EffectRow {
+    EffectRow {
+        name,
+        doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+        baseline: None,
+        lane: Lane::Merchant,
+        learn,
+        proves: nothing,
+    }
+}
+
+pub(super) const CARD: EffectRow = row("account.change");
+pub(super) const BANK: EffectRow = row("ach_account.change");
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, judged, no_path, obligation};
+    use super::*;
+
+    /// An intent that sets these of the account `ch1`.
+    fn asked(set: &Value) -> Intent {
+        let about = json!({ "set": set });
+        Intent { about, ..intent(CARD.name, &json!({"id": "ch1"}), Value::Null) }
+    }
+
+    #[test]
+    fn a_lost_answer_is_settled_by_the_account_in_the_merchant_s_own_record() {
+        let set = json!({"name": "Till", "accepted_card_types": "VISA,JCB", "primary": true});
+        let check = |answer: Answer| judged(&asked(&set), &[answer]);
+        let shown = |list: &str, id: &str, name: &str| {
+            let account =
+                json!({"id": id, "name": name, "accepted_card_types": "JCB,VISA", "primary": true});
+            Answer::Body(json!({"id": "m1", list: [{"id": "other", "name": "Till"}, account]}))
+        };
+        assert_eq!(check(shown("merchant_accounts", "ch1", "Till")), "happened ch1");
+        assert_eq!(check(shown("ach_accounts", "ch1", "Till")), "happened ch1");
+        assert_eq!(check(shown("merchant_accounts", "ch1", "Main")), "absent");
+        assert_eq!(check(shown("merchant_accounts", "ch2", "Till")), "absent");
+        assert_eq!(check(no_path()), "absent", "the next try is told so");
+        assert!(check(Answer::Items(Vec::new())).starts_with("unknown"));
+    }
+
+    #[test]
+    fn an_answer_of_another_account_than_was_asked_for_is_none() {
+        let intent = asked(&json!({"cvv_policy": "DISABLED"}));
+        let learned = learn(&intent, &json!({"id": "ch1", "cvv_policy": "DISABLED"})).unwrap();
+        assert_eq!(learned.remote_id.unwrap().as_str(), "ch1");
+        let told = learn(&intent, &json!({"id": "ch1", "cvv_policy": "OPTIONAL"})).unwrap_err();
+        assert!(told.contains("cvv_policy: asked \"DISABLED\", answered \"OPTIONAL\""), "{told}");
+    }
+
+    #[test]
+    fn each_type_of_account_has_its_own_path() {
+        let set = || json!({"name": "Till"}).as_object().unwrap().clone();
+        let id = RemoteId::new("a1").unwrap();
+        let effect = |sort| change_account(obligation(), sort, &id, set());
+        let (card, bank) = (effect(MethodSort::Card), effect(MethodSort::Bank));
+        assert_eq!((card.name, card.request.path.as_str()), ("account.change", "/v1/accounts/a1"));
+        assert_eq!(bank.name, "ach_account.change");
+        assert_eq!(bank.request.path, "/v1/ach-accounts/a1");
+        assert_eq!((&card.request.body, card.sealed), (&json!({"name": "Till"}), false));
+        assert_eq!(card.counts.deletes, 0);
+    }
+}

@@ -1,0 +1,159 @@
+//! The actions on what a merchant has of its own: its details, its accounts, its test data, and objects that no
+//! document manages.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::super::settings::{BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, Setting, check};
+use super::super::{
+    MethodSort, Obligation, change_account, change_merchant, delete_method, delete_recurring,
+    purge_test_data,
+};
+use super::{Deed, read};
+use crate::api::merchant::Purge;
+use crate::base::id::{Mode, RemoteId};
+use crate::model::effect::Effect;
+
+/// An effect that moves no money.
+fn still(effect: Effect) -> Deed {
+    Deed { effect, money: Vec::new() }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MerchantFields {
+    set: Map<String, Value>,
+}
+
+pub(super) fn merchant(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let MerchantFields { set } = read(fields)?;
+    check(&MERCHANT_SETTINGS, &set)?;
+    Ok(still(change_merchant(new, set)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AccountFields {
+    account: RemoteId,
+    #[serde(rename = "type")]
+    sort: MethodSort,
+    set: Map<String, Value>,
+}
+
+pub(super) fn account(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let AccountFields { account, sort, set } = read(fields)?;
+    let settings: &'static [Setting] = match sort {
+        MethodSort::Card => &CARD_SETTINGS,
+        MethodSort::Bank => &BANK_SETTINGS,
+    };
+    check(settings, &set)?;
+    Ok(still(change_account(new, sort, &account, set)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PurgeFields {
+    #[serde(default)]
+    transactions: bool,
+    #[serde(default)]
+    methods: bool,
+}
+
+/// Whoever names neither means both, and says so to the service.
+pub(super) fn purge(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let PurgeFields { transactions, methods } = read(fields)?;
+    if new.mode != Mode::Test {
+        let name = new.merchant.short();
+        return Err(format!("only test data can be purged, and {name} is a live merchant"));
+    }
+    let all = !transactions && !methods;
+    let what = Purge {
+        delete_transactions: (all || transactions).then_some(true),
+        delete_payment_methods: (all || methods).then_some(true),
+    };
+    Ok(still(purge_test_data(new, &what)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeleteFields {
+    #[serde(rename = "type")]
+    kind: Deletable,
+    id: RemoteId,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Deletable {
+    Card,
+    Bank,
+    Recurring,
+}
+
+pub(super) fn delete(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let DeleteFields { kind, id } = read(fields)?;
+    Ok(still(match kind {
+        Deletable::Card => delete_method(new, MethodSort::Card, &id),
+        Deletable::Bank => delete_method(new, MethodSort::Bank, &id),
+        Deletable::Recurring => delete_recurring(new, &id),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::super::testing::obligation;
+    use super::*;
+
+    /// The name of the effect, its path and its body, or what is wrong.
+    fn made(
+        make: fn(Obligation, &Value) -> Result<Deed, String>,
+        new: Obligation,
+        fields: &Value,
+    ) -> Result<String, String> {
+        let effect = make(new, fields)?.effect;
+        Ok(format!("{} {} {}", effect.name, effect.request.path, effect.request.body))
+    }
+
+    #[test]
+    fn a_purge_of_nothing_in_particular_is_one_of_everything_and_live_data_stays() {
+        let check = |fields: Value| made(purge, obligation(), &fields).unwrap();
+        let both = r#"{"delete_transactions":true,"delete_payment_methods":true}"#;
+        for fields in [json!({}), json!({"transactions": true, "methods": true})] {
+            let told = check(fields);
+            assert_eq!(told, format!("merchant.purge /v1/merchant/purge-test-data {both}"));
+        }
+        let methods = check(json!({"methods": true}));
+        assert!(methods.ends_with(r#" {"delete_payment_methods":true}"#), "{methods}");
+        let live = Obligation { mode: Mode::Live, ..obligation() };
+        let told = made(purge, live, &json!({})).unwrap_err();
+        assert_eq!(told, "only test data can be purged, and Merchant/acme is a live merchant");
+    }
+
+    #[test]
+    fn a_bank_account_takes_nothing_that_is_for_cards() {
+        let fields = |kind: &str, set: Value| json!({"account": "a1", "type": kind, "set": set});
+        let cvv = json!({"cvv_policy": "DISABLED"});
+        let told = made(account, obligation(), &fields("card", cvv.clone())).unwrap();
+        assert_eq!(told, r#"account.change /v1/accounts/a1 {"cvv_policy":"DISABLED"}"#);
+        let told = made(account, obligation(), &fields("bank", cvv)).unwrap_err();
+        assert_eq!(told, "there is no `cvv_policy` to set");
+        assert!(made(account, obligation(), &fields("till", json!({"name": "x"}))).is_err());
+        assert!(made(account, obligation(), &json!({"account": "a1", "type": "card"})).is_err());
+    }
+
+    #[test]
+    fn what_is_deleted_is_named_by_its_type_and_id() {
+        let told = |kind: &str| {
+            let fields = json!({"type": kind, "id": "x1"});
+            made(delete, obligation(), &fields)
+        };
+        assert_eq!(told("card").unwrap(), "card.delete /v1/cards/x1 null");
+        assert_eq!(told("bank").unwrap(), "bank.delete /v1/banks/x1 null");
+        let recurring = "recurring.delete /v1/recurring/charges/x1 null";
+        assert_eq!(told("recurring").unwrap(), recurring);
+        assert!(told("invoice").is_err());
+        assert!(made(merchant, obligation(), &json!({"set": {"name": "x"}})).is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! A merchant's own details change (service-facts, 67, 68 and 71; not in the two documents): whom to ask, who may
+//! call, where events go.
+//!
+//! The values are personal, or let somebody in: the body is sealed, and the journal holds their names alone. The
+//! change is absolute, so that the same bytes, sent again, cannot double it; nothing is compared with what the service
+//! shows, since nothing of it may stand in the open.
+
+use serde_json::{Map, Value, json};
+
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
+use super::{Obligation, Shaped, expect};
+use crate::api::merchant::PatchMerchant;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// The most sends in all.
+const SENDS_MAX: u32 = 50;
+
+/// Sets these of a merchant's own details.
+pub fn change_merchant(obligation: Obligation, set: Map<String, Value>) -> Effect {
+    let names: Vec<&String> = set.keys().collect();
+    let about = json!({ "set": names });
+    let effect = obligation.effect::<PatchMerchant>(ROW.name, &[], Value::Object(set));
+    effect.sealed().about(about)
+}
+
+/// The answer is the merchant's record: its id is kept, and nothing else of it.
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let remote_id = Some(expect::id(reply)?);
+    Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "merchant.change",
+    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    baseline: None,
+    lane: Lane::Merchant,
+    learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, obligation};
+    use super::*;
+
+    #[test]
+    fn the_journal_holds_the_names_of_what_is_set_and_no_value() {
+        let set = json!({"contact_email": "jane@example.com", "city": "Salem"});
+        let effect = change_merchant(obligation(), set.as_object().unwrap().clone());
+        assert!(effect.sealed && effect.request.body == set);
+        assert_eq!(effect.about, json!({"set": ["contact_email", "city"]}));
+        assert!(effect.expect.is_empty());
+        let asked = intent(ROW.name, &json!({}), Value::Null);
+        let shown = json!({"id": "m1", "contact_email": "jane@example.com"});
+        let learned = learn(&asked, &shown).unwrap();
+        assert_eq!((learned.exists, &learned.facts), (true, &json!({})));
+        assert!(learn(&asked, &json!({})).is_err(), "no merchant answered");
+    }
+
+    #[test]
+    fn a_lost_change_is_sent_again_since_it_is_absolute() {
+        assert!(matches!(ROW.doubt, Doubt::Resend { most: 50, refusal_settles: true }));
+        assert_eq!(ROW.lane, Lane::Merchant, "none is overtaken by an older one");
+    }
+}

@@ -1,0 +1,68 @@
+//! A merchant's test data is cleared (service-facts, 4 and 70; not in the two documents).
+//!
+//! What was cleared cannot be cleared twice: a lost answer is settled by sending it again. That clears what was made
+//! meanwhile, too; it is test data alone.
+
+use serde_json::{Value, json};
+
+use super::Obligation;
+use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
+use crate::api::merchant::{Purge, PurgeTestData};
+use crate::model::effect::{Counts, Effect};
+use crate::model::intent::Intent;
+
+/// The most sends in all.
+const SENDS_MAX: u32 = 50;
+
+/// Clears what is named of a merchant's test data. It removes more than one object, as a rule; how many the service
+/// has, nobody knows.
+pub fn purge_test_data(obligation: Obligation, what: &Purge) -> Effect {
+    let effect = obligation.effect::<PurgeTestData>(ROW.name, &[], json!(what));
+    Effect { counts: Counts { deletes: 1, ..effect.counts }, ..effect }
+}
+
+/// What an effect clears, if it clears anything.
+pub fn purged(effect: &Effect) -> Option<Purge> {
+    let purges = effect.name == ROW.name;
+    let what = purges.then(|| serde_json::from_value(effect.request.body.clone()).ok());
+    what.flatten()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
+fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
+    Ok(Learned { exists: true, facts: json!({}), ..Learned::default() })
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "merchant.purge",
+    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    baseline: None,
+    lane: Lane::Merchant,
+    learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, obligation};
+    use super::super::void;
+    use super::*;
+    use crate::base::id::RemoteId;
+
+    #[test]
+    fn a_purge_says_what_it_clears_and_counts_as_a_removal() {
+        let what = Purge { delete_transactions: Some(true), delete_payment_methods: None };
+        let effect = purge_test_data(obligation(), &what);
+        assert_eq!(effect.request.body, json!({"delete_transactions": true}));
+        assert_eq!((effect.counts.deletes, effect.counts.emails), (1, 0));
+        assert_eq!(purged(&effect), Some(what));
+        assert_eq!(purged(&void(obligation(), &RemoteId::new("t1").unwrap(), None)), None);
+    }
+
+    #[test]
+    fn a_lost_purge_is_sent_again_and_its_empty_answer_is_enough() {
+        assert!(matches!(ROW.doubt, Doubt::Resend { most: 50, refusal_settles: true }));
+        let learned = learn(&intent(ROW.name, &json!({}), Value::Null), &Value::Null).unwrap();
+        assert!(learned.exists && learned.remote_id.is_none());
+    }
+}

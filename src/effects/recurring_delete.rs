@@ -1,0 +1,100 @@
+//! A recurring charge that no document manages is deleted (service-facts, 56 and 57; not in the two documents): it
+//! collects no more, and leaves the list.
+//!
+//! The charge itself settles a lost answer: it says that it is deleted, or is not there any more. What is deleted
+//! cannot be deleted twice, so one that still stands, or that the service shows nowhere, is deleted once more.
+
+use serde_json::{Value, json};
+
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
+use super::{Obligation, Shaped, expect};
+use crate::api::Call;
+use crate::api::recurring::{DeleteRecurring, GetRecurring};
+use crate::base::id::RemoteId;
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// What a deleted recurring charge says.
+const DELETED: &str = "DELETED";
+
+/// Deletes a recurring charge.
+pub fn delete_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
+    let effect = obligation.effect::<DeleteRecurring>(ROW.name, &[charge.as_str()], Value::Null);
+    effect.on(charge).expecting("id", charge.as_str())
+}
+
+/// Only a command deletes one: it is done.
+fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
+    let status = reply.get("status").and_then(Value::as_str);
+    if let Some(other) = status.filter(|status| *status != DELETED) {
+        return Err(format!("it was deleted, and is {other}"));
+    }
+    let remote_id = intent.target.clone();
+    Ok(Learned { remote_id, exists: true, facts: json!({"status": DELETED}), ..Learned::default() })
+}
+
+fn queries(intent: &Intent) -> Vec<Query> {
+    let id = intent.target.as_ref().map_or("", RemoteId::as_str);
+    vec![Query::one(Call::to::<GetRecurring>(&[id]))]
+}
+
+fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+    match answers.first() {
+        Some(Answer::Body(charge)) if expect::text(charge, "status") == DELETED => {
+            Finding::Happened(charge.clone())
+        }
+        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
+            Finding::Happened(json!({ "id": intent.target }))
+        }
+        Some(Answer::Body(_) | Answer::Missing(_)) => Finding::Absent,
+        Some(Answer::Items(_)) | None => Finding::Unknown("the service was not asked".to_owned()),
+    }
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "recurring.delete",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: None,
+    lane: Lane::Target,
+    learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, judged, no_path, obligation};
+    use super::*;
+    use crate::api::{Message, Problem};
+
+    fn asked() -> Intent {
+        intent(ROW.name, &json!({"id": "ch1"}), Value::Null)
+    }
+
+    #[test]
+    fn a_lost_answer_is_settled_by_the_charge_and_one_that_stands_is_deleted_again() {
+        let check = |answer: Answer| judged(&asked(), &[answer]);
+        let body = |status: &str| Answer::Body(json!({"id": "ch1", "status": status}));
+        assert_eq!(check(body("DELETED")), "happened ch1");
+        for stands in ["ACTIVE", "COMPLETED"] {
+            assert_eq!(check(body(stands)), "absent", "{stands}");
+        }
+        let gone = Message::new("resource_not_found", "gone").about("RecurringCharge[ch1]");
+        let gone = Answer::Missing(Problem { messages: vec![gone] });
+        assert_eq!(check(gone), "happened ch1");
+        assert_eq!(check(no_path()), "absent", "the next try is told that there is no such path");
+        assert!(check(Answer::Items(Vec::new())).starts_with("unknown"));
+    }
+
+    #[test]
+    fn an_answer_that_says_it_goes_on_is_no_answer_to_a_deletion() {
+        assert!(learn(&asked(), &json!({"id": "ch1", "status": "ACTIVE"})).is_err());
+        for answer in [json!({"id": "ch1", "status": "DELETED"}), json!({"id": "ch1"})] {
+            let learned = learn(&asked(), &answer).unwrap();
+            assert!(learned.exists, "the command is done");
+            assert_eq!(learned.remote_id.unwrap().as_str(), "ch1");
+        }
+        assert_eq!(delete_recurring(obligation(), &"ch1".parse().unwrap()).counts.deletes, 1);
+    }
+}

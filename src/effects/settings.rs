@@ -1,0 +1,206 @@
+//! What a person may set of a merchant and of its accounts, name by name (service-facts, 67 to 69).
+
+use serde_json::{Map, Value, json};
+
+/// One thing that can be set.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its name on the service.
+    pub name: &'static str,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+/// What a setting holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// A text; an empty one takes it away.
+    Text,
+    /// A text that is never blank.
+    Name,
+    /// Words, separated by commas, in whatever order; `*` says the same as none.
+    Words,
+    /// True or false.
+    Flag,
+}
+
+const fn setting(name: &'static str, holds: Holds) -> Setting {
+    Setting { name, holds }
+}
+
+/// What can be set of a merchant (service-facts, 67 and 68).
+pub static MERCHANT_SETTINGS: [Setting; 12] = [
+    setting("contact_name", Holds::Text),
+    setting("contact_email", Holds::Text),
+    setting("contact_phone", Holds::Text),
+    setting("address1", Holds::Text),
+    setting("address2", Holds::Text),
+    setting("city", Holds::Text),
+    setting("state", Holds::Text),
+    setting("postal_code", Holds::Text),
+    setting("country", Holds::Text),
+    setting("api_allowed_ip_address_ranges", Holds::Words),
+    setting("live_events_urls", Holds::Words),
+    setting("test_events_urls", Holds::Words),
+];
+
+/// What can be set of an account that takes cards (service-facts, 69).
+pub static CARD_SETTINGS: [Setting; 7] = [
+    setting("name", Holds::Name),
+    setting("primary", Holds::Flag),
+    setting("cvv_policy", Holds::Text),
+    setting("avs_policy", Holds::Text),
+    setting("required_payment_fields", Holds::Words),
+    setting("transaction_allowed_countries", Holds::Words),
+    setting("accepted_card_types", Holds::Words),
+];
+
+/// What can be set of an account that takes electronic checks (service-facts, 69).
+pub static BANK_SETTINGS: [Setting; 3] = [
+    setting("name", Holds::Name),
+    setting("primary", Holds::Flag),
+    setting("transaction_allowed_countries", Holds::Words),
+];
+
+impl Setting {
+    /// The value that a text stands for. Errors: what it has to be instead.
+    pub fn value(&self, text: &str) -> Result<Value, String> {
+        let value = match (self.holds, text) {
+            (Holds::Flag, "true") => json!(true),
+            (Holds::Flag, "false") => json!(false),
+            (Holds::Flag | Holds::Text | Holds::Name | Holds::Words, text) => json!(text),
+        };
+        self.unfit(&value).map_or(Ok(value), Err)
+    }
+
+    /// Why it cannot hold this value, if it cannot.
+    fn unfit(&self, value: &Value) -> Option<String> {
+        let fits = match self.holds {
+            Holds::Flag => value.is_boolean(),
+            Holds::Text | Holds::Words => value.is_string(),
+            Holds::Name => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+        };
+        (!fits).then(|| format!("`{}` is {}", self.name, self.holds.words()))
+    }
+
+    /// Whether what is answered means what was asked. What is left out is empty, or false (service-facts, 8).
+    fn same(&self, asked: &Value, answered: &Value) -> bool {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        match self.holds {
+            Holds::Flag => asked.as_bool() == Some(answered.as_bool().unwrap_or_default()),
+            Holds::Text | Holds::Name => text(asked) == text(answered),
+            Holds::Words => words(&text(asked)) == words(&text(answered)),
+        }
+    }
+}
+
+impl Holds {
+    /// What it is, for people.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Text => "a text",
+            Self::Name => "a text that is not blank",
+            Self::Words => "words separated by commas",
+            Self::Flag => "true or false",
+        }
+    }
+}
+
+/// The words of a list, sorted; of one that means all: none.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
+    let mut words: Vec<String> = words.map(str::to_uppercase).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn named(settings: &'static [Setting], name: &str) -> Option<&'static Setting> {
+    settings.iter().find(|setting| setting.name == name)
+}
+
+/// Whether all this can be set. Errors: everything that is wrong with it.
+pub(super) fn check(settings: &'static [Setting], set: &Map<String, Value>) -> Result<(), String> {
+    if set.is_empty() {
+        return Err("nothing is named that is to be set".to_owned());
+    }
+    let wrong = |(name, value): (&String, &Value)| match named(settings, name) {
+        Some(setting) => setting.unfit(value),
+        None => Some(format!("there is no `{name}` to set")),
+    };
+    let wrong: Vec<String> = set.iter().filter_map(wrong).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// What an object does not show as it was set, as sentences.
+pub(super) fn differing(settings: &'static [Setting], set: &Value, shown: &Value) -> Vec<String> {
+    let set = set.as_object().into_iter().flatten();
+    let differs = |(name, asked): (&String, &Value)| {
+        let answered = shown.get(name).unwrap_or(&Value::Null);
+        let same = named(settings, name).is_some_and(|setting| setting.same(asked, answered));
+        (!same).then(|| format!("{name}: asked {asked}, answered {answered}"))
+    };
+    set.filter_map(differs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use schemars::schema_for;
+
+    use super::*;
+    use crate::api::merchant::{AccountChange, MerchantChange};
+
+    fn names(settings: &[Setting]) -> BTreeSet<String> {
+        settings.iter().map(|setting| setting.name.to_owned()).collect()
+    }
+
+    fn fields(schema: &schemars::Schema) -> BTreeSet<String> {
+        let properties = schema.as_value().get("properties").and_then(Value::as_object).unwrap();
+        properties.keys().cloned().collect()
+    }
+
+    #[test]
+    fn what_can_be_set_is_what_the_requests_hold() {
+        assert_eq!(names(&MERCHANT_SETTINGS), fields(&schema_for!(MerchantChange)));
+        assert_eq!(names(&CARD_SETTINGS), fields(&schema_for!(AccountChange)));
+        assert!(names(&BANK_SETTINGS).is_subset(&names(&CARD_SETTINGS)));
+    }
+
+    #[test]
+    fn a_text_becomes_what_the_setting_holds() {
+        let value = |name: &str, text: &str| named(&CARD_SETTINGS, name).unwrap().value(text);
+        assert_eq!(value("primary", "true"), Ok(json!(true)));
+        assert_eq!(value("primary", "yes"), Err("`primary` is true or false".to_owned()));
+        assert_eq!(value("name", "true"), Ok(json!("true")));
+        assert_eq!(value("name", " "), Err("`name` is a text that is not blank".to_owned()));
+        assert_eq!(value("accepted_card_types", ""), Ok(json!("")), "all of them");
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_at_once() {
+        let check = |set: Value| check(&BANK_SETTINGS, set.as_object().unwrap());
+        assert_eq!(check(json!({"name": "Till", "primary": false})), Ok(()));
+        assert!(check(json!({})).is_err());
+        let wrong = check(json!({"name": 7, "primary": "true", "cvv_policy": "DISABLED"}));
+        let wrong = wrong.unwrap_err();
+        for told in ["`name` is a text", "`primary` is true or false", "no `cvv_policy` to set"] {
+            assert!(wrong.contains(told), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn words_have_no_order_and_what_is_left_out_is_empty() {
+        let same = |set: Value, shown: Value| differing(&CARD_SETTINGS, &set, &shown).is_empty();
+        let cards = |text: &str| json!({ "accepted_card_types": text });
+        assert!(same(cards("VISA, jcb"), cards("JCB,VISA")));
+        assert!(same(cards("*"), json!({})));
+        assert!(!same(cards("VISA"), cards("*")));
+        assert!(same(json!({"primary": false}), json!({})));
+        assert!(!same(json!({"primary": true}), json!({})));
+        assert!(!same(json!({"name": "Till"}), json!({"name": "till"})));
+        let told = differing(&CARD_SETTINGS, &json!({"name": "Till"}), &json!({"name": "Main"}));
+        assert_eq!(told, [r#"name: asked "Till", answered "Main""#]);
+    }
+}
