@@ -17,6 +17,7 @@ mod promises;
 mod removal;
 mod settled;
 mod storm;
+mod till;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,6 +177,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     once::mails(evidence, &mut found);
     money::collected(evidence, &mut found);
     commands::once(evidence, &mut found);
+    till::told(evidence, &mut found);
     told::opened(evidence, &mut found);
     storm::bounded(evidence, &mut found);
     if complete {

@@ -129,7 +129,7 @@ pub(super) async fn charged(desk: &Desk, script: &Script) -> Charges {
 }
 
 /// What lets a merchant in that charges by itself.
-fn key_of(credentials: &Value, merchant: &str) -> String {
+pub(super) fn key_of(credentials: &Value, merchant: &str) -> String {
     let all = credentials.get("merchants").and_then(Value::as_array);
     let own = all.into_iter().flatten().find(|one| text(one, "name") == merchant);
     let key = own.and_then(|own| own.pointer("/test/secret_key")?.as_str()).unwrap_or_default();

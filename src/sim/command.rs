@@ -13,6 +13,7 @@ use tokio::time::sleep;
 use super::check::mark_of;
 use super::deed::Hands;
 use super::desk::text;
+use super::till::Own;
 use super::world::PARTNER;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
@@ -92,6 +93,8 @@ pub enum Order {
         /// The document of its recurring charge.
         recurring: String,
     },
+    /// Change what the merchant has of its own.
+    Own(Own),
 }
 
 /// What people wrote down, by command; it survives the machine. Clones share it.
@@ -188,6 +191,7 @@ impl Command {
                 "mime_type": "service/jsignature", "data": STROKES}),
             Order::Pay { recurring } => self.occurrence(hands, recurring, true).await?,
             Order::Ignore { recurring } => self.occurrence(hands, recurring, false).await?,
+            Order::Own(own) => own.fields(&hands.desk).await?,
         };
         Some(hands.notebook.fields(&self.name, fields))
     }
@@ -241,6 +245,7 @@ impl Order {
             Self::Sign { .. } => "sign",
             Self::Pay { .. } => "pay",
             Self::Ignore { .. } => "ignore",
+            Self::Own(own) => own.verb(),
         }
     }
 }

@@ -14,6 +14,7 @@ use tower::ServiceExt;
 use super::applicant::{self, EVENT_URL};
 use super::clones::{self, Charges};
 use super::script::Script;
+use super::till;
 use super::world::{Body as Said, Tree, variable};
 use crate::base::clock::SharedClock;
 use crate::base::secret::Secret;
@@ -43,6 +44,8 @@ pub struct Objects {
     pub ledger: Vec<Value>,
     /// Occurrences of recurring charges.
     pub occurrences: Vec<Value>,
+    /// The ids of the recurring charges that a merchant made at its own till, and what is left of them.
+    pub till: (Vec<String>, Vec<Value>),
 }
 
 /// The desk; clones share the sandbox.
@@ -53,6 +56,8 @@ pub(crate) struct Desk {
     merchants: Vec<String>,
     clock: SharedClock,
     earlier: Charges,
+    /// Recurring charges that a merchant made at its own till.
+    pub(super) till: Vec<String>,
 }
 
 impl Desk {
@@ -66,6 +71,7 @@ impl Desk {
         let sandbox = sandbox.ok();
         let mut desk = Self {
             earlier: Charges::new(),
+            till: Vec::new(),
             router: sandbox.as_ref().map(Sandbox::router),
             sandbox,
             merchants: merchants.map(|doc| doc.name.clone()).collect(),
@@ -79,6 +85,7 @@ impl Desk {
             desk.order("policy", &word).await;
         }
         desk.earlier = clones::charged(&desk, script).await;
+        desk.till = till::charged(&desk, script).await;
         desk
     }
 
@@ -139,11 +146,14 @@ impl Desk {
 
     /// Everything that the service holds now.
     pub(crate) async fn objects(&self) -> Objects {
+        let own = |one: &Value| self.till.iter().any(|id| id == text(one, "id"));
+        let (till, recurring) = self.all("recurring_charges").await.into_iter().partition(own);
         Objects {
             contacts: self.all("contacts").await,
             invoices: self.all("invoices").await,
             methods: [self.all("cards").await, self.all("banks").await].concat(),
-            recurring: self.all("recurring_charges").await,
+            recurring,
+            till: (self.till.clone(), till),
             applications: self.all("applications").await,
             occurrences: self.all("occurrences").await,
             transactions: self.all("transactions").await,

@@ -69,6 +69,11 @@ pub const CALLS: &[(&str, &str, &str)] = &[
     ("merchant.deauthorise", "DELETE", "/api/v1/merchants/*/deauthorize_application"),
     ("file.upload", "POST", "/contacts/*/files"),
     ("contact.hash", "POST", "/contacts/*/hash"),
+    ("merchant.change", "PATCH", "/v1/merchant"),
+    ("account.change", "PATCH", "/v1/accounts/"),
+    ("ach_account.change", "PATCH", "/v1/ach-accounts/"),
+    ("merchant.purge", "POST", "/v1/merchant/purge-test-data"),
+    ("recurring.delete", "DELETE", "/v1/recurring/charges/"),
 ];
 
 /// The effects whose answers name an amount, and where.
@@ -201,6 +206,10 @@ mod tests {
         assert_eq!(effect_of("PATCH", "/v1/recurring/charges/a"), Some("recurring.change"));
         let ignore = "/v1/recurring/charges/a/occurrences/b/ignore";
         assert_eq!(effect_of("POST", ignore), Some("occurrence.ignore"));
+        assert_eq!(effect_of("PATCH", "/v1/merchant"), Some("merchant.change"));
+        assert_eq!(effect_of("PATCH", "/v1/ach-accounts/a"), Some("ach_account.change"));
+        assert_eq!(effect_of("POST", "/v1/merchant/purge-test-data"), Some("merchant.purge"));
+        assert_eq!(effect_of("DELETE", "/v1/recurring/charges/a"), Some("recurring.delete"));
         for (method, path) in [
             ("POST", "/v1/charges/"),
             ("PATCH", "/v1/cards"),

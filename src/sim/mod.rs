@@ -42,6 +42,7 @@ pub mod run;
 pub mod script;
 pub mod share;
 mod specs;
+mod till;
 mod wall;
 pub mod world;
 

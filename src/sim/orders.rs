@@ -73,7 +73,8 @@ fn afterwards(earlier: &Command, dice: &mut Dice) -> Option<Order> {
         | Order::Capture { .. }
         | Order::Sign { .. }
         | Order::Pay { .. }
-        | Order::Ignore { .. } => return None,
+        | Order::Ignore { .. }
+        | Order::Own(_) => return None,
     })
 }
 

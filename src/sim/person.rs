@@ -210,6 +210,11 @@ pub(super) fn knows(effect: &str) -> bool {
             | "recurring.cancel"
             | "recurring.end"
             | "merchant.deauthorise"
+            | "merchant.change"
+            | "account.change"
+            | "ach_account.change"
+            | "merchant.purge"
+            | "recurring.delete"
     )
 }
 

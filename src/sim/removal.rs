@@ -58,7 +58,7 @@ pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     script.steps.push(step(dice.between(5_000, 60_000), changes));
     script.steps.push(step(dice.between(0, 500_000), back(&gone, dice)));
     script.steps.push(step(dice.between(0, 500_000), Vec::new()));
-    trouble(script, dice);
+    trouble(script, &EFFECTS, dice);
 }
 
 /// Most recurring charges end with their documents; a few change their mind with an edit.
@@ -142,9 +142,9 @@ fn step(wait_ms: u64, changes: Vec<Change>) -> Step {
 }
 
 /// What goes wrong with these effects, unless the service is a quiet one.
-fn trouble(script: &mut Script, dice: &mut Dice) {
+pub(super) fn trouble(script: &mut Script, effects: &[&'static str], dice: &mut Dice) {
     let quiet = script.strikes.is_empty();
-    for effect in EFFECTS {
+    for effect in effects.iter().copied() {
         let fitting: Vec<Fault> =
             FAULTS.iter().copied().filter(|fault| fault.strikes(effect)).collect();
         for nth in 1..=3 {

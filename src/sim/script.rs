@@ -13,6 +13,7 @@ use super::people::People;
 use super::plot;
 use super::power::{Crash, Death, Point, When};
 use super::removal;
+use super::till;
 use super::world::{Change, Tree};
 use crate::sandbox::Surface;
 
@@ -130,6 +131,8 @@ impl Script {
             let mut dice = Dice::new(*seed, 7);
             clones::play(self, &mut dice);
             removal::play(self, &mut dice);
+            let mut dice = Dice::new(self.seed, 11);
+            till::play(self, &mut dice);
         }
     }
 
@@ -238,7 +241,7 @@ fn widen(strikes: &mut [Strike], nth: usize) {
 /// The effects that go wrong in every world.
 fn common() -> impl Iterator<Item = &'static str> {
     let own = CALLS.iter().map(|(effect, _, _)| *effect);
-    own.filter(|effect| !removal::EFFECTS.contains(effect))
+    own.filter(|effect| !removal::EFFECTS.contains(effect) && !till::EFFECTS.contains(effect))
 }
 
 /// Which calls are struck.

@@ -38,6 +38,9 @@ pub const PROVABLE: &[&str] = &[
     "transaction.void",
     "occurrence.pay",
     "occurrence.ignore",
+    "account.change",
+    "ach_account.change",
+    "recurring.delete",
 ];
 
 /// What many intents of one effect came to.

@@ -49,7 +49,9 @@ fn movements<'a>(evidence: &'a Evidence<'_>, command: &'a Command) -> Option<Vec
             let (all, other) = (evidence.objects.transactions.iter(), id(other)?);
             all.filter(|one| text(one, "id") == other && text(one, "status") == "VOIDED").collect()
         }
-        Order::Sign { .. } | Order::Pay { .. } | Order::Ignore { .. } => return None,
+        Order::Sign { .. } | Order::Pay { .. } | Order::Ignore { .. } | Order::Own(_) => {
+            return None;
+        }
     })
 }
 

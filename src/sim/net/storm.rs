@@ -9,6 +9,7 @@ use http::{HeaderValue, StatusCode, header};
 use crate::api::DroppedAnswer;
 use crate::sim::dice::Dice;
 use crate::sim::faults::{CALLS, Fault, READ};
+use crate::sim::till;
 
 /// Changes that use a one-time token: a storm that outlives the token leaves them in doubt.
 const BY_TOKEN: [&str; 3] = ["card.change", "bank.change", "recurring.change"];
@@ -83,7 +84,7 @@ fn storm(dice: &mut Dice) -> Storm {
         return Storm { effect, nth, with_it, seconds, whose: Whose::All, gust };
     }
     let (effect, most) = if dice.percent(50) {
-        (dice.pick(CALLS).map_or(READ, |(effect, _, _)| *effect), 3)
+        (dice.pick(&common()).copied().unwrap_or(READ), 3)
     } else {
         (READ, 30)
     };
@@ -99,6 +100,12 @@ fn storm(dice: &mut Dice) -> Storm {
         _ => Whose::Beyond(u32::try_from(dice.between(1, 4)).unwrap_or(1)),
     };
     Storm { effect, nth, with_it, seconds, whose, gust }
+}
+
+/// The effects with which a storm may begin: those that few worlds come to are left to the others' storms.
+fn common() -> Vec<&'static str> {
+    let all = CALLS.iter().map(|(effect, _, _)| *effect);
+    all.filter(|effect| !till::EFFECTS.contains(effect)).collect()
 }
 
 /// A merchant's credential is not taken for a while.

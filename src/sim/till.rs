@@ -1,0 +1,152 @@
+//! A merchant of which no document says more than that it is there, and which charges at its own till: in some worlds
+//! people change its details and its accounts, clear its test data, and delete recurring charges that nobody declared.
+
+use serde_json::{Value, json};
+
+use super::clones::key_of;
+use super::command::{Command, Order};
+use super::deed::Deed;
+use super::desk::{Desk, text};
+use super::dice::Dice;
+use super::removal::trouble;
+use super::script::Script;
+use super::world::{Body, Doc};
+
+/// Its name.
+const MERCHANT: &str = "till";
+/// The worlds in which this happens, of a hundred.
+const WORLDS: u64 = 25;
+/// How many recurring charges it has when the play begins; none collects anything in its time.
+const CHARGES: usize = 3;
+
+/// The effects by which a merchant's own things change; no document has them.
+pub(super) const EFFECTS: [&str; 5] = [
+    "merchant.change",
+    "account.change",
+    "ach_account.change",
+    "merchant.purge",
+    "recurring.delete",
+];
+
+/// What people want of a merchant's own things. No two say the same version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Own {
+    /// Other words in its details.
+    Details {
+        /// The version.
+        version: u64,
+    },
+    /// Another name of an account.
+    Account {
+        /// Whether the account is for electronic checks.
+        bank: bool,
+        /// The version.
+        version: u64,
+    },
+    /// Its transactions and recurring charges are cleared.
+    Purge,
+    /// One of its recurring charges is deleted.
+    Delete {
+        /// Which.
+        nth: usize,
+    },
+}
+
+impl Own {
+    /// How it is asked for.
+    pub(super) fn verb(&self) -> &'static str {
+        match self {
+            Self::Details { .. } => "merchant",
+            Self::Account { .. } => "account",
+            Self::Purge => "purge",
+            Self::Delete { .. } => "delete",
+        }
+    }
+
+    /// The effect that it has.
+    pub(super) fn effect(&self) -> &'static str {
+        match self {
+            Self::Details { .. } => "merchant.change",
+            Self::Account { bank: false, .. } => "account.change",
+            Self::Account { bank: true, .. } => "ach_account.change",
+            Self::Purge => "merchant.purge",
+            Self::Delete { .. } => "recurring.delete",
+        }
+    }
+
+    /// What the service is asked to set; null where nothing is set.
+    pub(super) fn set(&self) -> Value {
+        match self {
+            Self::Details { version } => json!({"contact_name": format!("version {version}")}),
+            Self::Account { bank: _, version } => json!({"name": format!("version {version}")}),
+            Self::Purge | Self::Delete { .. } => Value::Null,
+        }
+    }
+
+    /// What a command says of it; `None` while what it is about is not there.
+    pub(super) async fn fields(&self, desk: &Desk) -> Option<Value> {
+        Some(match self {
+            Self::Details { .. } => json!({"set": self.set()}),
+            Self::Account { bank, .. } => {
+                let kind = if *bank { "bank" } else { "card" };
+                let id = account(&desk.look("credentials").await, *bank)?;
+                json!({"account": id, "type": kind, "set": self.set()})
+            }
+            Self::Purge => json!({"transactions": true}),
+            Self::Delete { nth } => json!({"type": "recurring", "id": desk.till.get(*nth)?}),
+        })
+    }
+}
+
+/// The id of its account of a type.
+fn account(credentials: &Value, bank: bool) -> Option<Value> {
+    let kind = if bank { "AchAccount" } else { "MerchantAccount" };
+    let mut all = credentials.get("merchants")?.as_array()?.iter();
+    let own = all.find(|one| text(one, "name") == MERCHANT)?;
+    let mut accounts = own.pointer("/test/accounts")?.as_array()?.iter();
+    accounts.find(|one| text(one, "type") == kind)?.get("id").cloned()
+}
+
+/// In some worlds there is such a merchant, and people give commands about it.
+pub(super) fn play(script: &mut Script, dice: &mut Dice) {
+    if !dice.percent(WORLDS) {
+        return;
+    }
+    script.files.insert(MERCHANT.to_owned(), Doc::new(MERCHANT, Body::Merchant));
+    for version in 0..dice.between(3, 8) {
+        let own = match dice.below(6) {
+            0 | 1 => Own::Details { version },
+            2 => Own::Account { bank: false, version },
+            3 => Own::Account { bank: true, version },
+            4 => Own::Purge,
+            _ => Own::Delete { nth: usize::from(dice.percent(50)) },
+        };
+        let (name, merchant) = (format!("t{version}"), MERCHANT.to_owned());
+        let command = Command { name, merchant, order: Order::Own(own) };
+        let steps = u64::try_from(script.steps.len()).unwrap_or(1);
+        let at = usize::try_from(dice.below(steps)).unwrap_or(0);
+        if let Some(step) = script.steps.get_mut(at) {
+            step.deeds.push(Deed::Command(command));
+        }
+    }
+    trouble(script, &EFFECTS, dice);
+}
+
+/// Makes its recurring charges, on the service's own path and with its own key; answers their ids.
+pub(super) async fn charged(desk: &Desk, script: &Script) -> Vec<String> {
+    let mut made = Vec::new();
+    if !script.files.contains_key(MERCHANT) {
+        return made;
+    }
+    desk.order("credentials", &json!({ "merchant": MERCHANT })).await;
+    let key = key_of(&desk.look("credentials").await, MERCHANT);
+    let card =
+        json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032});
+    let schedule = json!({"start": "2031-01-01", "interval_unit": "MONTH", "interval_delay": 1});
+    let body = json!({"amount": 700, "method": card, "schedule": schedule});
+    for _ in 0..CHARGES {
+        let charge = desk.post("/v1/recurring/charges", &key, &body).await;
+        made.push(text(&charge, "id").to_owned());
+    }
+    made
+}
