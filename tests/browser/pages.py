@@ -274,7 +274,7 @@ def failures(page, key, shop):
     wait(page, lambda: state(page)["isReady"], "the fields get ready")
     fill(page, "#number", CARD)
     fill(page, "#cvv", "123")
-    ask("POST", "/_sandbox/faults", {"fault": "reset", "path": "/v1/tokens", "times": 4})
+    ask("POST", "/_sandbox/faults", {"fault": "reset", "path": "/v1/tokens", "times": 100})
     broken = token(page, {"exp_month": 10, "exp_year": 2030})
     assert broken["error"]["code"] == 3, broken
     ask("DELETE", "/_sandbox/faults")
