@@ -70,6 +70,16 @@ pub(crate) fn step(status: &OccurrenceStatus, change: Change) -> Option<Occurren
     }
 }
 
+/// The event that tells of a change.
+pub(crate) fn event(change: Change) -> &'static str {
+    match change {
+        Change::Begin => "recurring_charge.occurrence.updated",
+        Change::Pay => "recurring_charge.occurrence.paid",
+        Change::Decline => "recurring_charge.occurrence.failed",
+        Change::Ignore => "recurring_charge.occurrence.ignored",
+    }
+}
+
 /// Opens the next occurrence, or completes the charge when none is left.
 pub(crate) fn open(
     cx: &mut Cx<'_>,
@@ -270,13 +280,7 @@ fn close(
     kept.object.status = status;
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(KIND, &kept.object.id, kept)?;
-    let event = match outcome {
-        Change::Begin => "recurring_charge.occurrence.updated",
-        Change::Pay => "recurring_charge.occurrence.paid",
-        Change::Decline => "recurring_charge.occurrence.failed",
-        Change::Ignore => "recurring_charge.occurrence.ignored",
-    };
-    events::emit(cx, &kept.owner, event, &kept.object)?;
+    events::emit(cx, &kept.owner, event(outcome), &kept.object)?;
     if charge.inside.pending.as_deref() == Some(kept.object.id.as_str()) {
         charge.inside.pending = None;
         charge.inside.closed = kept.object.due_date;

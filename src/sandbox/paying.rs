@@ -8,7 +8,7 @@ use crate::api::occurrence::OccurrenceStatus;
 use crate::api::wire::Timestamp;
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::events;
-use crate::sandbox::occurrences::{Change, KIND, KeptOccurrence, step};
+use crate::sandbox::occurrences::{Change, KIND, KeptOccurrence, event, step};
 use crate::sandbox::recurring_change::unavailable;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -35,6 +35,6 @@ pub(crate) fn begin(cx: &mut Cx<'_>, kept: &mut KeptOccurrence) -> Result<bool, 
     kept.inside.paying_until = Some(Timestamp(end));
     cx.update(KIND, &kept.object.id, kept)?;
     due::schedule(cx, end, &Due::Occurrence { id: kept.object.id.clone() })?;
-    events::emit(cx, &kept.owner, "recurring_charge.occurrence.updated", &kept.object)?;
+    events::emit(cx, &kept.owner, event(Change::Begin), &kept.object)?;
     Ok(true)
 }
