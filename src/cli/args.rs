@@ -322,6 +322,27 @@ pub struct SealArgs {
 pub enum EventsCommand {
     /// Print where the service has to send its notifications.
     Urls,
+    /// List the gateway's newest events, and how their receiver stands.
+    List(EventsListArgs),
+    /// Show one event.
+    Show {
+        /// The service's id of it.
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// List the newest events, and go on with those that come.
+    Tail(EventsListArgs),
+}
+
+/// `events list` and `events tail`.
+#[derive(Debug, Args)]
+pub struct EventsListArgs {
+    /// Only those of this merchant's document: NAME, or NAMESPACE/NAME.
+    #[arg(long, value_name = "NAME")]
+    pub merchant: Option<String>,
+    /// How many.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
 }
 
 /// `chaos`.

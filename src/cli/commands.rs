@@ -1,6 +1,6 @@
 //! Every command, one line each.
 
-use super::args::{Cli, Command, EventsCommand};
+use super::args::{Cli, Command};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
@@ -30,7 +30,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,
         Command::Link(args) => link::run(&Setup::load(cli)?, args, out).await,
-        Command::Events(EventsCommand::Urls) => events::urls(&Setup::load(cli)?, out).await,
+        Command::Events(command) => events::run(&Setup::load(cli)?, command, out).await,
         Command::Explain(args) => explain::run(args, out),
         Command::Schema(args) => explain::schema(args, out),
         Command::Intents(args) => intents::run(&Setup::load(cli)?, args, out).await,

@@ -14,7 +14,7 @@ use super::desk::Desk;
 use super::doors::Doors;
 use super::exit::{Exit, Failure};
 use super::out::Out;
-use super::sandbox::{self, EmbeddedSandbox};
+use super::sandbox::{self, Addresses, EmbeddedSandbox};
 use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
@@ -59,13 +59,16 @@ async fn serve(
     out: Out,
 ) -> Result<Exit, Failure> {
     let (signal, signalled) = watch::channel(Exit::Done);
+    let base = format!("http://{}", doors.outside);
+    let addresses = Addresses { outside: open.outside(), base };
     if let Some(embedded) = embedded {
-        embedded.notify(&open.outside().event_url(&format!("http://{}", doors.outside)))?;
+        embedded.notify(&addresses)?;
     }
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
     let door = tokio::spawn(door.serve(doors.control.clone(), doors.over()));
-    let mut engine = engine(setup, open, embedded, &doors.control)?;
+    let mut engine = engine(setup, open, embedded.map(|one| (one, addresses)), &doors.control)?;
+    doors.control.receive(engine.inbox(doors.sender.clone()));
     let over = doors.over();
     let Doors { sender, events, ready, ending, private, .. } = doors;
     let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over));
@@ -109,14 +112,14 @@ async fn stopped(signal: watch::Sender<Exit>, events: mpsc::Sender<Event>) {
 fn engine(
     setup: &Arc<Setup>,
     open: &Open,
-    embedded: Option<&EmbeddedSandbox>,
+    embedded: Option<(&EmbeddedSandbox, Addresses)>,
     control: &Control,
 ) -> Result<Engine, Failure> {
     let mut loader = setup.loader();
     loader.load_all();
     let how = How {
-        embedded: embedded.map(|one| one.access.clone()),
-        secrets: embedded.map(|one| one.secrets(setup)).transpose()?,
+        embedded: embedded.as_ref().map(|(one, _)| one.access.clone()),
+        secrets: embedded.map(|(one, addresses)| one.secrets(setup, addresses)).transpose()?,
         keep_trying: true,
     };
     let shared = setup.shared(open, how)?;

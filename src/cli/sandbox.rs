@@ -18,10 +18,11 @@ use super::secrets::OpenedSecrets;
 use super::setup::{Embedded, Setup};
 use super::{sandbox_env, signals};
 use crate::base::hash::Digest;
-use crate::base::id::Key;
+use crate::base::id::{Key, Mode};
 use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
 use crate::engine::{PartnerAccess, SecretError, Secrets};
+use crate::http::Outside;
 use crate::sandbox::serve::{Place, Running, ServeError, serve};
 use crate::sandbox::{Decide, Options, Sandbox, Surface};
 use crate::store::open::private_index;
@@ -169,23 +170,32 @@ fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, Failure> {
 impl EmbeddedSandbox {
     /// Secrets for a run against this sandbox: merchants' credentials come from it, whatever their
     /// documents name.
-    pub(super) fn secrets(&self, setup: &Setup) -> Result<Arc<dyn Secrets>, Failure> {
+    /// Each merchant's events come to us from then on.
+    pub(super) fn secrets(
+        &self,
+        setup: &Setup,
+        addresses: Addresses,
+    ) -> Result<Arc<dyn Secrets>, Failure> {
         let mut loader = setup.loader();
         loader.load_all();
         let manifests = loader.desired().manifests.iter();
         let credentials = manifests.filter_map(|(key, manifest)| {
             manifest.unpack().spec.get("credentials").map(|value| (key.clone(), value.clone()))
         });
-        Ok(Arc::new(SandboxSecrets {
+        let secrets = SandboxSecrets {
             sandbox: self.sandbox.clone(),
             credentials: credentials.collect(),
             others: setup.secrets()?,
-        }))
+            addresses,
+        };
+        // Where a merchant is connected already, another start may have another address.
+        secrets.credentials.keys().for_each(|merchant| secrets.send_events(merchant));
+        Ok(Arc::new(secrets))
     }
 
-    /// Tells it where to send its notifications.
-    pub(super) fn notify(&self, event_url: &str) -> Result<(), Failure> {
-        let told = json!({ "event_url": event_url });
+    /// Tells it where to send the partner's notifications.
+    pub(super) fn notify(&self, addresses: &Addresses) -> Result<(), Failure> {
+        let told = json!({ "event_url": addresses.outside.event_url(&addresses.base) });
         control(&self.sandbox, "POST", "/_sandbox/partner", Some(&told)).map_err(Failure::bug)?;
         Ok(())
     }
@@ -199,12 +209,33 @@ impl EmbeddedSandbox {
     }
 }
 
+/// Where the daemon listens for the service.
+#[derive(Debug, Clone)]
+pub(super) struct Addresses {
+    /// Makes the addresses.
+    pub outside: Outside,
+    /// What they begin with.
+    pub base: String,
+}
+
 /// Merchants' credentials from a sandbox; every other secret from where the operator opened it.
 #[derive(Debug)]
 pub(super) struct SandboxSecrets {
     sandbox: Sandbox,
     credentials: BTreeMap<Key, Value>,
     others: OpenedSecrets,
+    addresses: Addresses,
+}
+
+impl SandboxSecrets {
+    /// Tells the sandbox where this merchant's events go; one that it does not have yet is told of later.
+    fn send_events(&self, merchant: &Key) {
+        let Addresses { outside, base } = &self.addresses;
+        let url = |mode| outside.gateway_url(base, merchant, mode);
+        let urls = json!({"test": url(Mode::Test), "live": url(Mode::Live)});
+        let told = json!({"merchant": merchant.name, "events_urls": urls});
+        drop(control(&self.sandbox, "POST", "/_sandbox/policy", Some(&told)));
+    }
 }
 
 impl Secrets for SandboxSecrets {
@@ -220,6 +251,7 @@ impl Secrets for SandboxSecrets {
         let named = json!({"merchant": key.name});
         let code = control(&self.sandbox, "POST", "/_sandbox/credentials", Some(&named));
         let code = text(&code.map_err(failed)?, "/authorization_code");
+        self.send_events(key);
         let credentials = self.credentials.get(key);
         let is = |pointer| credentials.and_then(|one| one.pointer(pointer)) == Some(source);
         if is("/keys/secret_key") {

@@ -15,10 +15,10 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::base::id::{IntentId, Key};
+use crate::base::id::{IntentId, Key, Mode};
 use crate::engine::{
-    Allowing, Approving, ApprovingPlan, Asked, Event, Link, Notice, Page, Question, Reply,
-    Resolving, Said,
+    Allowing, Approving, ApprovingPlan, Asked, Event, Inbox, Link, Notice, Page, Question, Reply,
+    Resolving, Said, Taken,
 };
 use crate::model::action::Action;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
@@ -118,12 +118,13 @@ impl ControlError {
 pub struct Control {
     engine: mpsc::Sender<Event>,
     desk: Arc<OnceLock<Arc<dyn Desk>>>,
+    inbox: Arc<OnceLock<Inbox>>,
 }
 
 impl Control {
     /// A way to the engine that reads these events.
     pub fn new(engine: mpsc::Sender<Event>) -> Self {
-        Self { engine, desk: Arc::default() }
+        Self { engine, desk: Arc::default(), inbox: Arc::default() }
     }
 
     /// Asks and waits for the answer, for as long as it takes. Errors: the engine ended.
@@ -154,6 +155,27 @@ impl Control {
         let event = Event::Notice(notice, stored);
         self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Opens the door for merchants' events.
+    pub fn receive(&self, inbox: Inbox) {
+        // It is opened once: a second one would be of another state.
+        drop(self.inbox.set(inbox));
+    }
+
+    /// Hands over what was posted to the address of a merchant's events; returns once it is on disk. Errors: the state
+    /// is not open yet, or failed.
+    pub async fn post(
+        &self,
+        merchant: &Key,
+        mode: Mode,
+        body: &[u8],
+    ) -> Result<Taken, ControlError> {
+        let inbox = self.inbox.get().ok_or_else(ControlError::stopped)?;
+        inbox.post(merchant, mode, body).await.map_err(|error| {
+            tracing::error!(%error, "a posted event could not be stored");
+            ControlError::stopped()
+        })
     }
 
     /// Has the page made that an applicant may open, or the portal link of an invoice. Errors: the engine ended.

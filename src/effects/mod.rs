@@ -99,6 +99,7 @@ pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};
 pub use transaction_sign::sign;
 pub use transaction_void::void;
+pub use transactions::transaction_facts;
 
 use std::collections::BTreeMap;
 

@@ -36,11 +36,17 @@ const WRONG_STATUS: &str = "not_valid_for_transaction_status";
 
 /// The transaction that an answer shows.
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let facts = transaction_facts(reply);
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+/// What is kept of a transaction, as the service shows it.
+pub fn transaction_facts(shown: &Value) -> Value {
     let mut facts = json!({});
     for field in KEPT {
-        put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
+        put(&mut facts, field, shown.get(field).cloned().unwrap_or_default());
     }
-    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+    facts
 }
 
 /// A reference that carries the mark: the words of whoever asked, and the mark behind them.

@@ -110,6 +110,7 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
             Finished::Moved(_)
             | Finished::Heard(_)
             | Finished::Swept(_)
+            | Finished::Looked(_)
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released

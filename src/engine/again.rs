@@ -124,6 +124,7 @@ impl Engine {
             }
             Finished::Heard(_)
             | Finished::Swept(_)
+            | Finished::Looked(_)
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released

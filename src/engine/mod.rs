@@ -21,6 +21,7 @@ mod forget;
 mod found;
 mod gate;
 mod guilty;
+mod inbox;
 mod inventory;
 mod limits;
 mod lone;
@@ -66,6 +67,7 @@ use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 use crate::plan::{Planner, World};
 use again::Again;
+use inbox::Inboxes;
 use lone::Lone;
 use pace::Pace;
 use sweep::Sweeps;
@@ -74,12 +76,14 @@ pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use booking::Allowing;
 pub use epoch::StateReply;
+pub use inbox::{Inbox, Looked, Taken};
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
-    Against, Compared, Confidence, Evidence, IntentView, IntentsView, LookView, Metrics, MoneyView,
-    Overview, PlanView, Question, RemadeView, Reply, ResourceView, SilentView, StepView, StrayView,
-    Told, TrafficView, Unknown, sums,
+    Against, Compared, Confidence, EventView, EventsView, EventsWanted, Evidence, IntentView,
+    IntentsView, LookView, Metrics, MoneyView, Overview, PlanView, Question, ReceiverView,
+    RemadeView, Reply, ResourceView, SilentView, StepView, StrayView, Told, TrafficView, Unknown,
+    sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
@@ -106,6 +110,8 @@ pub enum Event {
     Refresh(oneshot::Sender<Reply>),
     /// The service told something; the sender hears once it is durable.
     Notice(Notice, oneshot::Sender<()>),
+    /// Something was posted to the addresses of merchants' events, and is on disk.
+    Posted,
     /// An applicant clicks on the link of this application; the sender hears where to go.
     Visit(Key, oneshot::Sender<Page>),
     /// A person approves a live binding; the sender hears once it is durable.
@@ -157,6 +163,7 @@ pub struct Engine {
     pace: Pace,
     again: Again,
     sweeps: Sweeps,
+    inboxes: Inboxes,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -191,6 +198,7 @@ impl Engine {
             pace: Pace::default(),
             again: Again::default(),
             sweeps: Sweeps::default(),
+            inboxes: Inboxes::default(),
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -253,7 +261,7 @@ impl Engine {
             let due = self.backoff.next_due();
             let dated = self.next_dates();
             let again = self.next_again();
-            let sweep = self.next_sweep();
+            let sweep = [self.next_sweep(), self.next_look()].into_iter().flatten().min();
             tokio::select! {
                 biased;
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
@@ -263,7 +271,10 @@ impl Engine {
                 () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
                 () = schedule::until(dated), if dated.is_some() && !self.stopping => self.redate(),
                 () = schedule::until(again), if again.is_some() && !self.stopping => {}
-                () = schedule::until(sweep), if sweep.is_some() && !self.stopping => self.sweep(),
+                () = schedule::until(sweep), if sweep.is_some() && !self.stopping => {
+                    self.sweep();
+                    self.look_at_events();
+                }
                 else => return Ok(()),
             }
         }
@@ -310,6 +321,7 @@ impl Engine {
                 drop(reply.send(answer));
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
+            Event::Posted => self.posted(),
             Event::Visit(key, page) => self.visit(&key, page),
             Event::Approve(approving, reply) => self.approve(approving, reply),
             Event::Refresh(reply) => self.refresh(reply),

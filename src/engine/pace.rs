@@ -131,6 +131,7 @@ impl Engine {
             | Finished::Unauthorised(key, _) => self.unpaced(key),
             Finished::Heard(_)
             | Finished::Swept(_)
+            | Finished::Looked(_)
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released

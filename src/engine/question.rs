@@ -7,6 +7,7 @@ use serde_json::Value;
 
 mod against;
 mod checksum;
+mod events;
 mod intents;
 mod metrics;
 mod scoped;
@@ -34,6 +35,7 @@ use crate::model::suspension::Paused;
 use crate::plan::World;
 
 pub use against::Compared;
+pub use events::{EventView, EventsView, EventsWanted, ReceiverView};
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use metrics::Metrics;
 pub use scoped::{Unknown, sums};
@@ -58,6 +60,10 @@ pub enum Question {
     Metrics,
     /// Every intent that is not closed.
     Intents,
+    /// The gateway's events.
+    Events(EventsWanted),
+    /// One event, by its id.
+    Event(String),
     /// What would be done.
     Plan,
     /// What would be done of what this chooses.
@@ -86,6 +92,10 @@ pub enum Reply {
     Metrics(Box<Metrics>),
     /// Open intents and possible orphans.
     Intents(IntentsView),
+    /// The gateway's events, and how their receiver stands.
+    Events(Box<EventsView>),
+    /// One event, if it is known.
+    Event(Option<Box<EventView>>),
     /// The plan, with the files' coverage and problems.
     Plan(Box<PlanView>),
     /// A plan that can be kept in a file.
@@ -137,6 +147,8 @@ impl Engine {
             Question::Resource(key) => Reply::Resource(self.resource(&key).map(Box::new)),
             Question::Metrics => Reply::Metrics(Box::new(self.metrics()?)),
             Question::Intents => Reply::Intents(self.intents()?),
+            Question::Events(wanted) => Reply::Events(Box::new(self.events(&wanted)?)),
+            Question::Event(id) => Reply::Event(self.event(&id)?.map(Box::new)),
             Question::Plan => Reply::Plan(Box::new(self.plan_view())),
             Question::Scoped(scope) => match self.plan_within(&scope) {
                 Ok(plan) => Reply::Plan(Box::new(plan)),

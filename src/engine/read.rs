@@ -170,7 +170,7 @@ async fn learnt(
 }
 
 /// The moment of what was read just now. A clock that went back does not make it older than what is known.
-fn since(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
+pub(super) fn since(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
     known.map_or(now, |known| now.max(known.at))
 }
 

@@ -10,6 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
+use super::inbox::Poked;
 use super::limits::Guard;
 use super::recall::Recalled;
 use super::unauthorised::Refusing;
@@ -107,6 +108,7 @@ pub struct Shared {
     recalled: Recalled,
     promises: Semaphore,
     notices: tokio::sync::Mutex<()>,
+    poked: Poked,
     rng: Mutex<ChaCha20Rng>,
     opened: Mutex<BTreeMap<String, Secret>>,
     merchants: Mutex<BTreeMap<Key, Decoded<Observed>>>,
@@ -175,6 +177,7 @@ impl Shared {
             ),
             guard: Arc::new(Guard::new(&parts.settings, &parts.facts, &parts.clock)),
             notices: tokio::sync::Mutex::default(),
+            poked: Poked::default(),
             rng: Mutex::new(parts.rng),
             opened: Mutex::default(),
             merchants: Mutex::default(),
@@ -266,6 +269,11 @@ impl Shared {
     /// Whoever holds it is the one that takes a notification in, or decides that none has come.
     pub(super) fn notices(&self) -> &tokio::sync::Mutex<()> {
         &self.notices
+    }
+
+    /// Merchants for whom something was posted.
+    pub(super) fn poked(&self) -> &Poked {
+        &self.poked
     }
 
     /// Tells every task to end at the next good place.

@@ -32,6 +32,7 @@ use crate::model::plan::{Step, Verdict};
 use crate::plan::World;
 
 pub(super) use strays::ours;
+pub(super) use task::look_at_each;
 
 /// A look that failed is made again after this.
 const AGAIN: Duration = Duration::from_mins(1);
@@ -76,13 +77,14 @@ impl Engine {
     /// Looks at every list from now on, each in its time.
     pub fn keep_looking(&mut self) {
         self.sweeps.on = true;
+        self.hear_events();
         for merchant in self.merchants() {
             self.schedule_sweeps(&merchant);
         }
     }
 
     /// Every merchant there is.
-    fn merchants(&self) -> Vec<Key> {
+    pub(super) fn merchants(&self) -> Vec<Key> {
         let merchants = self.planner.steps().filter(|step| step.key.kind.as_str() == MERCHANT);
         merchants.map(|step| step.key.clone()).collect()
     }
@@ -166,7 +168,8 @@ impl Engine {
 
     /// Whether a list of this merchant is being looked at.
     pub(super) fn is_looked_at(&self, merchant: &Key) -> bool {
-        self.sweeps.under_way.iter().any(|(one, _)| one == merchant)
+        let swept = self.sweeps.under_way.iter().any(|(one, _)| one == merchant);
+        swept || self.hears(merchant)
     }
 
     /// Whether a merchant without a document is about to give its authorization back.
@@ -183,7 +186,7 @@ impl Engine {
     }
 
     /// The documents whose drift is no matter of ours, and which fields of them.
-    fn ignored(&self) -> BTreeMap<Key, Box<[String]>> {
+    pub(super) fn ignored(&self) -> BTreeMap<Key, Box<[String]>> {
         let manifests = self.world.desired().manifests.values();
         let ignoring = manifests.filter(|one| !one.annotations.ignore_drift.is_empty());
         ignoring.map(|one| (one.key.clone(), one.annotations.ignore_drift.clone())).collect()

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::access::Wallet;
+use super::inbox::Looked;
 use super::question::Reply;
 use super::read::Write;
 use super::schedule::to_next_quarter;
@@ -40,6 +41,8 @@ pub enum Finished {
     Heard(Option<Key>),
     /// A list of the service was looked at.
     Swept(Swept),
+    /// A merchant's events were looked at.
+    Looked(Looked),
     /// A plan was approved: look at everything that a limit stands in the way of.
     Approved,
     /// Bookkeeping about these resources was written down.
@@ -268,6 +271,7 @@ impl Engine {
             }
             Finished::Heard(key) => return self.heard(key),
             Finished::Swept(swept) => return self.swept(swept),
+            Finished::Looked(looked) => return self.looked(looked),
             Finished::Approved => {
                 self.approved();
                 return Ok(());
@@ -291,6 +295,7 @@ impl Engine {
         self.counted(&key);
         self.let_others_go(&key);
         self.schedule_sweeps(&key);
+        self.schedule_events(&key);
         match again {
             Some((unable, least)) if self.planner.step(&key).is_some() => {
                 self.put_off(key, unable, least);

@@ -17,7 +17,7 @@ mod writes;
 use std::time::Duration;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -29,7 +29,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use crate::base::id::Key;
 use crate::control::wire::{CONTROL_PATH, REQUEST_BYTES_MAX};
 use crate::control::{Control, ControlError};
-use crate::engine::{Overview, Question, Reply};
+use crate::engine::{EventsWanted, Overview, Question, Reply};
 use crate::render;
 
 pub use outside::Outside;
@@ -43,6 +43,10 @@ use answer::{error, ok};
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 /// The greatest body of a request, in bytes, but for those that commands send.
 const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Events that are shown where nobody says how many, and at most.
+const EVENTS_SHOWN: usize = 50;
+const EVENTS_SHOWN_MAX: usize = 1000;
 
 /// What every request can reach.
 #[derive(Debug, Clone)]
@@ -67,6 +71,7 @@ pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) ->
         .route("/api/v1/resources/{kind}/{namespace}/{name}", get(resource))
         .route("/api/v1/plan", get(plan))
         .route("/api/v1/intents", get(intents))
+        .route("/api/v1/events", get(events))
         .merge(writes::paths())
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .merge(commands)
@@ -157,6 +162,28 @@ async fn intents(State(door): State<Door>) -> Response {
         Some(ok(&intents))
     };
     door.answer(Question::Intents, made).await
+}
+
+/// How many events are shown, and whose.
+#[derive(serde::Deserialize)]
+struct EventsQuery {
+    limit: Option<usize>,
+    merchant: Option<String>,
+}
+
+/// The gateway's events, newest first, and how their receiver stands.
+async fn events(State(door): State<Door>, Query(asked): Query<EventsQuery>) -> Response {
+    let merchant = asked.merchant.map(|name| format!("Merchant/{name}").parse::<Key>()).transpose();
+    let merchant = match merchant {
+        Ok(merchant) => merchant,
+        Err(why) => return answer::bad_key(&why.to_string()),
+    };
+    let most = asked.limit.unwrap_or(EVENTS_SHOWN).min(EVENTS_SHOWN_MAX);
+    let made = |reply| {
+        let Reply::Events(events) = reply else { return None };
+        Some(ok(&events))
+    };
+    door.answer(Question::Events(EventsWanted { merchant, most }), made).await
 }
 
 impl Door {

@@ -4,10 +4,12 @@
 use std::fmt;
 
 use crate::base::hash::{keyed, sha256};
-use crate::base::id::Key;
+use crate::base::id::{Key, Mode};
 
 /// The path of partner notifications, without the token.
 const PARTNER_PATH: &str = "/webhooks/partner/";
+/// The path of gateway events, without the token.
+const GATEWAY_PATH: &str = "/webhooks/gateway/";
 /// The path of applicants' links.
 const APPLY_PATH: &str = "/apply/";
 /// Characters of the token in the Event URL.
@@ -44,6 +46,22 @@ impl Outside {
         let named = format!("{}.{}", application.namespace, application.name);
         let signed = self.signature(&named);
         format!("{}{APPLY_PATH}{named}.{signed}", base.trim_end_matches('/'))
+    }
+
+    /// The address of a merchant's events of a mode beneath an address (gateway-api, Webhook rules). A secret.
+    pub fn gateway_url(&self, base: &str, merchant: &Key, mode: Mode) -> String {
+        let named = format!("{}.{}.{mode}", merchant.namespace, merchant.name);
+        let signed = self.code("gateway-token", &named, SIGNATURE_LENGTH);
+        format!("{}{GATEWAY_PATH}{named}.{signed}", base.trim_end_matches('/'))
+    }
+
+    /// The merchant and the mode that a token of such an address names, if its signature is ours.
+    pub(super) fn merchant(&self, token: &str) -> Option<(Key, Mode)> {
+        let (named, signed) = token.rsplit_once('.')?;
+        let ours = same(signed, &self.code("gateway-token", named, SIGNATURE_LENGTH));
+        let (merchant, mode) = named.rsplit_once('.').filter(|_| ours)?;
+        let (namespace, name) = merchant.split_once('.')?;
+        Some((format!("Merchant/{namespace}/{name}").parse().ok()?, mode.parse().ok()?))
     }
 
     /// Whether a token is that of the Event URL.

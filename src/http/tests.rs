@@ -72,6 +72,8 @@ pub(super) fn door() -> (Router, watch::Sender<bool>) {
         }
         Question::Metrics => Reply::Metrics(Box::new(counts())),
         Question::Intents => Reply::Intents(IntentsView::default()),
+        Question::Events(_) => Reply::Events(Box::default()),
+        Question::Event(_) => Reply::Event(None),
         Question::Plan | Question::Scoped(_) => Reply::Plan(Box::new(plan_view())),
         Question::Save(_) => Reply::Unknown(Vec::new()),
         Question::Approvals => Reply::Approvals(Vec::new()),

@@ -15,7 +15,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 use super::Outside;
 use crate::control::Control;
-use crate::engine::Notice;
+use crate::engine::{Notice, Taken};
 
 /// The greatest body of a notification, in bytes.
 const BODY_BYTES_MAX: usize = 256 * 1024;
@@ -45,6 +45,7 @@ pub fn hooks(control: Control, outside: &Outside) -> Router {
     let door = Door { control, outside: outside.clone() };
     Router::new()
         .route("/webhooks/partner/{token}/{reference}", post(partner))
+        .route("/webhooks/gateway/{token}", post(gateway))
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .with_state(door)
         .merge(links)
@@ -63,6 +64,22 @@ async fn partner(
     match tokio::time::timeout(STORED_MAX, door.control.notify(notice)).await {
         Ok(Ok(())) => Json(serde_json::json!({ "stored": true })).into_response(),
         Ok(Err(_)) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+/// Takes one event of the gateway in. Nothing of it is believed but its id.
+async fn gateway(State(door): State<Door>, Path(token): Path<String>, body: Bytes) -> Response {
+    let Some((merchant, mode)) = door.outside.merchant(&token) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    match tokio::time::timeout(STORED_MAX, door.control.post(&merchant, mode, &body)).await {
+        Ok(Ok(Taken::Stored)) => Json(serde_json::json!({ "stored": true })).into_response(),
+        Ok(Ok(Taken::Garbled)) => {
+            let why = "this is no event: an object with the `id` of one was expected";
+            (StatusCode::BAD_REQUEST, Json(serde_json::json!({ "message": why }))).into_response()
+        }
+        Ok(Ok(Taken::Unknown)) => StatusCode::NOT_FOUND.into_response(),
+        Ok(Ok(Taken::Full) | Err(_)) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::model::adoption::{Adoption, Disowned, Forgotten, StraysFound};
 use crate::model::bound::Approval;
 use crate::model::compacted::Compacted;
 use crate::model::epoch::{Release, Restored};
+use crate::model::event::{Forged, Polled, Posted, Told};
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
@@ -49,6 +50,14 @@ pub enum Record {
     Observation(Box<Observation>),
     /// A notification of the service, stored before it was answered.
     Inbox(Box<InboxEvent>),
+    /// Something was posted to the address of a merchant's events, stored before it was answered.
+    Posted(Box<Posted>),
+    /// An event as the service shows it.
+    Told(Box<Told>),
+    /// The service does not have an event that was posted.
+    Forged(Box<Forged>),
+    /// Every event of a merchant up to some moment is known.
+    Polled(Box<Polled>),
     /// An operator's word that a merchant's remote objects are not ours: `init --empty-remote`.
     EmptyRemote {
         /// When.

@@ -4,6 +4,7 @@ mod acted;
 pub mod adoption;
 mod approval;
 pub mod diagnostic;
+pub mod events;
 mod explain;
 pub mod intents;
 mod metrics;

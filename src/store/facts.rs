@@ -2,6 +2,7 @@
 
 mod adoption;
 mod epoch;
+mod events;
 mod trail;
 
 use std::sync::Arc;
@@ -20,6 +21,9 @@ use crate::store::index::{Batch, Entry, Index, IndexError};
 
 pub(super) use adoption::{disowned_key, stray_key};
 pub(super) use epoch::{looked_key, released_key};
+pub(super) use events::{
+    event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
+};
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
@@ -50,6 +54,13 @@ pub(super) const TRAILS: &[u8] = b"t/";
 pub(super) const PAGES: &[u8] = b"g/";
 pub(super) const PROMISES: &[u8] = b"q/";
 pub(super) const REMOTE: &[u8] = b"j/";
+pub(super) const EVENTS: &[u8] = b"v/e/";
+pub(super) const EVENT_NUMBERS: &[u8] = b"v/n/";
+pub(super) const EVENTS_WAITING: &[u8] = b"v/w/";
+pub(super) const EVENTS_FORGED: &[u8] = b"v/f/";
+pub(super) const EVENTS_GARBLED: &[u8] = b"v/g/";
+pub(super) const EVENT_LEDGERS: &[u8] = b"v/l/";
+pub(super) const OBJECTS: &[u8] = b"v/o/";
 /// What the index says about itself; no part of the state.
 pub(super) const APPLIED: &[u8] = b"x/applied";
 

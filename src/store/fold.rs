@@ -8,6 +8,7 @@ mod absences;
 mod adoption;
 pub mod counted;
 mod epoch;
+mod events;
 mod moves;
 mod plans;
 mod suspend;
@@ -63,6 +64,10 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
         Record::Observation(fact) => fold.observation(fact),
         Record::Inbox(event) => Ok(write(fold.batch, &inbox_key(&event.id), event)?),
+        Record::Posted(posted) => Ok(events::posted(index, fold.batch, posted)?),
+        Record::Told(told) => events::told(index, fold.batch, told),
+        Record::Forged(forged) => Ok(events::forged(index, fold.batch, forged)?),
+        Record::Polled(polled) => Ok(events::polled(index, fold.batch, polled)?),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
         Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
         Record::Approval(approval) => fold.approval(approval),

@@ -16,6 +16,7 @@ use crate::model::bound::Approval;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::record::Record;
+use crate::model::remote_object::Standing;
 use crate::store::error::StoreError;
 use crate::store::journal::{Head, JournalError, Picked, Reader};
 use crate::store::open::decode;
@@ -183,8 +184,15 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
             let detail = Some(format!("not made since the backup, said by {}", release.actor));
             story.others.push(happened(stands, release.at, "released", detail));
         }
+        Record::Told(told) => {
+            let detail = format!("event {} ({})", told.event, word(told.standing));
+            story.others.push(happened(stands, told.at, &told.kind, Some(detail)));
+        }
         Record::Bound(_)
         | Record::Inbox(_)
+        | Record::Posted(_)
+        | Record::Forged(_)
+        | Record::Polled(_)
         | Record::EmptyRemote { .. }
         | Record::Compacted(_)
         | Record::Restored(_)
@@ -200,6 +208,16 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Forgotten(_)
         | Record::Disowned(_)
         | Record::Strays(_) => {}
+    }
+}
+
+/// What became of an event, in a word.
+fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::News => "news",
+        Standing::Same => "nothing new",
+        Standing::Stale => "older than what was known",
+        Standing::Tie => "read again",
     }
 }
 

@@ -24,6 +24,8 @@ async fn serve_at(below: &str) -> Served {
         | Question::Resource(_)
         | Question::Metrics
         | Question::Intents
+        | Question::Events(_)
+        | Question::Event(_)
         | Question::Plan
         | Question::Scoped(_)
         | Question::Save(_)

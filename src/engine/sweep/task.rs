@@ -123,6 +123,28 @@ async fn missing(
     Ok(())
 }
 
+/// Looks at single objects, each by itself; answers those of which something new is known.
+pub(in crate::engine) async fn look_at_each(
+    shared: &Shared,
+    wallet: &Wallet,
+    keys: BTreeSet<Key>,
+    ignored: &BTreeMap<Key, Box<[String]>>,
+) -> Result<BTreeSet<Key>, Unread> {
+    let mut news = News { shared, records: Vec::new(), touched: BTreeSet::new() };
+    for key in keys {
+        let Some(known) = free(shared, &key)?.filter(|known| known.exists) else { continue };
+        let spec = known.applied.as_ref().map(|applied| &applied.spec);
+        let row = register::find(key.kind.as_str());
+        let back = row.zip(spec).and_then(|(row, spec)| (row.read_back)(spec));
+        let Some((back, id)) = back.zip(known.remote_id) else { continue };
+        let look = Look { back, key: &shared.settings.planning.digest_key, at: shared.now() };
+        let paths = ignored.get(&key).map_or(&[][..], |paths| paths);
+        missing(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
+    }
+    news.write().await?;
+    Ok(news.touched)
+}
+
 /// What is new, on its way to the journal.
 struct News<'a> {
     shared: &'a Shared,

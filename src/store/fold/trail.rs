@@ -79,8 +79,14 @@ pub(super) fn note(
         Record::Forgotten(forgotten) => append(index, batch, &forgotten.key, sequence),
         Record::Disowned(disowned) => append(index, batch, &disowned.key, sequence),
         Record::Strays(strays) => append(index, batch, &strays.key, sequence),
+        Record::Told(told) => {
+            told.about.iter().try_for_each(|key| append(index, batch, key, sequence))
+        }
         Record::Bound(_)
         | Record::Inbox(_)
+        | Record::Posted(_)
+        | Record::Forged(_)
+        | Record::Polled(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)
         | Record::Compacted(_)

@@ -1,0 +1,179 @@
+//! The gateway's events: when a merchant's are looked at, and what follows for the resources they speak of.
+//!
+//! A post only hastens the look. The list is what leaves no gaps: it is read on from a durable place, with an overlap,
+//! once a minute; posts of which it shows nothing are looked up by their ids, in bounded number, so that nobody can
+//! make us call the service as often as they like.
+
+mod budget;
+mod door;
+mod round;
+mod telling;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::access::Wallet;
+use super::shared::EngineError;
+use super::{Engine, Event};
+use crate::base::id::Key;
+use crate::client::Urgency;
+use crate::kinds::step::MERCHANT;
+use budget::Budget;
+use round::Round;
+
+pub(super) use door::Poked;
+pub use door::{Inbox, Taken};
+pub use round::Looked;
+
+/// The list of a merchant's events is read so often.
+const LIST_EVERY: Duration = Duration::from_mins(1);
+/// With more posts than this the list is read at once: a page of it shows a hundred events.
+const POSTS_FEW: usize = 20;
+/// But never more often than this, however much is posted.
+const LIST_LEAST: Duration = Duration::from_secs(5);
+/// A merchant that is not ready is asked about again after this.
+const AGAIN: Duration = Duration::from_secs(5);
+/// A look that failed is made again after this.
+const FAILED: Duration = Duration::from_secs(30);
+
+/// When which merchant's events are looked at.
+#[derive(Debug, Default)]
+pub(super) struct Inboxes {
+    /// Whether they are looked at by themselves.
+    on: bool,
+    due: BTreeMap<Key, Instant>,
+    listed: BTreeMap<Key, Instant>,
+    budgets: BTreeMap<Key, Budget>,
+    /// From when to when nobody listened before this process began.
+    away: Option<(DateTime<Utc>, DateTime<Utc>)>,
+    under_way: BTreeSet<Key>,
+}
+
+impl Engine {
+    /// The door for what is posted to merchants' addresses; these are the events that this engine reads.
+    pub fn inbox(&self, events: mpsc::Sender<Event>) -> Inbox {
+        Inbox::new(self.shared.clone(), events)
+    }
+
+    /// Looks at every merchant's events from now on.
+    pub(super) fn hear_events(&mut self) {
+        self.inboxes.on = true;
+        let mut last = None;
+        for merchant in self.merchants() {
+            let ledger = self.shared.facts.event_ledger(&merchant).ok();
+            last = last.max(ledger.and_then(|ledger| ledger.polled_at));
+            self.schedule_events(&merchant);
+        }
+        self.inboxes.away = last.map(|last| (last, self.shared.now()));
+    }
+
+    /// From when to when nobody listened before this process began.
+    pub(super) fn was_away(&self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        self.inboxes.away
+    }
+
+    /// Sees to it that a merchant's events are looked at.
+    pub(super) fn schedule_events(&mut self, merchant: &Key) {
+        if self.inboxes.on && merchant.kind.as_str() == MERCHANT {
+            self.inboxes.due.entry(merchant.clone()).or_insert_with(Instant::now);
+        }
+    }
+
+    /// Something was posted: those merchants are looked at now.
+    pub(super) fn posted(&mut self) {
+        for merchant in self.shared.poked().take() {
+            if self.inboxes.on {
+                self.inboxes.due.insert(merchant, Instant::now());
+            }
+        }
+    }
+
+    /// When the next merchant's events are looked at.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        let idle = self.inboxes.due.iter().filter(|(key, _)| !self.inboxes.under_way.contains(key));
+        idle.map(|(_, due)| *due).min()
+    }
+
+    /// Looks at every merchant's events whose time has come.
+    pub(super) fn look_at_events(&mut self) {
+        let now = Instant::now();
+        let due = self.inboxes.due.iter().filter(|(_, due)| **due <= now);
+        let due: Vec<Key> = due.map(|(merchant, _)| merchant.clone()).collect();
+        for merchant in due {
+            if !self.inboxes.under_way.contains(&merchant) {
+                self.look_at_merchant(merchant, now);
+            }
+        }
+    }
+
+    /// Starts a look at a merchant's events; one that is gone is forgotten, one that is not ready comes later.
+    fn look_at_merchant(&mut self, merchant: Key, now: Instant) {
+        self.inboxes.due.remove(&merchant);
+        let Some(step) = self.planner.step(&merchant) else { return };
+        if !step.ready || self.is_leaving(&merchant) || self.stopping {
+            return self.look_after(merchant, AGAIN);
+        }
+        let budget = self.inboxes.budgets.entry(merchant.clone()).or_default().left(now);
+        let round = Round { list: self.lists(&merchant, now), read_backs: budget };
+        if round.list {
+            self.inboxes.listed.insert(merchant.clone(), now);
+        }
+        self.inboxes.under_way.insert(merchant.clone());
+        let wallet = Wallet { urgency: Urgency::Poll, ..self.wallet(&merchant) };
+        let (shared, ignored) = (self.shared.clone(), self.ignored());
+        self.tasks.spawn(async move { round::look(&shared, &wallet, round, &ignored).await });
+    }
+
+    /// Whether the list is read this time: its time has come, or more was posted than is looked up one by one.
+    fn lists(&self, merchant: &Key, now: Instant) -> bool {
+        let Some(listed) = self.inboxes.listed.get(merchant) else { return true };
+        let since = now.saturating_duration_since(*listed);
+        let few = self.shared.facts.events_waiting(merchant, POSTS_FEW.saturating_add(1));
+        let many = few.is_ok_and(|few| few.len() > POSTS_FEW);
+        since >= LIST_EVERY || (many && since >= LIST_LEAST)
+    }
+
+    fn look_after(&mut self, merchant: Key, wait: Duration) {
+        if let Some(due) = Instant::now().checked_add(wait).filter(|_| self.inboxes.on) {
+            let due = self.inboxes.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.inboxes.due.insert(merchant, due);
+        }
+    }
+
+    /// Whether a merchant's events are being looked at.
+    pub(super) fn hears(&self, merchant: &Key) -> bool {
+        self.inboxes.under_way.contains(merchant)
+    }
+
+    /// Takes in what a look came to.
+    pub(super) fn looked(&mut self, looked: Looked) -> Result<(), EngineError> {
+        let Looked { merchant, done, read_backs, touched } = looked;
+        self.inboxes.under_way.remove(&merchant);
+        self.let_waiting_go();
+        let now = Instant::now();
+        let budget = self.inboxes.budgets.entry(merchant.clone()).or_default();
+        budget.took(read_backs, now);
+        let waits = !self.shared.facts.events_waiting(&merchant, 1)?.is_empty();
+        let wait = match (done, waits) {
+            (false, _) => FAILED,
+            (true, true) => budget.next().min(LIST_EVERY),
+            (true, false) => self.to_next_list(&merchant, now),
+        };
+        self.look_after(merchant, wait);
+        for key in &touched {
+            self.world.refresh(&self.shared.facts, key)?;
+        }
+        self.look_again(touched);
+        Ok(())
+    }
+
+    fn to_next_list(&self, merchant: &Key, now: Instant) -> Duration {
+        let listed = self.inboxes.listed.get(merchant);
+        let since = listed.map_or(LIST_EVERY, |listed| now.saturating_duration_since(*listed));
+        LIST_EVERY.saturating_sub(since)
+    }
+}

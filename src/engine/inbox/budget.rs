@@ -1,0 +1,68 @@
+//! How often posts may make us call the service: so many at once, and then one after the other.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Posts that are looked up at once.
+const MOST: usize = 60;
+/// One more after each of these.
+const REFILL: Duration = Duration::from_secs(2);
+
+/// What one merchant's posts may still make us do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget {
+    left: usize,
+    since: Option<Instant>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: MOST, since: None }
+    }
+}
+
+impl Budget {
+    /// How many posts may be looked up now.
+    pub(super) fn left(&mut self, now: Instant) -> usize {
+        let Some(since) = self.since else { return self.left };
+        let passed = now.saturating_duration_since(since).as_secs();
+        let gained = passed.checked_div(REFILL.as_secs()).unwrap_or_default();
+        let gained = usize::try_from(gained).unwrap_or(MOST);
+        if gained > 0 {
+            self.left = self.left.saturating_add(gained).min(MOST);
+            self.since = (self.left < MOST).then_some(now);
+        }
+        self.left
+    }
+
+    /// So many were.
+    pub(super) fn took(&mut self, read_backs: usize, now: Instant) {
+        self.left = self.left.saturating_sub(read_backs);
+        if read_backs > 0 {
+            self.since.get_or_insert(now);
+        }
+    }
+
+    /// How long until one more may be.
+    pub(super) fn next(&self) -> Duration {
+        if self.left > 0 { Duration::ZERO } else { REFILL }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_posted_makes_us_call_in_bounded_number() {
+        let start = Instant::now();
+        let mut budget = Budget::default();
+        assert_eq!(budget.left(start), 60);
+        budget.took(60, start);
+        assert_eq!((budget.left(start), budget.next()), (0, REFILL));
+        let later = |seconds| start.checked_add(Duration::from_secs(seconds)).unwrap();
+        assert_eq!(budget.left(later(5)), 2);
+        assert_eq!(budget.left(later(3600)), 60, "it grows no further");
+    }
+}

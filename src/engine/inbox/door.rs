@@ -1,0 +1,178 @@
+//! The door for what is posted to the addresses of merchants' events: on disk before it is answered.
+//!
+//! It goes past the engine's loop, so that many posts share one sync; the loop only hears that there is something.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use crate::base::hash::keyed;
+use crate::base::id::{Key, Mode};
+use crate::base::secret::mask_digits;
+use crate::engine::Event;
+use crate::engine::shared::{EngineError, Shared};
+use crate::model::event::{EventStands, Posted, PostedWhat};
+use crate::model::record::Record;
+use crate::store::vault::Sealed;
+
+/// The longest id of an event; the service's have 22 characters (gateway-api, Event).
+const EVENT_ID_LENGTH_MAX: usize = 64;
+/// So many posts of one merchant may wait to be looked up; more are sent away, to come again.
+const WAITING_MAX: u64 = 100_000;
+/// So many bodies of one merchant are kept that could not be an event.
+const GARBLED_MAX: u64 = 1_000;
+
+/// What became of a post.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It is on disk, or was.
+    Stored,
+    /// It could not be an event; it is kept all the same, up to a limit.
+    Garbled,
+    /// No such merchant.
+    Unknown,
+    /// Too many wait: it has to come again.
+    Full,
+}
+
+/// Counts since the process began, for metrics.
+#[derive(Debug, Default)]
+struct Counts {
+    repeated: AtomicU64,
+}
+
+/// The door; share it behind an `Arc`.
+pub struct Inbox {
+    shared: Arc<Shared>,
+    engine: mpsc::Sender<Event>,
+    counts: Counts,
+}
+
+impl fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Inbox({:?})", self.counts)
+    }
+}
+
+/// The one thing of a post that is used.
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
+impl Inbox {
+    /// A door to this state; the engine that reads these events looks things up.
+    pub(super) fn new(shared: Arc<Shared>, engine: mpsc::Sender<Event>) -> Self {
+        Self { shared, engine, counts: Counts::default() }
+    }
+
+    /// Posts of events that were known already, since the process began.
+    pub fn repeated(&self) -> u64 {
+        self.counts.repeated.load(Ordering::Relaxed)
+    }
+
+    /// Takes a post in; returns once it is on disk. Errors: the state cannot be read or written.
+    pub async fn post(
+        &self,
+        merchant: &Key,
+        mode: Mode,
+        body: &[u8],
+    ) -> Result<Taken, EngineError> {
+        let Some(own) = self.shared.merchant(merchant)? else { return Ok(Taken::Unknown) };
+        let is_own =
+            serde_json::from_value(own.fact("mode").clone()).is_ok_and(|own: Mode| own == mode);
+        let what = self.what(body, is_own);
+        let garbled = matches!(what, PostedWhat::Garbled(_));
+        let taken = if garbled { Taken::Garbled } else { Taken::Stored };
+        if self.is_known(merchant, &what)? {
+            self.counts.repeated.fetch_add(1, Ordering::Relaxed);
+            return Ok(taken);
+        }
+        let ledger = self.shared.facts.event_ledger(merchant)?;
+        if garbled && ledger.garbled >= GARBLED_MAX {
+            return Ok(taken);
+        }
+        if ledger.waiting >= WAITING_MAX {
+            return Ok(Taken::Full);
+        }
+        let (blobs, posted) = self.sealed(merchant, mode, what, body)?;
+        self.shared.write(blobs, vec![Record::Posted(Box::new(posted))]).await?;
+        self.tell(merchant);
+        Ok(taken)
+    }
+
+    /// What a body is.
+    fn what(&self, body: &[u8], is_own: bool) -> PostedWhat {
+        let named = serde_json::from_slice::<Named>(body).ok().map(|named| named.id);
+        let fits = |id: &String| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+            (1..=EVENT_ID_LENGTH_MAX).contains(&id.len()) && id.bytes().all(plain)
+        };
+        match named.filter(fits) {
+            Some(id) if is_own => PostedWhat::Event(id),
+            Some(id) => PostedWhat::OtherMode(id),
+            None => {
+                let key = &self.shared.settings.planning.digest_key;
+                PostedWhat::Garbled(keyed(key, "garbled-post", body))
+            }
+        }
+    }
+
+    /// Whether all that a post says is on disk already.
+    fn is_known(&self, merchant: &Key, what: &PostedWhat) -> Result<bool, EngineError> {
+        let facts = &self.shared.facts;
+        Ok(match what {
+            PostedWhat::Garbled(digest) => facts.knows_garbled(merchant, digest)?,
+            PostedWhat::OtherMode(id) => facts.event(merchant, id)?.is_some(),
+            PostedWhat::Event(id) => facts
+                .event(merchant, id)?
+                .is_some_and(|known| known.stands != EventStands::OtherMode),
+        })
+    }
+
+    /// The record of a post, and its sealed body.
+    fn sealed(
+        &self,
+        merchant: &Key,
+        mode: Mode,
+        what: PostedWhat,
+        body: &[u8],
+    ) -> Result<(Vec<Sealed>, Posted), EngineError> {
+        let text = mask_digits(&String::from_utf8_lossy(body));
+        let subject = merchant.to_string();
+        let sealed =
+            self.shared.random(|rng| self.shared.vault.seal(&subject, text.as_bytes(), rng))?;
+        let body = sealed.reference().to_string();
+        let at = self.shared.now();
+        Ok((vec![sealed], Posted { merchant: merchant.clone(), mode, what, body, at }))
+    }
+
+    /// Tells the engine that something waits. It looks by itself once a minute: nothing is lost if it is too busy now.
+    fn tell(&self, merchant: &Key) {
+        let news = self.shared.poked().note(merchant);
+        if news && self.engine.try_send(Event::Posted).is_err() {
+            self.shared.poked().take();
+        }
+    }
+}
+
+/// Merchants for whom something was posted, and the engine has not looked yet.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Poked(Mutex<BTreeSet<Key>>);
+
+impl Poked {
+    /// Answers whether the engine has to be told: one that was told and has not looked sees this one, too.
+    fn note(&self, merchant: &Key) -> bool {
+        let mut poked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        poked.insert(merchant.clone()) && poked.len() == 1
+    }
+
+    /// All of them.
+    pub(in crate::engine) fn take(&self) -> BTreeSet<Key> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,222 @@
+//! One look at a merchant's events: the list first, where that is due, then what was posted and is not in it.
+//!
+//! Nothing is believed of a post but the id; what the service does not have was made up by somebody. The list and the
+//! read by id give the same event: whichever comes first is taken in, and the other one changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::telling::Telling;
+use crate::api::event::{Event, GetEvent, ListEvents};
+use crate::api::{Call, PAGE_SIZE_MAX, Page};
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::base::planted;
+use crate::effects::{Answer, Query};
+use crate::engine::access::{NoAccess, Wallet};
+use crate::engine::read::{self, Unread};
+use crate::engine::shared::{EngineError, Shared};
+use crate::engine::sweep;
+use crate::engine::tasks::Finished;
+use crate::model::event::{Forged, Polled, Via};
+use crate::model::record::Record;
+
+/// Every look at the list begins so long before the newest event that is known: one that was written down late is
+/// found all the same.
+const OVERLAP: TimeDelta = TimeDelta::minutes(5);
+/// The first look at a merchant's list goes back so far behind its newest event.
+const FIRST: TimeDelta = TimeDelta::hours(1);
+/// That the list was read is written down at least so often, also where it had nothing new.
+const NOTED_EVERY: TimeDelta = TimeDelta::minutes(10);
+
+/// What a look has to do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Round {
+    /// Whether the list is read.
+    pub(super) list: bool,
+    /// How many posts may be looked up by their ids.
+    pub(super) read_backs: usize,
+}
+
+/// What a look came to, for the engine.
+#[derive(Debug)]
+pub struct Looked {
+    /// The merchant.
+    pub(super) merchant: Key,
+    /// Whether it came to its end.
+    pub(super) done: bool,
+    /// How many posts were looked up by their ids.
+    pub(super) read_backs: usize,
+    /// The resources of which something new is known.
+    pub(super) touched: BTreeSet<Key>,
+}
+
+/// Looks at a merchant's events.
+pub(super) async fn look(
+    shared: &Shared,
+    wallet: &Wallet,
+    round: Round,
+    ignored: &BTreeMap<Key, Box<[String]>>,
+) -> Finished {
+    let merchant = wallet.merchant.clone();
+    let mut looked = Looked { merchant, done: false, read_backs: 0, touched: BTreeSet::new() };
+    match looks(shared, wallet, round, ignored, &mut looked).await {
+        Ok(()) => looked.done = true,
+        Err(Unread::Access(NoAccess::Engine(error))) => return Finished::Broken(error),
+        Err(Unread::Access(NoAccess::Secret(error))) => failed(wallet, &error.message),
+        Err(Unread::Read(error)) => failed(wallet, &error.to_string()),
+    }
+    Finished::Looked(looked)
+}
+
+fn failed(wallet: &Wallet, why: &str) {
+    tracing::warn!(merchant = %wallet.merchant, reason = why, "events are not looked at");
+}
+
+async fn looks(
+    shared: &Shared,
+    wallet: &Wallet,
+    round: Round,
+    ignored: &BTreeMap<Key, Box<[String]>>,
+    looked: &mut Looked,
+) -> Result<(), Unread> {
+    let mut about = BTreeSet::new();
+    if round.list {
+        list(shared, wallet, &mut about, &mut looked.touched).await?;
+    }
+    read_back(shared, wallet, round.read_backs, &mut about, looked).await?;
+    let news = sweep::look_at_each(shared, wallet, about, ignored).await?;
+    looked.touched.extend(news);
+    Ok(())
+}
+
+/// Reads the list on from what is known, to its end. Events are only ever added to it, so its pages stay what they are.
+async fn list(
+    shared: &Shared,
+    wallet: &Wallet,
+    about: &mut BTreeSet<Key>,
+    touched: &mut BTreeSet<Key>,
+) -> Result<(), Unread> {
+    let ledger = shared.facts.event_ledger(&wallet.merchant).map_err(EngineError::from)?;
+    let from = match ledger.polled_to {
+        Some(to) => to.checked_sub_signed(OVERLAP).unwrap_or(to),
+        None => first(shared, wallet).await?,
+    };
+    let mut to = ledger.polled_to;
+    for number in 1_u64.. {
+        let call = Call::to::<ListEvents>(&[]).query("start_date", timestamp(&from));
+        let page = page(shared, wallet, call, number).await?;
+        let is_last =
+            page.results.is_empty() || number.saturating_mul(PAGE_SIZE_MAX) >= page.total_entries;
+        let mut telling = Telling::new(shared, wallet);
+        for event in &page.results {
+            telling.add(event, Via::Poll).await?;
+            to = to.max(event.created.map(|created| created.0));
+        }
+        let noted = ledger.polled_at.is_some_and(|at| is_fresh(shared, at));
+        if to != ledger.polled_to || !noted {
+            let (merchant, at) = (wallet.merchant.clone(), shared.now());
+            let polled = Polled { merchant, to: to.unwrap_or(from), at };
+            telling.records.push(Record::Polled(Box::new(polled)));
+        }
+        write(shared, telling, about, touched).await?;
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a reading of the list was noted a short while ago.
+fn is_fresh(shared: &Shared, at: DateTime<Utc>) -> bool {
+    at.checked_add_signed(NOTED_EVERY).is_some_and(|until| shared.now() < until)
+}
+
+/// Where the first look begins: what happened long before reckon knew the merchant is no news.
+async fn first(shared: &Shared, wallet: &Wallet) -> Result<DateTime<Utc>, Unread> {
+    let newest = page(shared, wallet, Call::to::<ListEvents>(&[]), 1).await?;
+    let newest = newest.results.first().and_then(|event| event.created);
+    let from = newest.and_then(|newest| newest.0.checked_sub_signed(FIRST));
+    Ok(from.unwrap_or(DateTime::UNIX_EPOCH))
+}
+
+/// One page of the list.
+async fn page(
+    shared: &Shared,
+    wallet: &Wallet,
+    call: Call,
+    number: u64,
+) -> Result<Page<Event>, Unread> {
+    let call = call.query("page", number).query("page_size", PAGE_SIZE_MAX);
+    let answers = read::answers(shared, &[Query::one(call)], wallet).await?;
+    let page = match answers.into_iter().next() {
+        Some(Answer::Body(page)) => serde_json::from_value(page).ok(),
+        Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
+    };
+    page.ok_or_else(|| {
+        let reason = "the list of events is not a page of events".to_owned();
+        Unread::Read(crate::client::ReadError::Unreachable { reason })
+    })
+}
+
+/// Writes down what was told.
+async fn write(
+    shared: &Shared,
+    telling: Telling<'_>,
+    about: &mut BTreeSet<Key>,
+    touched: &mut BTreeSet<Key>,
+) -> Result<(), EngineError> {
+    let Telling { blobs, records, about: news, touched: known, .. } = telling;
+    if !records.is_empty() {
+        shared.write(blobs, records).await?;
+    }
+    about.extend(news);
+    touched.extend(known);
+    Ok(())
+}
+
+/// Reads events by the ids that were posted, as many as may be.
+async fn read_back(
+    shared: &Shared,
+    wallet: &Wallet,
+    most: usize,
+    about: &mut BTreeSet<Key>,
+    looked: &mut Looked,
+) -> Result<(), Unread> {
+    let merchant = &wallet.merchant;
+    let waiting = shared.facts.events_waiting(merchant, most).map_err(EngineError::from)?;
+    for id in waiting {
+        looked.read_backs = looked.read_backs.saturating_add(1);
+        let answer = event_of(shared, wallet, &id).await?;
+        let mut telling = Telling::new(shared, wallet);
+        match answer {
+            Some(Answer::Body(event)) => {
+                let event: Event = serde_json::from_value(event).unwrap_or_default();
+                if event.id == id {
+                    telling.add(&event, Via::ReadBack).await?;
+                }
+            }
+            Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
+                let forged = Forged { merchant: merchant.clone(), event: id, at: shared.now() };
+                telling.records.push(Record::Forged(Box::new(forged)));
+            }
+            Some(Answer::Missing(_) | Answer::Items(_)) | None => {}
+        }
+        write(shared, telling, about, &mut looked.touched).await?;
+    }
+    Ok(())
+}
+
+/// What the service says of an event that was posted.
+async fn event_of(shared: &Shared, wallet: &Wallet, id: &str) -> Result<Option<Answer>, Unread> {
+    if planted::is("read-back-skipped") {
+        let known = shared.facts.event(&wallet.merchant, id).map_err(EngineError::from)?;
+        let body = known.and_then(|known| known.posted?.parse().ok());
+        let opened = body.map(|body| shared.vault.open_blob(&body)).transpose();
+        let opened = opened.map_err(EngineError::from)?;
+        return Ok(opened.and_then(|bytes| serde_json::from_slice(&bytes).ok()).map(Answer::Body));
+    }
+    let query = Query::one(Call::to::<GetEvent>(&[id]));
+    Ok(read::answers(shared, &[query], wallet).await?.into_iter().next())
+}

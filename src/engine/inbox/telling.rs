@@ -1,0 +1,193 @@
+//! What one event says, as records: what is known of its object, and of which resources of ours it speaks.
+//!
+//! Only what the service itself showed comes here. Deciding which version of an object is the newer one is
+//! [`RemoteObject::beside`]'s; what neither its time nor its state tells is read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::api::Call;
+use crate::api::event::Event;
+use crate::api::occurrence::GetOccurrence;
+use crate::api::transaction::GetTransaction;
+use crate::base::id::Key;
+use crate::base::planted;
+use crate::effects::{Answer, Query, transaction_facts};
+use crate::engine::access::Wallet;
+use crate::engine::read::{self, Unread, since};
+use crate::engine::shared::{EngineError, Shared};
+use crate::model::action::is_action;
+use crate::model::event::{EventStands, Told, Via};
+use crate::model::observed::{Observation, Source};
+use crate::model::record::Record;
+use crate::model::remote_object::{RemoteObject, Standing};
+use crate::store::vault::Sealed;
+
+/// Events on their way to the journal, and the resources that have to be looked at for them.
+pub(super) struct Telling<'a> {
+    shared: &'a Shared,
+    wallet: &'a Wallet,
+    /// What is about to be known of objects: events of one batch follow each other.
+    known: BTreeMap<String, RemoteObject>,
+    taken: BTreeSet<String>,
+    pub(super) blobs: Vec<Sealed>,
+    pub(super) records: Vec<Record>,
+    /// Resources that are to be looked at again.
+    pub(super) about: BTreeSet<Key>,
+    /// Resources of which something new is known with these records.
+    pub(super) touched: BTreeSet<Key>,
+}
+
+impl<'a> Telling<'a> {
+    pub(super) fn new(shared: &'a Shared, wallet: &'a Wallet) -> Self {
+        Self {
+            shared,
+            wallet,
+            known: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            blobs: Vec::new(),
+            records: Vec::new(),
+            about: BTreeSet::new(),
+            touched: BTreeSet::new(),
+        }
+    }
+
+    /// Takes an event in, unless it was before.
+    pub(super) async fn add(&mut self, event: &Event, via: Via) -> Result<(), Unread> {
+        let Some(created) = event.created.map(|created| created.0) else { return Ok(()) };
+        if event.id.is_empty() || !self.taken.insert(event.id.clone()) || self.is_told(event)? {
+            return Ok(());
+        }
+        let data = event.data.as_ref().unwrap_or(&Value::Null);
+        let object = RemoteObject::of(&event.kind, data, created);
+        let (object, standing) = self.judged(object).await?;
+        let about = self.resources(object.as_ref())?;
+        if standing == Standing::News {
+            self.note(object.as_ref(), data, &about)?;
+        }
+        if matches!(standing, Standing::News | Standing::Tie) {
+            self.about.extend(about.iter().filter(|key| !is_action(key)).cloned());
+        }
+        let body = self.seal(event)?;
+        self.records.push(Record::Told(Box::new(Told {
+            merchant: self.wallet.merchant.clone(),
+            event: event.id.clone(),
+            kind: event.kind.clone(),
+            created,
+            via,
+            body,
+            object,
+            standing,
+            about,
+            at: self.shared.now(),
+        })));
+        Ok(())
+    }
+
+    /// Whether the service showed this event before.
+    fn is_told(&self, event: &Event) -> Result<bool, EngineError> {
+        let known = self.shared.facts.event(&self.wallet.merchant, &event.id)?;
+        Ok(known.is_some_and(|known| matches!(known.stands, EventStands::Told(_))))
+    }
+
+    /// How a version stands to what is known; in doubt, what the service shows now takes its place.
+    async fn judged(
+        &self,
+        object: Option<RemoteObject>,
+    ) -> Result<(Option<RemoteObject>, Standing), Unread> {
+        let Some(object) = object else { return Ok((None, Standing::News)) };
+        let merchant = &self.wallet.merchant;
+        let known = match self.known.get(&object.id) {
+            Some(known) => Some(known.clone()),
+            None => {
+                self.shared.facts.remote_object(merchant, &object.id).map_err(EngineError::from)?
+            }
+        };
+        if planted::is("stale-event-applied") {
+            return Ok((Some(object), Standing::News));
+        }
+        let standing = object.beside(known.as_ref());
+        if standing != Standing::Tie {
+            return Ok((Some(object), standing));
+        }
+        Ok(match self.read_again(&object).await? {
+            Some(now) if now.beside(known.as_ref()) != Standing::Stale => {
+                (Some(now), Standing::News)
+            }
+            Some(_) | None => (Some(object), Standing::Tie),
+        })
+    }
+
+    /// An object as the service shows it now, where it shows single ones.
+    async fn read_again(&self, object: &RemoteObject) -> Result<Option<RemoteObject>, Unread> {
+        let call = match (object.kind.as_str(), &object.parent) {
+            ("transaction", _) => Call::to::<GetTransaction>(&[&object.id]),
+            ("recurring_charge.occurrence", Some(parent)) => {
+                Call::to::<GetOccurrence>(&[parent, &object.id])
+            }
+            _ => return Ok(None),
+        };
+        let answers = read::answers(self.shared, &[Query::one(call)], self.wallet).await?;
+        Ok(match answers.first() {
+            Some(Answer::Body(now)) => {
+                RemoteObject::of(&format!("{}.", object.kind), now, object.modified)
+            }
+            Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
+        })
+    }
+
+    /// The resources of ours that an object belongs to.
+    fn resources(&self, object: Option<&RemoteObject>) -> Result<Vec<Key>, EngineError> {
+        let ids = object.into_iter().flat_map(|object| [Some(&object.id), object.parent.as_ref()]);
+        let mut keys = BTreeSet::new();
+        for id in ids.flatten() {
+            keys.extend(self.shared.facts.remote(id)?.into_iter().map(|(key, _)| key));
+        }
+        Ok(keys.into_iter().collect())
+    }
+
+    /// Notes the newest version of an object, for the events behind this one and for the action that made it.
+    fn note(
+        &mut self,
+        object: Option<&RemoteObject>,
+        data: &Value,
+        about: &[Key],
+    ) -> Result<(), EngineError> {
+        let Some(object) = object else { return Ok(()) };
+        self.known.insert(object.id.clone(), object.clone());
+        for key in about.iter().filter(|key| is_action(key)) {
+            let known = self.shared.facts.observed(key)?;
+            let own = known.filter(|known| {
+                known.remote_id.as_ref().is_some_and(|id| id.as_str() == object.id)
+            });
+            let Some(known) = own.filter(|_| object.kind == "transaction") else { continue };
+            if self.shared.facts.open(key)?.is_some() {
+                continue;
+            }
+            self.touched.insert(key.clone());
+            self.records.push(Record::Observation(Box::new(Observation {
+                key: key.clone(),
+                merchant: known.merchant.clone(),
+                at: since(self.shared.now(), Some(&known)),
+                source: Source::Read,
+                remote_id: None,
+                exists: None,
+                applied: None,
+                facts: transaction_facts(data),
+            })));
+        }
+        Ok(())
+    }
+
+    /// Seals an event: it can hold names and addresses (gateway-api, Webhook rules, 4).
+    fn seal(&mut self, event: &Event) -> Result<String, EngineError> {
+        let bytes = serde_json::to_vec(event)
+            .map_err(|error| EngineError::Bug(format!("an event cannot be written: {error}")))?;
+        let subject = self.wallet.merchant.to_string();
+        let sealed = self.shared.random(|rng| self.shared.vault.seal(&subject, &bytes, rng))?;
+        let reference = sealed.reference().to_string();
+        self.blobs.push(sealed);
+        Ok(reference)
+    }
+}

@@ -1,0 +1,206 @@
+//! The gateway's events and how their receiver stands, as plain data. Names and addresses of payers stay sealed.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::engine::Engine;
+use crate::engine::shared::EngineError;
+use crate::model::event::{EventEntry, EventLedger, EventStands, Via};
+use crate::model::remote_object::{RemoteObject, Standing};
+
+/// The partner's notifications are tried 25 more times, ten minutes apart (partner-api, Delivery rules, 3).
+const SENDER_TRIES_FOR: TimeDelta = TimeDelta::minutes(250);
+/// A receiver that was away for less is not worth a word.
+const AWAY_MIN: TimeDelta = TimeDelta::minutes(20);
+
+/// Which events are asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsWanted {
+    /// Those of this merchant alone.
+    pub merchant: Option<Key>,
+    /// The newest ones, so many.
+    pub most: usize,
+}
+
+/// Events, and how their receiver stands.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventsView {
+    /// One for each merchant.
+    pub receivers: Vec<ReceiverView>,
+    /// That nobody listened for a while before this process began, in a sentence.
+    pub away: Option<String>,
+    /// The newest events, newest first.
+    pub items: Vec<EventView>,
+    /// Posts that wait to be looked up.
+    pub waiting: Vec<EventView>,
+    /// Posts whose event the service does not have: somebody made them up.
+    pub forged: Vec<EventView>,
+}
+
+/// How a merchant's events stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverView {
+    /// The merchant.
+    pub merchant: String,
+    /// Seconds since the newest event, by the service's clock and ours.
+    pub age_seconds: Option<i64>,
+    /// Seconds since the list was last read.
+    pub lag_seconds: Option<i64>,
+    /// Counts and times.
+    pub ledger: EventLedger,
+}
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventView {
+    /// The merchant.
+    pub merchant: String,
+    /// The service's id of it.
+    pub id: String,
+    /// Its type, once the service showed it.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// When it happened, by the service's clock.
+    pub created: Option<String>,
+    /// `told`, `waiting`, `forged` or `other_mode`.
+    pub stands: String,
+    /// How it stands to what was known of its object.
+    pub standing: Option<Standing>,
+    /// How it was read.
+    pub via: Option<Via>,
+    /// How often it was posted.
+    pub posts: u32,
+    /// When we first heard of it.
+    pub first: String,
+    /// The resources that it is about.
+    pub about: Vec<String>,
+    /// The object that it shows.
+    pub object: Option<RemoteObject>,
+}
+
+impl Engine {
+    /// Events, newest first, and how their receiver stands.
+    pub(super) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
+        let mut view = EventsView { away: self.away(), ..EventsView::default() };
+        let merchants = self.merchants();
+        let chosen = |merchant: &&Key| wanted.merchant.as_ref().is_none_or(|one| one == *merchant);
+        for merchant in merchants.iter().filter(chosen) {
+            let facts = &self.shared.facts;
+            view.receivers.push(self.receiver(merchant)?);
+            let newest = facts.events_newest(merchant, wanted.most)?;
+            self.views(merchant, newest, &mut view.items)?;
+            let waiting = facts.events_waiting(merchant, wanted.most)?;
+            self.views(merchant, waiting, &mut view.waiting)?;
+            let forged = facts.events_forged(merchant, wanted.most)?;
+            self.views(merchant, forged, &mut view.forged)?;
+        }
+        view.items.sort_by(|one, other| other.created.cmp(&one.created));
+        view.items.truncate(wanted.most);
+        Ok(view)
+    }
+
+    /// One event, whichever merchant's.
+    pub(super) fn event(&self, id: &str) -> Result<Option<EventView>, EngineError> {
+        for merchant in self.merchants() {
+            if let Some(entry) = self.shared.facts.event(&merchant, id)? {
+                return Ok(Some(event_view(&merchant, id, &entry)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn views(
+        &self,
+        merchant: &Key,
+        ids: Vec<String>,
+        into: &mut Vec<EventView>,
+    ) -> Result<(), EngineError> {
+        for id in ids {
+            let entry = self.shared.facts.event(merchant, &id)?;
+            into.extend(entry.map(|entry| event_view(merchant, &id, &entry)));
+        }
+        Ok(())
+    }
+
+    fn receiver(&self, merchant: &Key) -> Result<ReceiverView, EngineError> {
+        let ledger = self.shared.facts.event_ledger(merchant)?;
+        let now = self.shared.now();
+        let since = |at: Option<DateTime<Utc>>| {
+            at.map(|at| now.signed_duration_since(at).num_seconds().max(0))
+        };
+        Ok(ReceiverView {
+            merchant: merchant.short(),
+            age_seconds: since(ledger.newest),
+            lag_seconds: since(ledger.polled_at),
+            ledger,
+        })
+    }
+
+    /// That nobody listened before this process began: what the partner's own notifications told may be lost.
+    fn away(&self) -> Option<String> {
+        let (from, to) = self.was_away()?;
+        let away = to.signed_duration_since(from);
+        (away >= AWAY_MIN).then(|| {
+            let lost = if away > SENDER_TRIES_FOR {
+                ": what became of applications meanwhile may never have come"
+            } else {
+                ""
+            };
+            let (away, tries) = (span(away), span(SENDER_TRIES_FOR));
+            let (from, to) = (timestamp(&from), timestamp(&to));
+            format!(
+                "the receiver was away {away} of the sender's {tries}, from {from} to {to}{lost}"
+            )
+        })
+    }
+}
+
+/// A span in hours and minutes.
+fn span(span: TimeDelta) -> String {
+    let minutes = span.num_minutes().max(0);
+    let (hours, minutes) = (minutes / 60, minutes % 60);
+    match (hours, minutes) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+fn event_view(merchant: &Key, id: &str, entry: &EventEntry) -> EventView {
+    let (stands, told) = match &entry.stands {
+        EventStands::Waiting => ("waiting", None),
+        EventStands::OtherMode => ("other_mode", None),
+        EventStands::Forged => ("forged", None),
+        EventStands::Told(told) => ("told", Some(told)),
+    };
+    let about = told.into_iter().flat_map(|told| &told.about);
+    EventView {
+        merchant: merchant.short(),
+        id: id.to_owned(),
+        kind: told.map(|told| told.kind.clone()),
+        created: told.map(|told| timestamp(&told.created)),
+        stands: stands.to_owned(),
+        standing: told.map(|told| told.standing),
+        via: told.map(|told| told.via),
+        posts: entry.posts,
+        first: timestamp(&entry.first),
+        about: about.map(Key::short).collect(),
+        object: told.and_then(|told| told.object.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_told_in_hours_and_minutes() {
+        let told = |minutes| span(TimeDelta::minutes(minutes));
+        assert_eq!(
+            (told(25), told(180), told(250)),
+            ("25 min".into(), "3 h".into(), "4 h 10 min".into())
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! The gateway's events, from the post that somebody made to us to what the service itself says of them.
+//!
+//! A post proves nothing but that someone knows the address (gateway-api, Webhook rules, 2): only the id is taken from
+//! it, and the event of that id is read from the service.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::base::hash::Digest;
+use crate::base::id::{Key, Mode};
+use crate::model::remote_object::{RemoteObject, Standing};
+
+/// One request that came to a merchant's address, on disk before it was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Posted {
+    /// The merchant that the address is of.
+    pub merchant: Key,
+    /// The mode that the address is of.
+    pub mode: Mode,
+    /// What it is.
+    pub what: PostedWhat,
+    /// The vault's name of the sealed body, digits of cards masked.
+    pub body: String,
+    /// When it came.
+    pub at: DateTime<Utc>,
+}
+
+/// What was posted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PostedWhat {
+    /// Something with the id of an event of the merchant's mode.
+    Event(String),
+    /// The same at the address of the other mode, whose events are not ours to read.
+    OtherMode(String),
+    /// Nothing that could be an event; a keyed digest of it.
+    Garbled(Digest),
+}
+
+/// How an event was read from the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// In the list of events.
+    Poll,
+    /// By its id, after a post named it.
+    ReadBack,
+}
+
+/// One event, as the service itself shows it to the merchant's own key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// The merchant.
+    pub merchant: Key,
+    /// The id of the event.
+    pub event: String,
+    /// Its type, such as `transaction.authorized`.
+    pub kind: String,
+    /// When it happened, by the service's clock.
+    pub created: DateTime<Utc>,
+    /// How it was read.
+    pub via: Via,
+    /// The vault's name of the sealed event.
+    pub body: String,
+    /// The object that it shows, if it shows one.
+    pub object: Option<RemoteObject>,
+    /// How that stands to what was known.
+    pub standing: Standing,
+    /// The resources of ours that it is about.
+    pub about: Vec<Key>,
+    /// When it was read.
+    pub at: DateTime<Utc>,
+}
+
+/// A post whose event the service does not have: somebody else made it up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forged {
+    /// The merchant.
+    pub merchant: Key,
+    /// The id that was posted.
+    pub event: String,
+    /// When it was looked up.
+    pub at: DateTime<Utc>,
+}
+
+/// Every event of a merchant up to this moment is in the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Polled {
+    /// The merchant.
+    pub merchant: Key,
+    /// Up to here, by the service's clock.
+    pub to: DateTime<Utc>,
+    /// When the list was read.
+    pub at: DateTime<Utc>,
+}
+
+/// What is known of one event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventEntry {
+    /// How often it was posted to us.
+    pub posts: u32,
+    /// When we first heard of it.
+    pub first: DateTime<Utc>,
+    /// The vault's name of what was posted first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posted: Option<String>,
+    /// Where it stands.
+    pub stands: EventStands,
+}
+
+/// Where an event stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventStands {
+    /// It was posted, and waits to be read from the service.
+    Waiting,
+    /// It was posted at the address of the other mode alone.
+    OtherMode,
+    /// The service does not have it.
+    Forged,
+    /// The service shows it.
+    Told(Box<Told>),
+}
+
+/// How a merchant's events stand as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EventLedger {
+    /// Posts that were answered, every repetition counted.
+    pub posts: u64,
+    /// Posts of an event that was known already.
+    pub repeated: u64,
+    /// Posts that could not be an event.
+    pub garbled: u64,
+    /// Events of the other mode.
+    pub other_mode: u64,
+    /// Posts whose event the service does not have.
+    pub forged: u64,
+    /// Events that were posted and wait to be read.
+    pub waiting: u64,
+    /// Events that the service showed us.
+    pub told: u64,
+    /// Those of them that no post had named: they came by the list alone.
+    pub missed: u64,
+    /// Those of them that were older than what was known.
+    pub stale: u64,
+    /// The time of the newest one, by the service's clock.
+    pub newest: Option<DateTime<Utc>>,
+    /// Every event up to here is known, by the service's clock.
+    pub polled_to: Option<DateTime<Utc>>,
+    /// When the list was last read, by ours.
+    pub polled_at: Option<DateTime<Utc>>,
+}

@@ -1,0 +1,171 @@
+//! What is known of an object of the service that no document stands for: a transaction, an occurrence. Which of two
+//! versions is the newer one is decided here, by the service's own times and by what can follow what.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One version of an object, as an event showed it. No names, no addresses, no method.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteObject {
+    /// Its id.
+    pub id: String,
+    /// The first part of the types of its events: `transaction`, `recurring_charge.occurrence`.
+    pub kind: String,
+    /// Where it stands, in the service's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Minor units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+    /// ISO 4217.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// The recurring charge that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// When the service changed it last; the event's own time where the object shows none.
+    pub modified: DateTime<Utc>,
+}
+
+/// How one version of an object stands to what is known of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is newer, or the first.
+    News,
+    /// It says what is known.
+    Same,
+    /// It is older: it changes nothing.
+    Stale,
+    /// Times and states do not tell which is the newer one: the object has to be read again.
+    Tie,
+}
+
+/// What may follow what, for a transaction (gateway-api, Transaction states; a return comes after COMPLETED:
+/// service-facts, part 3).
+const TRANSACTION: &[(&str, &[&str])] = &[
+    ("PENDING", &["AUTHORIZED", "COMPLETED", "VOIDED", "FAILED"]),
+    ("AUTHORIZED", &["COMPLETED", "VOIDED", "FAILED"]),
+    ("COMPLETED", &["FAILED"]),
+];
+
+/// What may follow what, for an occurrence (gateway-api, Recurring charge occurrence). A failed one may be tried again.
+const OCCURRENCE: &[(&str, &[&str])] = &[
+    ("PENDING", &["PAYING", "PAID", "FAILED", "IGNORED"]),
+    ("PAYING", &["PAID", "FAILED", "PENDING"]),
+    ("FAILED", &["PAYING", "PAID", "IGNORED"]),
+    ("IGNORED", &["PAYING", "PAID", "FAILED"]),
+];
+
+impl RemoteObject {
+    /// The version that an event of this type shows; `None`: it shows no object with an id.
+    pub fn of(kind: &str, data: &Value, event_time: DateTime<Utc>) -> Option<Self> {
+        let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
+        let time = |name: &str| text(name)?.parse::<DateTime<Utc>>().ok();
+        Some(Self {
+            id: text("id").filter(|id| !id.is_empty())?,
+            kind: subject(kind).to_owned(),
+            status: text("status"),
+            amount: data.get("amount").and_then(Value::as_i64),
+            currency: text("currency"),
+            parent: text("recurring_charge_id"),
+            modified: time("modified").unwrap_or(event_time),
+        })
+    }
+
+    /// How this version stands to the one that is known.
+    pub fn beside(&self, known: Option<&Self>) -> Standing {
+        let Some(known) = known else { return Standing::News };
+        let said = |one: &Self| (one.status.clone(), one.amount);
+        if said(self) == said(known) {
+            return if self.modified > known.modified { Standing::News } else { Standing::Same };
+        }
+        let (forth, back) = (self.follows(known), known.follows(self));
+        let (newer, older) = (self.modified > known.modified, self.modified < known.modified);
+        if forth && (newer || (!older && !back)) {
+            Standing::News
+        } else if back && (older || (!newer && !forth)) || (older && !forth) {
+            Standing::Stale
+        } else {
+            Standing::Tie
+        }
+    }
+
+    /// Whether this version can come after another one.
+    fn follows(&self, before: &Self) -> bool {
+        let (Some(now), Some(then)) = (self.status.as_deref(), before.status.as_deref()) else {
+            return true;
+        };
+        let table = match self.kind.as_str() {
+            "transaction" => TRANSACTION,
+            "recurring_charge.occurrence" => OCCURRENCE,
+            _ => return true,
+        };
+        let mut rows = table.iter().filter(|(from, _)| *from == then);
+        now == then || rows.any(|(_, to)| to.contains(&now))
+    }
+}
+
+/// What an event of this type is about: the type without its last part, and without what happens to its method.
+pub fn subject(kind: &str) -> &str {
+    let about = kind.rsplit_once('.').map_or(kind, |(about, _)| about);
+    about.strip_suffix(".payment_method").unwrap_or(about)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    fn version(kind: &str, status: &str, minute: u32) -> RemoteObject {
+        let data = serde_json::json!({"id": "t1", "status": status, "amount": 100,
+            "modified": format!("2026-11-22T10:{minute:02}:00.000Z")});
+        RemoteObject::of(kind, &data, at("2026-11-22T12:00:00Z")).unwrap()
+    }
+
+    fn told(kind: &str, (before, then): (&str, u32), (status, now): (&str, u32)) -> Standing {
+        let kind = format!("{kind}.updated");
+        version(&kind, status, now).beside(Some(&version(&kind, before, then)))
+    }
+
+    #[test]
+    fn the_first_version_is_news() {
+        assert_eq!(version("transaction.created", "PENDING", 1).beside(None), Standing::News);
+    }
+
+    #[test]
+    fn a_newer_state_wins_and_an_older_one_changes_nothing() {
+        let tx = |before, now| told("transaction", before, now);
+        assert_eq!(tx(("PENDING", 1), ("AUTHORIZED", 2)), Standing::News);
+        assert_eq!(tx(("AUTHORIZED", 2), ("PENDING", 1)), Standing::Stale);
+        assert_eq!(tx(("COMPLETED", 3), ("FAILED", 9)), Standing::News);
+        assert_eq!(tx(("COMPLETED", 3), ("COMPLETED", 3)), Standing::Same);
+    }
+
+    #[test]
+    fn at_one_time_the_state_that_can_only_follow_is_the_newer_one() {
+        let tx = |before, now| told("transaction", before, now);
+        assert_eq!(tx(("PENDING", 1), ("AUTHORIZED", 1)), Standing::News);
+        assert_eq!(tx(("AUTHORIZED", 1), ("PENDING", 1)), Standing::Stale);
+    }
+
+    #[test]
+    fn what_neither_time_nor_state_tells_is_read_again() {
+        assert_eq!(told("transaction", ("VOIDED", 1), ("COMPLETED", 2)), Standing::Tie);
+        let again = told("recurring_charge.occurrence", ("FAILED", 1), ("PAYING", 1));
+        assert_eq!(again, Standing::Tie, "a failed one can be tried again, and that can fail");
+        assert_eq!(told("transaction", ("COMPLETED", 2), ("VOIDED", 1)), Standing::Stale);
+    }
+
+    #[test]
+    fn the_subject_of_a_type_is_what_it_is_about() {
+        assert_eq!(subject("transaction.authorized"), "transaction");
+        assert_eq!(subject("recurring_charge.occurrence.paid"), "recurring_charge.occurrence");
+        assert_eq!(subject("recurring_charge.payment_method.expiring"), "recurring_charge");
+        assert_eq!(subject("payment_method.expired"), "payment_method");
+    }
+}

@@ -1,0 +1,196 @@
+//! The gateway's events, and how their receiver stands.
+
+use super::resources::lines;
+use super::words::{Paint, clean, counted, line};
+use crate::base::money::{Currency, Money};
+use crate::engine::{EventView, EventsView, ReceiverView};
+use crate::model::remote_object::{RemoteObject, Standing};
+
+/// The newest events, what was posted and is not proved, and a line for each receiver.
+pub fn text(view: &EventsView, color: bool) -> String {
+    let paint = Paint { color };
+    let mut out = String::new();
+    if view.items.is_empty() {
+        line(&mut out, "No event of the gateway is known yet.");
+    } else {
+        rows(&mut out, paint, view.items.iter());
+    }
+    posts(&mut out, paint, "Posted, not yet looked up:", &view.waiting);
+    posts(&mut out, paint, "Posted by somebody, and unknown to the service:", &view.forged);
+    if !view.receivers.is_empty() {
+        line(&mut out, "");
+    }
+    for receiver in &view.receivers {
+        line(&mut out, &self::receiver(receiver));
+    }
+    if let Some(away) = &view.away {
+        line(&mut out, &format!("While this daemon did not run, {}.", clean(away)));
+    }
+    out
+}
+
+/// Events one below the other, the newest last, as they come.
+pub fn tail(items: &[EventView], color: bool) -> String {
+    let paint = Paint { color };
+    let mut out = String::new();
+    for item in items.iter().rev() {
+        let cells = cells(item);
+        line(&mut out, &format!("{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant)));
+    }
+    out
+}
+
+/// One event with everything that is not sealed.
+pub fn one(event: &EventView) -> String {
+    let mut out = String::new();
+    let mut say = |name: &str, value: String| line(&mut out, &format!("{name:<9} {value}"));
+    say("event", clean(&event.id));
+    say("merchant", clean(&event.merchant));
+    say("type", event.kind.as_deref().map_or_else(|| "not known".to_owned(), clean));
+    say("created", event.created.clone().unwrap_or_else(|| "not known".to_owned()));
+    say("stands", stands(event).to_owned());
+    say("heard", format!("{}, {}", event.first, posted(event.posts)));
+    if let Some(object) = &event.object {
+        say("object", self::object(object));
+    }
+    if !event.about.is_empty() {
+        say("about", event.about.join(", "));
+    }
+    out
+}
+
+fn posted(posts: u32) -> String {
+    match posts {
+        0 => "by the list of events".to_owned(),
+        posts => {
+            format!("posted {}", counted(usize::try_from(posts).unwrap_or(usize::MAX), "time"))
+        }
+    }
+}
+
+fn rows<'a>(out: &mut String, paint: Paint, items: impl Iterator<Item = &'a EventView>) {
+    let header = ["CREATED", "TYPE", "OBJECT", "STANDS", "EVENT"];
+    let rows: Vec<Vec<String>> = items.map(|item| cells(item).to_vec()).collect();
+    for (number, row) in lines(&header, &rows, None).iter().enumerate() {
+        line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
+    }
+}
+
+fn posts(out: &mut String, paint: Paint, title: &str, posts: &[EventView]) {
+    if posts.is_empty() {
+        return;
+    }
+    line(out, &format!("\n{}", paint.bold(title)));
+    for post in posts {
+        let (id, merchant) = (clean(&post.id), clean(&post.merchant));
+        line(out, &format!("  {id}  {merchant}, {} ({})", post.first, posted(post.posts)));
+    }
+}
+
+fn cells(item: &EventView) -> [String; 5] {
+    let object = item.object.as_ref().map(object).unwrap_or_default();
+    [
+        item.created.clone().unwrap_or_default(),
+        item.kind.as_deref().map(clean).unwrap_or_default(),
+        object,
+        stands(item).to_owned(),
+        clean(&item.id),
+    ]
+}
+
+fn object(object: &RemoteObject) -> String {
+    let status = object.status.as_deref().map(clean).unwrap_or_default();
+    let currency =
+        object.currency.as_deref().and_then(|currency| currency.parse::<Currency>().ok());
+    let money = object.amount.zip(currency);
+    let money = money.map(|(minor, currency)| format!(" {}", Money::new(minor, currency)));
+    format!("{} {status}{}", clean(&object.id), money.unwrap_or_default()).trim_end().to_owned()
+}
+
+/// What an event is worth, in a word or two.
+fn stands(item: &EventView) -> &'static str {
+    match (item.standing, item.stands.as_str()) {
+        (Some(Standing::News), _) => "news",
+        (Some(Standing::Same), _) => "nothing new",
+        (Some(Standing::Stale), _) => "older",
+        (Some(Standing::Tie), _) => "cannot be told",
+        (None, "forged") => "forged",
+        (None, "other_mode") => "of the other mode",
+        (None, _) => "not looked up",
+    }
+}
+
+/// How one merchant's receiver stands, in a sentence.
+fn receiver(receiver: &ReceiverView) -> String {
+    let ledger = &receiver.ledger;
+    let name = clean(&receiver.merchant);
+    let Some(lag) = receiver.lag_seconds else {
+        return format!("{name}: its events were not looked at yet.");
+    };
+    let count =
+        |number: u64, noun: &str| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let newest =
+        receiver.age_seconds.map_or_else(String::new, |age| format!(", the newest {age} s old"));
+    let mut told =
+        format!("{name}: {}{newest}; the list was read {lag} s ago", count(ledger.told, "event"));
+    for (number, what) in [
+        (ledger.missed, "came by the list alone"),
+        (ledger.stale, "older than what was known"),
+        (ledger.waiting, "posted and not looked up"),
+        (ledger.forged, "forged"),
+        (ledger.garbled, "garbled"),
+    ] {
+        if number > 0 {
+            told.push_str("; ");
+            told.push_str(&number.to_string());
+            told.push(' ');
+            told.push_str(what);
+        }
+    }
+    told.push('.');
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::EventLedger;
+
+    fn event(id: &str, standing: Option<Standing>, stands: &str) -> EventView {
+        EventView {
+            merchant: "merchant/acme".to_owned(),
+            id: id.to_owned(),
+            kind: standing.map(|_| "transaction.authorized".to_owned()),
+            created: standing.map(|_| "2026-11-22T10:00:00.000Z".to_owned()),
+            stands: stands.to_owned(),
+            standing,
+            via: None,
+            posts: 2,
+            first: "2026-11-22T10:00:01.000Z".to_owned(),
+            about: vec!["recurringcharge/rent".to_owned()],
+            object: None,
+        }
+    }
+
+    #[test]
+    fn events_are_told_with_what_they_are_worth() {
+        let ledger = EventLedger { told: 2, forged: 1, stale: 1, ..EventLedger::default() };
+        let view = EventsView {
+            receivers: vec![ReceiverView {
+                merchant: "merchant/acme".to_owned(),
+                age_seconds: Some(9),
+                lag_seconds: Some(4),
+                ledger,
+            }],
+            away: None,
+            items: vec![
+                event("evt_2", Some(Standing::News), "told"),
+                event("evt_1", Some(Standing::Stale), "told"),
+            ],
+            waiting: Vec::new(),
+            forged: vec![event("evt_x", None, "forged")],
+        };
+        insta::assert_snapshot!(text(&view, false));
+        insta::assert_snapshot!(one(&event("evt_1", Some(Standing::Stale), "told")));
+    }
+}

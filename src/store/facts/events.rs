@@ -1,0 +1,108 @@
+//! Reads of the gateway's events: what came, what is proved, and what still waits to be.
+
+use super::{
+    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_GARBLED, EVENTS_WAITING, FactError,
+    Facts, OBJECTS, read,
+};
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::model::event::{EventEntry, EventLedger};
+use crate::model::remote_object::RemoteObject;
+use crate::store::index::Batch;
+
+impl Facts {
+    /// What is known of an event of a merchant.
+    pub fn event(&self, merchant: &Key, id: &str) -> Result<Option<EventEntry>, FactError> {
+        read(&*self.index, &Batch::new(), &event_key(merchant, id))
+    }
+
+    /// Whether a body that could not be an event came before.
+    pub fn knows_garbled(&self, merchant: &Key, digest: &Digest) -> Result<bool, FactError> {
+        Ok(self.index.get(&garbled_key(merchant, digest))?.is_some())
+    }
+
+    /// How a merchant's events stand as a whole.
+    pub fn event_ledger(&self, merchant: &Key) -> Result<EventLedger, FactError> {
+        let ledger: Option<EventLedger> = read(&*self.index, &Batch::new(), &ledger_key(merchant))?;
+        Ok(ledger.unwrap_or_default())
+    }
+
+    /// Ids of a merchant's events that were posted and wait to be read, at most so many.
+    pub fn events_waiting(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
+        self.ids(&waiting_key(merchant, ""), most)
+    }
+
+    /// Ids that were posted and that the service does not have, at most so many.
+    pub fn events_forged(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
+        self.ids(&forged_key(merchant, ""), most)
+    }
+
+    fn ids(&self, prefix: &[u8], most: usize) -> Result<Vec<String>, FactError> {
+        let entries = self.index.scan_from(prefix, None, most)?.into_iter();
+        let id = |key: Vec<u8>| {
+            key.get(prefix.len()..).map(|id| String::from_utf8_lossy(id).into_owned())
+        };
+        Ok(entries.filter_map(|(key, _)| id(key)).collect())
+    }
+
+    /// The ids of a merchant's newest events in the order in which they became known, newest first.
+    pub fn events_newest(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
+        let told = self.event_ledger(merchant)?.told;
+        let mut ids = Vec::new();
+        for number in (1..=told).rev().take(most) {
+            let id: Option<String> =
+                read(&*self.index, &Batch::new(), &number_key(merchant, number))?;
+            ids.extend(id);
+        }
+        Ok(ids)
+    }
+
+    /// The newest version of an object of the service.
+    pub fn remote_object(
+        &self,
+        merchant: &Key,
+        id: &str,
+    ) -> Result<Option<RemoteObject>, FactError> {
+        read(&*self.index, &Batch::new(), &object_key(merchant, id))
+    }
+}
+
+/// A name beneath a merchant.
+fn beneath(prefix: &[u8], merchant: &Key, name: &[u8]) -> Vec<u8> {
+    [prefix, merchant.to_string().as_bytes(), b"\0", name].concat()
+}
+
+/// The entry of an event.
+pub(in crate::store) fn event_key(merchant: &Key, id: &str) -> Vec<u8> {
+    beneath(EVENTS, merchant, id.as_bytes())
+}
+
+/// The entry of an event's number: the service's events of a merchant are counted as they become known.
+pub(in crate::store) fn number_key(merchant: &Key, number: u64) -> Vec<u8> {
+    beneath(EVENT_NUMBERS, merchant, &number.to_be_bytes())
+}
+
+/// The entry of an event that waits to be read.
+pub(in crate::store) fn waiting_key(merchant: &Key, id: &str) -> Vec<u8> {
+    beneath(EVENTS_WAITING, merchant, id.as_bytes())
+}
+
+/// The entry of an event that the service does not have.
+pub(in crate::store) fn forged_key(merchant: &Key, id: &str) -> Vec<u8> {
+    beneath(EVENTS_FORGED, merchant, id.as_bytes())
+}
+
+/// The entry of a body that could not be an event.
+pub(in crate::store) fn garbled_key(merchant: &Key, digest: &Digest) -> Vec<u8> {
+    beneath(EVENTS_GARBLED, merchant, digest.as_bytes())
+}
+
+/// The entry of how a merchant's events stand.
+pub(in crate::store) fn ledger_key(merchant: &Key) -> Vec<u8> {
+    [EVENT_LEDGERS, merchant.to_string().as_bytes()].concat()
+}
+
+/// The entry of an object's newest version.
+pub(in crate::store) fn object_key(merchant: &Key, id: &str) -> Vec<u8> {
+    beneath(OBJECTS, merchant, id.as_bytes())
+}

@@ -1,0 +1,273 @@
+//! The gateway's events at the daemon's door: nothing missed, nothing twice, nothing forged.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+#[path = "rig/covers.rs"]
+mod covers;
+#[path = "rig/ears.rs"]
+mod ears;
+#[path = "rig/payments.rs"]
+#[expect(dead_code, reason = "not every document is used here")]
+mod payments;
+#[path = "rig/world.rs"]
+#[expect(dead_code, reason = "not everything of a world is used here")]
+mod world;
+
+use std::collections::BTreeSet;
+
+use ears::{Ears, address};
+use payments::{MERCHANT, START, card, recurring, requests};
+use reckon::base::id::Mode;
+use reckon::model::event::Via;
+use reckon::model::remote_object::Standing;
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+use world::World;
+
+/// A merchant that is connected, a card and a recurring charge.
+async fn connected(surface: Surface) -> World {
+    let world = World::new(surface, START);
+    world.write(
+        &[MERCHANT.to_owned(), card("jane", "4242424242424242"), recurring("rent", "jane", "")]
+            .concat(),
+    );
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world
+}
+
+/// Somebody takes money at the merchant's, without us.
+fn charge(world: &World, minor: i64) -> String {
+    let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "123"});
+    let charge =
+        world.ask("acme", "POST", "/v1/charges", &json!({"amount": minor, "method": method}));
+    charge["id"].as_str().unwrap().to_owned()
+}
+
+/// Every event that the service has of the merchant.
+fn events(world: &World) -> Vec<Value> {
+    let list = world.ask("acme", "GET", "/v1/events?page_size=100", &Value::Null);
+    list["results"].as_array().unwrap().clone()
+}
+
+fn ids(world: &World) -> BTreeSet<String> {
+    events(world).iter().map(|event| event["id"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn told(ears: &Ears<'_>) -> BTreeSet<String> {
+    ears.events().await.items.into_iter().map(|event| event.id).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_was_posted_is_read_back_and_taken_in_once() {
+    let world = connected(Surface::Public).await;
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            let before = ears.events().await.receivers[0].ledger.told;
+            world.sends_events();
+            let id = charge(&world, 700);
+            let news = events(&world);
+            for event in news.iter().filter(|event| event["data"]["id"] == id.as_str()) {
+                assert_eq!(ears.post(event).await, 200);
+                assert_eq!(ears.post(event).await, 200);
+            }
+            ears.wait(3).await;
+            let view = ears.events().await;
+            let of_charge: Vec<_> = view
+                .items
+                .iter()
+                .filter(|event| event.object.as_ref().is_some_and(|object| object.id == id))
+                .collect();
+            assert_eq!(of_charge.len(), 2, "created and authorized, each once");
+            assert!(of_charge.iter().all(|event| event.via == Some(Via::ReadBack)));
+            assert_eq!(view.receivers[0].ledger.told, before + 2);
+            ears.wait(120).await;
+            assert_eq!(
+                told(ears).await,
+                ids(&world),
+                "the list adds what was not posted, and nothing twice"
+            );
+        })
+        .await;
+    covers::covers(&["51.8"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_post_told_comes_by_the_list_once() {
+    for surface in [Surface::Public, Surface::Documented] {
+        let world = connected(surface).await;
+        world
+            .hearing(async |ears| {
+                ears.wait(5).await;
+                charge(&world, 700);
+                ears.wait(70).await;
+                assert_eq!(told(ears).await, ids(&world));
+            })
+            .await;
+        charge(&world, 800);
+        world
+            .hearing(async |ears| {
+                ears.wait(5).await;
+                let view = ears.events().await;
+                assert_eq!(told(ears).await, ids(&world));
+                let ledger = &view.receivers[0].ledger;
+                assert_eq!(
+                    (ledger.told, ledger.posts),
+                    (u64::try_from(ids(&world).len()).unwrap(), 0)
+                );
+            })
+            .await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_post_that_was_answered_is_looked_up_by_the_next_process() {
+    let world = connected(Surface::Public).await;
+    world.hearing(async |ears| ears.wait(5).await).await;
+    charge(&world, 700);
+    let event = events(&world)[0].clone();
+    world.hearing(async |ears| assert_eq!(ears.post(&event).await, 200)).await;
+    let id = event["id"].as_str().unwrap();
+    world
+        .hearing(async |ears| {
+            ears.wait(2).await;
+            let view = ears.events().await;
+            let known = view.items.iter().find(|known| known.id == id).unwrap();
+            assert_eq!((known.stands.as_str(), known.posts), ("told", 1));
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forged_event_is_kept_and_never_acted_on() {
+    let world = connected(Surface::Public).await;
+    world.control("POST", "credentials", &json!({"merchant": "bravo"}));
+    let method =
+        json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031});
+    world.ask("bravo", "POST", "/v1/charges", &json!({"amount": 5, "method": method}));
+    let theirs = world.ask("bravo", "GET", "/v1/events", &Value::Null)["results"][0].clone();
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            let before = told(ears).await;
+            assert_eq!(ears.post(&theirs).await, 200);
+            let mut forged = theirs.clone();
+            forged["id"] = json!("AAAAAAAAAAAAAAAAAAAAAA");
+            assert_eq!(ears.post(&forged).await, 200);
+            ears.wait(5).await;
+            let view = ears.events().await;
+            assert_eq!(told(ears).await, before);
+            assert_eq!(view.receivers[0].ledger.forged, 2);
+            let shown: BTreeSet<&str> = view.forged.iter().map(|post| post.id.as_str()).collect();
+            assert!(shown.contains("AAAAAAAAAAAAAAAAAAAAAA") && shown.len() == 2);
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn posts_cannot_make_us_call_the_service_without_bound() {
+    let world = connected(Surface::Public).await;
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            let calls = requests(&world, "GET", "/v1/events").len();
+            for number in 0..1000 {
+                assert_eq!(ears.post(&json!({"id": format!("forged-{number}")})).await, 200);
+            }
+            ears.wait(10).await;
+            let calls = requests(&world, "GET", "/v1/events").len() - calls;
+            assert!((60..100).contains(&calls), "{calls} calls for 1000 posts");
+            charge(&world, 900);
+            ears.wait(70).await;
+            assert!(told(ears).await.is_superset(&ids(&world)), "real ones are not kept waiting");
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_event_changes_nothing_whatever_the_order_of_posts() {
+    let world = connected(Surface::Public).await;
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            let id = charge(&world, 700);
+            world.ask("acme", "POST", &format!("/v1/transactions/{id}/void"), &json!({}));
+            let mut all = events(&world);
+            all.retain(|event| event["data"]["id"] == id.as_str());
+            assert_eq!(all.len(), 3, "created, authorized, voided: the newest first");
+            for event in &all {
+                assert_eq!(ears.post(event).await, 200);
+                ears.wait(2).await;
+            }
+            let view = ears.events().await;
+            let worth = |status: &str| {
+                let mut known = view.items.iter().filter(|event| {
+                    event.object.as_ref().is_some_and(|object| {
+                        object.id == id && object.status.as_deref() == Some(status)
+                    })
+                });
+                known.next().unwrap().standing.unwrap()
+            };
+            assert_eq!(worth("VOIDED"), Standing::News);
+            assert_eq!((worth("AUTHORIZED"), worth("PENDING")), (Standing::Stale, Standing::Stale));
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_event_is_kept_counted_and_sent_away() {
+    let world = connected(Surface::Public).await;
+    world
+        .hearing(async |ears| {
+            let url = address(Mode::Test);
+            for body in [
+                "",
+                "{",
+                "[]",
+                "{\"id\":7}",
+                "{\"id\":\"\"}",
+                "{\"id\":\"a b\"}",
+                "4242 4242 4242 4242",
+            ] {
+                assert_eq!(ears.post_to(&url, body).await, 400, "{body}");
+            }
+            assert_eq!(ears.post_to(&url, "{").await, 400);
+            let ledger = ears.events().await.receivers[0].ledger.clone();
+            assert_eq!((ledger.garbled, ledger.waiting), (7, 0));
+            let other = address(Mode::Live);
+            assert_eq!(ears.post_to(&other, "{\"id\":\"live-1\"}").await, 200);
+            let wrong = url.replace("acme", "bravo");
+            assert_eq!(ears.post_to(&wrong, "{\"id\":\"x\"}").await, 404);
+            ears.wait(5).await;
+            let ledger = ears.events().await.receivers[0].ledger.clone();
+            assert_eq!((ledger.other_mode, ledger.forged, ledger.waiting), (1, 0, 0));
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resource_is_looked_at_as_soon_as_an_event_speaks_of_it() {
+    let world = connected(Surface::Public).await;
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            world.sends_events();
+            let id = world.objects("recurring_charges")[0]["id"].as_str().unwrap().to_owned();
+            let changed = world.ask(
+                "acme",
+                "PATCH",
+                &format!("/v1/recurring/charges/{id}"),
+                &json!({"description": "x", "amount": 9900}),
+            );
+            assert_eq!(changed["amount"], 9900, "{changed}");
+            ears.deliver().await;
+            ears.wait(30).await;
+            let again =
+                world.ask("acme", "GET", &format!("/v1/recurring/charges/{id}"), &Value::Null);
+            assert_eq!(again["amount"], 2000, "the difference was seen and mended");
+        })
+        .await;
+}
