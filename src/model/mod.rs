@@ -14,6 +14,7 @@ pub mod drift;
 pub mod effect;
 pub mod epoch;
 pub mod going;
+pub mod hook;
 pub mod inbox;
 pub mod intent;
 pub mod issue;

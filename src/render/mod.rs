@@ -5,6 +5,7 @@ pub mod adoption;
 mod approval;
 pub mod diagnostic;
 mod explain;
+pub mod hooks;
 pub mod intents;
 mod metrics;
 mod overview;
