@@ -4,8 +4,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
     clippy::arithmetic_side_effects,
     reason = "a failure here is a failed test; a variable writes the snapshots"
 )]
@@ -157,7 +155,6 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
                     Why::Panic => "panic",
                     Why::Gone => "gone",
                 });
-                println!("{name}: {failure}");
             }
         }
         let grown = peak().saturating_sub(before);

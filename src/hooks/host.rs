@@ -124,7 +124,7 @@ impl<'a> Call<'a> {
 
     /// An argument as text; texts of money and moments are theirs.
     pub(super) fn text(&self, index: usize) -> String {
-        self.argument(index).to_string()
+        text_of(&self.argument(index))
     }
 
     /// An argument as a whole number.
@@ -144,7 +144,7 @@ impl<'a> Call<'a> {
 
     /// An option as text.
     pub(super) fn option_text(&self, name: &str) -> Option<String> {
-        self.option(name).map(|value| value.to_string())
+        self.option(name).map(|value| text_of(&value))
     }
 
     /// An option that is true or false; false by default.
@@ -189,6 +189,15 @@ fn moment(value: &Dynamic) -> Result<Moment, String> {
     match value.clone().try_cast::<Moment>() {
         Some(moment) => Ok(moment),
         None => Moment::read(&value.to_string()),
+    }
+}
+
+/// A value as text: money and moments as they are written, lists and maps as JSON.
+fn text_of(value: &Dynamic) -> String {
+    match json(value) {
+        Ok(Value::String(text)) => text,
+        Ok(other) if value.is_array() || value.is_map() => other.to_string(),
+        Ok(_) | Err(_) => value.to_string(),
     }
 }
 

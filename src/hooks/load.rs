@@ -52,6 +52,14 @@ pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Probl
     }
 }
 
+/// What is told where the check itself failed: the set is refused all the same.
+pub(super) fn unchecked(sources: &[Source]) -> Vec<Problem> {
+    let message =
+        "the scripts could not be checked: a function of ours failed where it never should";
+    let help = "leave out one script after the other to find which it is, and report it";
+    sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
+}
+
 /// Compiles modules, then scripts. Errors: what only shows when a module's constants are reckoned.
 fn assemble(
     engine: &mut Engine,

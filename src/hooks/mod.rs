@@ -110,7 +110,7 @@ impl Hooks {
     /// # Errors
     /// Everything that is wrong with any of them, warnings too; then none of the set is used.
     pub fn load(sources: &[Source], known: &Known) -> Result<Self, Vec<Problem>> {
-        on_stack(|| load::load(sources, known)).unwrap_or_else(|| Err(Vec::new()))
+        on_stack(|| load::load(sources, known)).unwrap_or_else(|| Err(load::unchecked(sources)))
     }
 
     /// SHA-256 of the names and texts of all files.

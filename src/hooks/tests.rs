@@ -204,10 +204,13 @@ fn modules_are_shared_and_a_change_of_one_changes_the_hash_of_who_imports_it() {
         let sources = [
             source(
                 "a.rhai",
-                "import \"lib/one\" as one;\nconst MORE = 2;\nfn on_event(event) {\n    log(one::go(global::MORE));\n}\n",
+                "import \"lib/one\" as one;\nconst MORE = 2;\nfn on_event(event) {\n    log(one::sum_up(global::MORE));\n}\n",
             ),
-            source("lib/one.rhai", "import \"lib/two\" as two;\nfn go(n) { n + two::go() }\n"),
-            source("lib/two.rhai", &format!("fn go() {{ {number} }}\n")),
+            source(
+                "lib/one.rhai",
+                "import \"lib/two\" as two;\nfn sum_up(n) { n + two::sum_up() }\n",
+            ),
+            source("lib/two.rhai", &format!("fn sum_up() {{ {number} }}\n")),
         ];
         ran_with(&Hooks::load(&sources, &known()).unwrap(), State::default()).unwrap()
     };

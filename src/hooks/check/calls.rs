@@ -76,11 +76,13 @@ impl Walk<'_> {
         let name = call.name.as_str();
         let count = call.args.len().saturating_add(usize::from(method));
         let rows: Vec<&'static HostFn> = register::named(name).collect();
-        if let Some(row) = rows.iter().find(|row| row.takes(count)) {
+        let builtin = self.set.builtin.get(name);
+        let language = builtin.is_some_and(|known| known.contains(&count));
+        // A list has a method `find`, too: which of the two it is shows when it runs.
+        if let Some(row) = rows.iter().find(|row| row.takes(count) && !(method && language)) {
             return self.arguments(row, call, method);
         }
-        let builtin = self.set.builtin.get(name);
-        if builtin.is_some_and(|known| known.contains(&count)) {
+        if language {
             return;
         }
         let given = call.args.len();

@@ -95,9 +95,9 @@ fn functions(source: &Source, tree: &AST) -> Vec<Function> {
 
 /// The statements of one function.
 fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
-    let alone = tree.clone_functions_only_filtered(|_, _, _, found, parameters| {
-        found == name && parameters == count
-    });
+    let mut alone = tree.clone();
+    alone.clear_statements();
+    alone.retain_functions(|_, _, found, parameters| found == name && parameters == count);
     let mut statements = Vec::new();
     alone.walk(&mut |path: &[ASTNode<'_>]| {
         if let [ASTNode::Stmt(statement)] = path {
