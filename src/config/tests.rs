@@ -271,7 +271,7 @@ fn targets_of_notifications_are_read_and_never_shown() {
 fn a_wrong_target_is_told_without_its_address() {
     check(
         "notify: {ops: {url: http://chat.example/x, type: chta}}\n",
-        &["3:43+4 config::value", "3:20+21 config::value"],
+        &["3:21+21 config::value", "3:50+4 config::value"],
     );
     check(
         "notify: {Ops: {url: https://c.example}, two: x, no: {}}\n",

@@ -8,6 +8,9 @@ use super::{bound, host, values};
 /// What may not be called: it runs text, or reaches for what no script needs.
 const OFF: [&str; 1] = ["eval"];
 
+/// What the language has and nobody would see: `log` is for that.
+const UNSEEN: [&str; 2] = ["print", "debug"];
+
 /// Words that the language keeps for itself and a host function is named by.
 const OURS: [&str; 1] = ["void"];
 
@@ -49,7 +52,10 @@ pub(super) fn builtin(engine: &Engine) -> Vec<(String, usize)> {
     let none: Option<&NativeCallContext<'_>> = None;
     engine.collect_fn_metadata(
         none,
-        |info| Some((info.metadata.name.to_string(), info.metadata.num_params)),
+        |info| {
+            let name = info.metadata.name.to_string();
+            (!UNSEEN.contains(&name.as_str())).then_some((name, info.metadata.num_params))
+        },
         true,
     )
 }

@@ -167,6 +167,11 @@ impl Sort {
 
     /// What is wrong with a literal.
     pub(super) fn literal(self, literal: &Literal, known: &Known) -> Result<(), Unfit> {
+        if *literal == Literal::Whole && matches!(self, Self::Money | Self::Amount) {
+            let message = format!("takes {}, not {literal}", self.words());
+            let help = "write it with its currency, such as `\"125.00 USD\"`; minor units are `money(12500, \"USD\")`";
+            return Err(Unfit::new(message, help));
+        }
         if !self.takes(literal) {
             let help = format!("write {}, such as `{}`", self.words(), self.example());
             return Err(Unfit::new(format!("takes {}, not {literal}", self.words()), help));
@@ -187,16 +192,18 @@ impl Sort {
     /// What is wrong with a text of this sort.
     pub(super) fn text(self, text: &str, known: &Known) -> Result<(), Unfit> {
         match self {
-            Self::Name => text.parse::<Name>().map(drop).map_err(|error| split(&error.to_string())),
+            Self::Name => {
+                text.parse::<Name>().map(drop).map_err(|error| split(self, &error.to_string()))
+            }
             Self::Money => {
-                text.parse::<Money>().map(drop).map_err(|error| split(&error.to_string()))
+                text.parse::<Money>().map(drop).map_err(|error| split(self, &error.to_string()))
             }
             Self::Amount => amount(text),
-            Self::Moment => Moment::read(text).map(drop).map_err(|why| split(&why)),
+            Self::Moment => Moment::read(text).map(drop).map_err(|why| split(self, &why)),
             Self::Resource => resource(text, known),
             Self::Merchant => {
                 let key = format!("Merchant/{text}").parse::<Key>();
-                key.map(drop).map_err(|error| split(&error.to_string()))
+                key.map(drop).map_err(|error| split(self, &error.to_string()))
             }
             Self::Kind => one_of("kind", text, known.kinds.iter().map(String::as_str)),
             Self::Target => target(text, known),
@@ -255,14 +262,16 @@ fn literal_of(value: &Dynamic) -> Option<Literal> {
 }
 
 /// A sentence of ours: what is wrong, then what to write.
-fn split(said: &str) -> Unfit {
-    let (message, help) = said.split_once("; ").unwrap_or((said, "write another one"));
+fn split(sort: Sort, said: &str) -> Unfit {
+    let example = format!("write {}, such as `{}`", sort.words(), sort.example());
+    let (message, help) = said.split_once("; ").unwrap_or((said, &example));
     Unfit::new(format!("does not take this: {message}"), help)
 }
 
 fn amount(text: &str) -> Result<(), Unfit> {
-    let money: Money =
-        text.parse().map_err(|error: crate::base::money::MoneyError| split(&error.to_string()))?;
+    let money: Money = text
+        .parse()
+        .map_err(|error: crate::base::money::MoneyError| split(Sort::Amount, &error.to_string()))?;
     if money.minor() <= 0 {
         let message = format!("takes an amount above nothing, not {money}");
         return Err(Unfit::new(message, "write an amount such as `\"125.00 USD\"`"));
@@ -271,9 +280,14 @@ fn amount(text: &str) -> Result<(), Unfit> {
 }
 
 fn resource(text: &str, known: &Known) -> Result<(), Unfit> {
-    let key: Key =
-        text.parse().map_err(|error: crate::base::id::KeyError| split(&error.to_string()))?;
-    one_of("kind", key.kind.as_str(), known.kinds.iter().map(String::as_str))
+    let key: Key = text
+        .parse()
+        .map_err(|error: crate::base::id::KeyError| split(Sort::Resource, &error.to_string()))?;
+    let (kind, kinds) = (key.kind.as_str(), known.kinds.iter().map(String::as_str));
+    one_of("kind", kind, kinds.clone()).map_err(|_| {
+        let message = format!("names the kind `{kind}`, and there is none");
+        Unfit::new(message, nearest::help(kind, kinds))
+    })
 }
 
 fn target(text: &str, known: &Known) -> Result<(), Unfit> {

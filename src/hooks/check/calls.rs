@@ -100,7 +100,7 @@ impl Walk<'_> {
                 given,
                 &counts(&known),
                 at,
-                "it is a function of the language",
+                "it is the language's own function: its book explains it (https://rhai.rs/book)",
             );
         }
         let help = self.meant(name);

@@ -52,7 +52,8 @@ fn in_script(function: &Function, called: &BTreeSet<String>) -> Found {
         return None;
     }
     let hook = name.starts_with(PREFIX);
-    if let Some(meant) = events::meant(name).filter(|_| hook || looks_like_one(function)) {
+    let meant = events::meant(name).filter(|meant| ends_alike(name, meant));
+    if let Some(meant) = meant.filter(|_| hook || looks_like_one(function)) {
         let message = format!("no event calls `{name}`");
         return Some(("event", Severity::Error, message, format!("did you mean `{meant}`?")));
     }
@@ -62,6 +63,13 @@ fn in_script(function: &Function, called: &BTreeSet<String>) -> Found {
     let message = format!("nothing calls `{name}`");
     let help = "remove it, or name it by the event that should call it: `on_…`".to_owned();
     Some(("unused", Severity::Warning, message, help))
+}
+
+/// Whether what happens could be the same word: `deleted` is not meant for `expired`.
+fn ends_alike(name: &str, meant: &str) -> bool {
+    let last = |name: &str| name.rsplit('_').next().unwrap_or_default().to_lowercase();
+    let (one, other) = (last(name), last(meant));
+    one.ends_with(&other) || nearest::nearest(&one, [other.as_str()]).is_some()
 }
 
 /// The events that begin alike, or all of a few words.

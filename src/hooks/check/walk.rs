@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
     }
 
     fn variable(&mut self, name: &str, at: Position) {
-        if self.has(name) {
+        if self.has(name) || self.unit.loose.contains(name) {
             return;
         }
         let message = format!("there is no variable `{name}` here");
@@ -268,8 +268,16 @@ impl<'a> Walk<'a> {
         let Expr::Property(property, at) = first else { return };
         if FIELDS.iter().all(|field| field.name != property.2.as_str()) {
             let message = format!("an event has no field `{}`", property.2);
-            let all = FIELDS.iter().map(|field| field.name);
-            let help = crate::base::nearest::help(&property.2, all);
+            let near = nearest(&property.2, FIELDS.iter().map(|field| field.name));
+            let help = near.map_or_else(
+                || {
+                    format!(
+                        "write `event.data.{}`: the record's own fields stand there",
+                        property.2
+                    )
+                },
+                |meant| format!("did you mean `{meant}`?"),
+            );
             self.tell(*at, "unknown_field", &message, &help);
         }
     }

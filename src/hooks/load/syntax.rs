@@ -5,7 +5,7 @@ use rhai::{LexError, ParseError, ParseErrorType as P};
 use crate::base::nearest::nearest;
 use crate::hooks::failure::place;
 use crate::hooks::source::Source;
-use crate::model::issue::Problem;
+use crate::model::issue::{Problem, RelatedPlace};
 
 /// The problem at its place; at the end of the file where there is none.
 pub(super) fn problem(source: &Source, error: &ParseError) -> Problem {
@@ -14,7 +14,23 @@ pub(super) fn problem(source: &Source, error: &ParseError) -> Problem {
     let at = place(error.position()).unwrap_or((last, end.max(1)));
     let at = if at.0 > last { (last, end.max(1)) } else { at };
     let (message, help) = words(error.err_type());
+    if let P::FnDuplicatedDefinition(name, _) = error.err_type() {
+        return twice(source, name, at.0, &message, &help);
+    }
     source.problem(at, "syntax", &message, &help)
+}
+
+/// A function that is there already, with the place of the other one.
+fn twice(source: &Source, name: &str, line: usize, message: &str, help: &str) -> Problem {
+    let first = source.definition(name, line.saturating_sub(1));
+    let related = RelatedPlace {
+        file: source.shown.clone(),
+        line: first.0,
+        column: first.1,
+        message: "the first one".to_owned(),
+    };
+    let problem = source.problem(source.definition(name, line), "duplicate", message, help);
+    Problem { related: vec![related], ..problem }
 }
 
 #[expect(
@@ -38,7 +54,10 @@ fn words(kind: &P) -> (String, String) {
             format!("write `{token}` before this, or look for what is not closed above"),
         ),
         P::FnDuplicatedDefinition(name, count) => (
-            format!("the function `{name}` is defined twice with {count} parameters"),
+            format!(
+                "the function `{name}` with {count} {} is defined twice",
+                if *count == 1 { "parameter" } else { "parameters" }
+            ),
             "remove one of them, or give it another name".to_owned(),
         ),
         P::FnDuplicatedParam(name, parameter) => (
@@ -58,6 +77,13 @@ fn words(kind: &P) -> (String, String) {
             format!("a value is missing here: {what}"),
             "write it, or remove the operator before it".to_owned(),
         ),
+        P::PropertyExpected => owned(
+            "a name is missing behind the dot",
+            "write the name of a field; there are no fractions: money is `money(\"1.50 USD\")`",
+        ),
+        P::VariableExpected => {
+            owned("the name of a variable is missing here", "write one, such as `let amount = …`")
+        }
         P::LoopBreak => {
             owned("`break` stands outside of a loop", "write `return` to leave a function")
         }
@@ -105,6 +131,7 @@ fn lexed(error: &LexError) -> (String, String) {
             "make it shorter".to_owned(),
         ),
         LexError::ImproperSymbol(symbol, _) if symbol == "=" => equals(),
+        LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved(symbol),
         LexError::UnexpectedInput(text) => {
             (format!("`{text}` has no meaning here"), "remove it".to_owned())
         }
@@ -117,7 +144,14 @@ fn equals() -> (String, String) {
 }
 
 fn unknown(text: &str) -> (String, String) {
-    (format!("there is no operator `{text}`"), "remove it, or write another one".to_owned())
+    let help = match text {
+        "++" => "write `+= 1`",
+        "--" => "write `-= 1`",
+        "===" => "write `==`",
+        "!==" => "write `!=`",
+        _ => "remove it, or write another one",
+    };
+    (format!("there is no operator `{text}`"), help.to_owned())
 }
 
 fn reserved(word: &str) -> (String, String) {

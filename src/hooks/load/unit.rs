@@ -47,6 +47,8 @@ pub(in crate::hooks) struct Unit<'a> {
     pub(in crate::hooks) imports: Vec<Import>,
     /// Constants outside functions.
     pub(in crate::hooks) constants: BTreeMap<String, Expr>,
+    /// Variables outside functions, which nobody sees.
+    pub(in crate::hooks) loose: BTreeSet<String>,
     /// Functions that could not be read, but are there.
     pub(in crate::hooks) lost: BTreeSet<String>,
     /// Whether nothing of it could be read.
@@ -65,6 +67,7 @@ pub(super) fn read<'a>(
         functions: Vec::new(),
         imports: Vec::new(),
         constants: BTreeMap::new(),
+        loose: BTreeSet::new(),
         lost,
         unreadable: tree.is_none(),
     };
@@ -136,6 +139,7 @@ fn outside(unit: &mut Unit<'_>, statement: &Stmt, problems: &mut Vec<Problem>) {
                 name = name.name
             );
             problems.push(unit.source.problem(at(name.pos), "loose", &message, &help));
+            unit.loose.insert(name.name.to_string());
         }
         other => {
             let message = "nothing that stands outside of functions happens";
