@@ -331,3 +331,24 @@ fn the_documentation_is_made_of_the_register() {
     }
     assert!(kept.contains("`recurring_charge.payment_method.expiring`"));
 }
+
+#[test]
+fn the_example_of_the_documentation_does_what_its_case_says() {
+    let doc = fs::read_to_string(root().join("docs/hooks.md")).unwrap();
+    let block = |start: &str| -> String {
+        let rest = doc.split(start).nth(1).expect("the block is there");
+        rest.split("```").next().unwrap().to_owned()
+    };
+    let folder = scaffolded();
+    let scripts = folder.path().join("scripts");
+    fs::write(scripts.join("example.rhai"), block("```rhai\n")).unwrap();
+    fs::write(scripts.join("example.test.yaml"), format!("cases:\n{}", block("```yaml\ncases:\n")))
+        .unwrap();
+    let tested = reckon(folder.path(), &["hooks", "test", "example"]);
+    assert!(text(&tested).contains("1 cases, 0 failed"), "{}", text(&tested));
+    let config = folder.path().join("reckon.yaml");
+    let written = fs::read_to_string(&config).unwrap().replace(TARGETS, "");
+    fs::write(&config, format!("{written}notify:\n{}", block("```yaml\nnotify:\n"))).unwrap();
+    let checked = reckon(folder.path(), &["hooks", "check"]);
+    assert_eq!(text(&checked), "10 scripts, no problems\n");
+}

@@ -1,7 +1,7 @@
 //! `hooks`: operators' scripts, checked, tried and explained. Nothing here reaches the service or the state.
 
-use super::args::Output;
 use super::args::hooks::HooksCommand;
+use super::args::{Cli, Output};
 use super::exit::{Exit, Failure};
 use super::hooks_test;
 use super::out::Out;
@@ -17,10 +17,10 @@ use crate::render::diagnostic::Look;
 use crate::render::{self, hooks as shown};
 
 /// Runs one of its commands.
-pub(super) fn run(setup: &Setup, command: &HooksCommand, out: Out) -> Result<Exit, Failure> {
+pub(super) fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<Exit, Failure> {
     match command {
-        HooksCommand::Check => check(setup, out),
-        HooksCommand::Test(args) => hooks_test::run(setup, args, out),
+        HooksCommand::Check => check(&Setup::load(cli)?, out),
+        HooksCommand::Test(args) => hooks_test::run(&Setup::load(cli)?, args, out),
         HooksCommand::Doc => doc(out),
     }
 }
