@@ -23,6 +23,7 @@ use crate::spec::source::folder::AttachmentFolder;
 
 mod approval_file;
 mod limits;
+mod notify;
 mod open;
 mod programs;
 mod prune;
@@ -34,6 +35,7 @@ mod signed;
 mod value;
 
 pub use approval_file::ApprovalFile;
+pub use notify::{Encryption, MailAddress, MailTarget, Notify, NotifyTarget, SecretUrl, WebForm};
 pub use open::{EnvPattern, Variables};
 pub use programs::Programs;
 pub use setting::{ConfigError, Env, FromText, ProcessEnv, Setting, Wrong};
@@ -77,6 +79,8 @@ pub struct Config {
     pub public_url: Option<Setting<HttpUrl>>,
     /// Limits and guards.
     pub policy: Policy,
+    /// Whom hooks and alerts may tell something.
+    pub notify: Notify,
     /// What happens when an answer is lost.
     pub doubt: Doubt,
     /// What is odd about the file and no error.

@@ -26,6 +26,7 @@ pub mod kinds;
 pub mod policy;
 
 pub mod client;
+pub mod hooks;
 pub mod plan;
 pub mod spec;
 pub mod store;

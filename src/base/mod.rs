@@ -9,6 +9,7 @@ pub mod clock;
 pub mod hash;
 pub mod id;
 pub mod money;
+pub mod nearest;
 pub mod packed;
 pub mod planted;
 pub mod routing;

@@ -19,10 +19,12 @@ pub use suspend::{ResumeArgs, SuspendArgs};
 use crate::base::id::Key;
 use crate::base::money::Money;
 use gateway::GatewayCommand;
+use hooks::HooksCommand;
 use intents::IntentsArgs;
 
 pub mod adopt;
 pub mod gateway;
+pub mod hooks;
 pub mod intents;
 
 pub use store::{BackupArgs, CompactArgs, ReleaseArgs, RestoreArgs, StoreCommand};
@@ -110,6 +112,9 @@ pub enum Command {
     /// Change the service where no document says so: a refund, a void, a capture. Done once, whatever happens.
     #[command(subcommand)]
     Gateway(GatewayCommand),
+    /// Check, try and explain the scripts that answer events. Nothing here reaches the service.
+    #[command(subcommand)]
+    Hooks(HooksCommand),
     /// Seal a secret for one field of one document; the value is read from standard input.
     Seal(SealArgs),
     /// Why something is as it is: from the money back to intent, approval, commit, file and line, author.

@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use super::{
-    apply, approve, events, explain, forget, gateway, get, import, init, intents, link, plan, run,
-    sandbox, seal, signed, store, suspend, validate, why,
+    apply, approve, events, explain, forget, gateway, get, hooks, import, init, intents, link,
+    plan, run, sandbox, seal, signed, store, suspend, validate, why,
 };
 
 /// Runs the command that was asked for.
@@ -35,6 +35,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Schema(args) => explain::schema(args, out),
         Command::Intents(args) => intents::run(&Setup::load(cli)?, args, out).await,
         Command::Gateway(command) => gateway::run(&Setup::load(cli)?, command, out).await,
+        Command::Hooks(command) => hooks::run(cli, command, out),
         Command::Seal(args) => seal::run(&Setup::load(cli)?, args, out),
         Command::Why(args) => why::run(&Setup::load(cli)?, args, out).await,
         Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,

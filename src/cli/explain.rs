@@ -3,9 +3,10 @@
 use super::args::{ExplainArgs, SchemaArgs};
 use super::exit::{Exit, Failure};
 use super::out::Out;
+use crate::base::nearest;
 use crate::kinds::register::{KINDS, KindRow};
 use crate::render;
-use crate::spec::{explain, nearest, schema};
+use crate::spec::{explain, schema};
 
 /// Runs `explain`.
 pub(super) fn run(args: &ExplainArgs, out: Out) -> Result<Exit, Failure> {

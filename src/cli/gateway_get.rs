@@ -9,11 +9,11 @@ use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use crate::api::reads::{READS, Read};
+use crate::base::nearest::nearest;
 use crate::control::Request;
 use crate::engine::Reply;
 use crate::model::showing::Showing;
 use crate::render;
-use crate::spec::nearest::nearest;
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &GatewayGetArgs, out: Out) -> Result<Exit, Failure> {

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::args::gateway::{AccountArgs, AccountType, MerchantArgs, PurgeArgs};
 use super::exit::Failure;
+use crate::base::nearest;
 use crate::effects::{BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, Setting};
-use crate::spec::nearest;
 
 /// What is set of a merchant.
 pub(super) fn merchant_set(args: &MerchantArgs) -> Result<Value, Failure> {

@@ -21,6 +21,8 @@ mod gateway_own;
 mod get;
 mod git;
 mod git_tree;
+mod hooks;
+mod hooks_test;
 mod host;
 mod import;
 mod import_all;

@@ -11,10 +11,11 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::secrets::place;
 use super::setup::Setup;
+use crate::base::nearest;
 use crate::base::secret::Secret;
 use crate::kinds::register::KINDS;
 use crate::render;
-use crate::spec::{field_path, nearest};
+use crate::spec::field_path;
 
 /// A value is at most so long.
 const VALUE_BYTES_MAX: u64 = 64 * 1024;

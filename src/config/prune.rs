@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::base::nearest;
 use crate::config::reader::Reader;
 use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
 use crate::policy::prune::{Limit, Prune};
-use crate::spec::nearest;
 use crate::spec::node::Node;
 
 const KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];

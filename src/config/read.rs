@@ -24,6 +24,8 @@ const fn secret(path: &'static str, doc: &'static str) -> Field {
 const PRIVATE: &[Field] = &[
     secret("partner.client_secret", "The partner's client secret."),
     secret("secrets.key", "The key of the vault."),
+    secret("notify.url", "The address of a chat or program: whoever knows it may write there."),
+    secret("notify.password", "The password of a mail server."),
 ];
 
 pub(super) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, Broken> {

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::base::nearest;
 use crate::config::open::is_variable;
 use crate::config::setting::{FromText, Setting, Variable, Wrong};
 use crate::spec::finding::Finding;
 use crate::spec::lines::Source;
-use crate::spec::nearest;
 use crate::spec::node::{Entry, Node, NodeValue};
 
 /// Walks the file's tree; what is wrong gathers in `findings`.

@@ -37,7 +37,6 @@ impl Reader<'_> {
         self.unknown(root, &TOP);
         self.constant(root, "apiVersion", API_VERSION);
         self.constant(root, "kind", "Config");
-        self.section(root, "notify", &[]);
         Config {
             file: self.source.file.clone(),
             dir: self.dir.clone(),
@@ -53,6 +52,7 @@ impl Reader<'_> {
             public_listen: self.setting(root, "public_listen"),
             public_url: self.setting(root, "public_url"),
             policy: self.policy(root),
+            notify: self.notify(root),
             doubt: self.doubt(root),
             warnings: Vec::new(),
             variables: BTreeSet::new(),

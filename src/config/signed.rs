@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::base::nearest;
 use crate::config::reader::Reader;
 use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
-use crate::spec::nearest;
 use crate::spec::node::Node;
 
 const KEYS: [&str; 3] = ["folder", "signers", "authors"];

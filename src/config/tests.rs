@@ -113,7 +113,7 @@ fn mistakes_are_told_all_at_once_and_by_place() {
             "5:1+6 config::unknown_key",
             "6:11+3 config::unknown_key",
             "6:20+4 config::unknown_key",
-            "7:10+4 config::unknown_key",
+            "7:10+4 config::value",
         ],
     );
     check(
@@ -241,4 +241,61 @@ fn a_file_that_is_not_there_is_no_mistake_in_it() {
     assert_eq!(config.specs.get(&NOTHING).unwrap(), dir.path().join("specs"));
     fs::write(&file, "x").unwrap();
     assert!(matches!(Config::load(&file), Err(LoadError::Broken(_))));
+}
+
+#[test]
+fn targets_of_notifications_are_read_and_never_shown() {
+    let body = "notify:\n  ops: {url: https://chat.example/secret-path, type: chat}\n  payers:\n    mail: \
+        {to: [{env: OPS}, b@b.example], from: c@c.example, host: smtp.example, password: {env: PASS}, encryption: tls}\n";
+    let config = parse(body).unwrap();
+    let names: Vec<&str> = config.notify.keys().map(Name::as_str).collect();
+    assert_eq!(names, ["ops", "payers"]);
+    let debug = format!("{:?}", config.notify);
+    assert!(!debug.contains("secret-path") && !debug.contains("c@c"), "{debug}");
+    let env = |name: &str| (name == "OPS").then(|| "ops@a.example".to_owned());
+    let mut targets = config.notify.values();
+    let Some(NotifyTarget::Web { url, form }) = targets.next() else { panic!("a web target") };
+    assert_eq!(url.get(&env).unwrap().expose(), "https://chat.example/secret-path");
+    assert_eq!(form.get(&env).unwrap(), WebForm::Chat);
+    let Some(NotifyTarget::Mail(mail)) = targets.next() else { panic!("a mail target") };
+    let to: Vec<String> =
+        mail.to.iter().map(|to| to.get(&env).unwrap().expose().to_owned()).collect();
+    assert_eq!(to, ["ops@a.example", "b@b.example"]);
+    assert_eq!(mail.from.get(&env).unwrap().expose(), "c@c.example");
+    assert_eq!(mail.host.get(&env).unwrap(), "smtp.example");
+    assert_eq!(mail.encryption.get(&env).unwrap(), Encryption::Tls);
+    assert!(mail.port.is_none() && mail.user.is_none() && mail.password.is_some());
+}
+
+#[test]
+fn a_wrong_target_is_told_without_its_address() {
+    check(
+        "notify: {ops: {url: http://chat.example/x, type: chta}}\n",
+        &["3:21+21 config::value", "3:50+4 config::value"],
+    );
+    check(
+        "notify: {Ops: {url: https://c.example}, two: x, no: {}}\n",
+        &[
+            "3:10+3 config::missing",
+            "3:10+3 config::value",
+            "3:41+3 config::value",
+            "3:49+2 config::missing",
+        ],
+    );
+    check(
+        "notify: {m: {mail: {to: [x], port: 0}}}\n",
+        &[
+            "3:10+1 config::missing",
+            "3:10+1 config::missing",
+            "3:26+1 config::value",
+            "3:36+1 config::value",
+        ],
+    );
+    check(
+        "notify: {m: {mail: {}, type: json, url: https://c.example}}\n",
+        &["3:10+1 config::value"],
+    );
+    let broken =
+        parse("notify: {ops: {url: http://chat.example/secret, type: chat}}\n").unwrap_err();
+    assert!(!format!("{broken:?}").contains("secret"), "{broken:?}");
 }

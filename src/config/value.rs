@@ -10,10 +10,10 @@ use http::Uri;
 
 use crate::base::id::Name;
 use crate::base::money::{Money, MoneyError};
+use crate::base::nearest;
 use crate::base::secret::{Secret, SecretBytes};
 use crate::config::setting::{FromText, Wrong};
 use crate::model::manifest::OnDoubt;
-use crate::spec::nearest;
 
 const VAULT_KEY_BYTES: usize = 32;
 

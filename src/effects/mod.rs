@@ -46,7 +46,7 @@ mod register;
 mod settings;
 mod surcharge_read;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod token_create;

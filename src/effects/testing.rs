@@ -55,7 +55,7 @@ pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
 }
 
 /// An obligation of that merchant.
-pub(super) fn obligation() -> super::Obligation {
+pub(crate) fn obligation() -> super::Obligation {
     let Intent { key, merchant, mode, source_id, applied, on_doubt, .. } =
         intent("recurring.create", &json!({}), Value::Null);
     super::Obligation {

@@ -9,11 +9,11 @@ use super::question::Reply;
 use super::tasks::Finished;
 use super::{Engine, EngineError};
 use crate::base::id::{Key, RemoteId};
+use crate::base::nearest::nearest;
 use crate::model::adoption::{Disowned, Forgetting, Forgot, Forgotten};
 use crate::model::desired::Coverage;
 use crate::model::record::Record;
 use crate::plan::World;
-use crate::spec::nearest::nearest;
 
 /// What is written, the resources that it is about, and what is answered then.
 type Word = (Record, BTreeSet<Key>, Forgot);

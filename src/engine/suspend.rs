@@ -13,11 +13,11 @@ use super::shared::EngineError;
 use super::tasks::Finished;
 use super::{Engine, Shared};
 use crate::base::id::Key;
+use crate::base::nearest::nearest;
 use crate::kinds::step::{MERCHANT, merchant_of};
 use crate::model::record::Record;
 use crate::model::suspension::{Pause, Paused, Still, Suspension};
 use crate::plan::World;
-use crate::spec::nearest::nearest;
 
 /// No wait for the end of a suspension is longer: the clock may have been set.
 const LOOK_EVERY: Duration = Duration::from_hours(1);

@@ -15,6 +15,7 @@ pub mod effect;
 pub mod epoch;
 pub mod event;
 pub mod going;
+pub mod hook;
 pub mod inbox;
 pub mod intent;
 pub mod issue;

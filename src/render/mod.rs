@@ -6,6 +6,7 @@ mod approval;
 pub mod diagnostic;
 pub mod events;
 mod explain;
+pub mod hooks;
 pub mod intents;
 mod metrics;
 mod overview;

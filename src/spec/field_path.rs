@@ -1,7 +1,7 @@
 //! A field of a kind as people name it: `schedule.start`, `spec.schedule.start`, `line_items[0].description`.
 
+use crate::base::nearest;
 use crate::kinds::{Field, Privacy};
-use crate::spec::nearest;
 
 /// The path without `spec.` at its beginning.
 pub fn below_spec(text: &str) -> &str {

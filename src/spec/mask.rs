@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::base::nearest::nearest;
 use crate::base::secret::mask_digits;
 use crate::kinds::secret_source::is_name;
 use crate::kinds::{Field, Privacy};
 use crate::spec::lines::Source;
-use crate::spec::nearest::nearest;
 use crate::spec::node::{Node, NodeValue};
 
 mod broken;

@@ -10,7 +10,6 @@ pub mod links;
 pub mod lint;
 pub mod loader;
 pub mod mask;
-pub mod nearest;
 pub mod node;
 pub mod schema;
 pub mod source;

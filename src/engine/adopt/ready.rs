@@ -1,13 +1,13 @@
 //! Whether an object may be taken over for a document, before anything is asked of the service. Decides only.
 
 use crate::base::id::{Key, RemoteId};
+use crate::base::nearest::nearest;
 use crate::engine::access::Wallet;
 use crate::engine::{Engine, EngineError};
 use crate::kinds::adopting::Expect;
 use crate::kinds::step::merchant_of;
 use crate::model::adoption::{Adopted, Adopting, Taken};
 use crate::plan::{Wanted, World};
-use crate::spec::nearest::nearest;
 
 /// An object that may be taken over, as far as this state knows.
 pub(super) struct Ready {

@@ -7,12 +7,12 @@ use super::scoped::Unknown;
 use super::views::{Against, PlanView, StepView};
 use super::{settled, step_view, sums};
 use crate::base::id::Key;
+use crate::base::nearest::nearest;
 use crate::model::desired::Desired;
 use crate::model::issue::Problem;
 use crate::model::plan::Step;
 use crate::model::scope::Scope;
 use crate::plan::{Assumed, Planner, Settings};
-use crate::spec::nearest::nearest;
 
 /// Two trees that are compared.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::views::{MoneyView, PlanView, StepView};
 use crate::base::id::{Key, Kind};
+use crate::base::nearest::nearest;
 use crate::engine::Engine;
 use crate::model::plan::{Reason, Step, Verdict};
 use crate::model::scope::Scope;
 use crate::plan::World;
-use crate::spec::nearest::nearest;
 
 /// A name that was chosen and that nothing has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::base::id::{Key, Kind, Name, RemoteId};
+use crate::base::nearest;
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::{Annotations, Deletion, OnDoubt};
-use crate::spec::nearest;
 
 const PREFIX: &str = "reckon.dev/";
 /// Their names, without the prefix.

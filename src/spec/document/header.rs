@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::base::id::{Key, Kind, Name};
+use crate::base::nearest;
 use crate::kinds::register::KindRow;
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::Annotations;
 use crate::spec::document::annotations;
-use crate::spec::nearest;
 use crate::spec::node::{Entry, Node, NodeValue};
 
 /// The only version there is.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::id::{Key, Kind, Name};
+use crate::base::nearest::nearest;
 use crate::kinds::Find;
 use crate::model::desired::Desired;
 use crate::model::issue::{At, Issue, Path, Problem, Related, RelatedPlace, Severity};
@@ -12,7 +13,6 @@ use crate::spec::document::{Document, Placed, cleaned};
 use crate::spec::lines::Source;
 use crate::spec::links::{Link, cycle, duplicate, links, missing};
 use crate::spec::loader::{Change, Loader, Spot, file::problem_at};
-use crate::spec::nearest::nearest;
 use crate::spec::split::split;
 
 /// After this many missing references the nearest name is no longer looked for: it takes a look at

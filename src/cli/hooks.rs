@@ -1,0 +1,82 @@
+//! `hooks`: operators' scripts, checked, tried and explained. Nothing here reaches the service or the state.
+
+use super::args::hooks::HooksCommand;
+use super::args::{Cli, Output};
+use super::exit::{Exit, Failure};
+use super::hooks_test;
+use super::out::Out;
+use super::setup::Setup;
+use super::specs::below;
+use super::validate::verdict;
+use crate::config::ProcessEnv;
+use crate::hooks::folder::{self, Folder};
+use crate::hooks::{Hooks, Known};
+use crate::kinds::register::KINDS;
+use crate::model::issue::Problem;
+use crate::render::diagnostic::Look;
+use crate::render::{self, hooks as shown};
+
+/// Runs one of its commands.
+pub(super) fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<Exit, Failure> {
+    match command {
+        HooksCommand::Check => check(&Setup::load(cli)?, out),
+        HooksCommand::Test(args) => hooks_test::run(&Setup::load(cli)?, args, out),
+        HooksCommand::Doc => doc(out),
+    }
+}
+
+fn check(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+    let folder = folder(setup)?;
+    let (_, problems) = loaded(setup, &folder);
+    let report = render::diagnostic::json(folder.scripts.len(), &problems);
+    out.result(&report, || shown::checked(&folder, &problems, look(out)))?;
+    Ok(verdict(&problems))
+}
+
+/// How problems are printed.
+pub(super) fn look(out: Out) -> Look {
+    let color = out.color && out.form == Output::Text;
+    Look { color, unicode: true, width: out.width }
+}
+
+/// The scripts folder of the configuration.
+pub(super) fn folder(setup: &Setup) -> Result<Folder, Failure> {
+    let path = setup.config.scripts.get(&ProcessEnv)?;
+    let name = below(&setup.root, &path);
+    folder::read(&path, &name.to_string_lossy()).map_err(|error| {
+        let what = format!("read the scripts in {}: {error}", path.display());
+        Failure::environment("reckon::hooks::folder", what)
+    })
+}
+
+/// The set, where it is good, and everything that is odd or wrong with it.
+pub(super) fn loaded(setup: &Setup, folder: &Folder) -> (Option<Hooks>, Vec<Problem>) {
+    let mut problems = folder.problems.clone();
+    let hooks = match Hooks::load(&folder.scripts, &known(setup)) {
+        Ok(hooks) => {
+            problems.extend(hooks.warnings().iter().cloned());
+            Some(hooks)
+        }
+        Err(found) => {
+            problems.extend(found);
+            None
+        }
+    };
+    problems.sort();
+    (hooks.filter(|_| folder.problems.is_empty()), problems)
+}
+
+/// What scripts may name.
+fn known(setup: &Setup) -> Known {
+    let targets = setup.config.notify.keys().map(ToString::to_string).collect();
+    Known { targets, kinds: KINDS.iter().map(|row| row.name.to_owned()).collect() }
+}
+
+fn doc(out: Out) -> Result<Exit, Failure> {
+    if out.form == Output::Markdown {
+        out.text(&shown::markdown())?;
+    } else {
+        out.result(&shown::doc_json(), shown::doc)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,260 @@
+//! `notify`: whom hooks and alerts may tell something, by name. Addresses of chats are secrets: whoever knows one may
+//! write there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::base::id::Name;
+use crate::base::nearest;
+use crate::base::secret::Secret;
+use crate::config::reader::Reader;
+use crate::config::setting::{FromText, Setting, Wrong};
+use crate::config::value::HttpUrl;
+use crate::spec::node::{Entry, Node, NodeValue};
+
+const WEB: [&str; 2] = ["url", "type"];
+const TARGET: [&str; 3] = ["url", "type", "mail"];
+const MAIL: [&str; 7] = ["to", "from", "host", "port", "user", "password", "encryption"];
+const EXAMPLE: &str = "write `{url: {env: NAME}, type: chat}` or `{mail: {to: [ops@example.com], from: \
+    billing@example.com, host: smtp.example.com}}`";
+
+/// Every target by its name.
+pub type Notify = BTreeMap<Name, NotifyTarget>;
+
+/// One target.
+#[derive(Debug, Clone)]
+pub enum NotifyTarget {
+    /// An address that takes a POST.
+    Web {
+        /// The address.
+        url: Setting<SecretUrl>,
+        /// What is posted there.
+        form: Setting<WebForm>,
+    },
+    /// Mail by SMTP.
+    Mail(Box<MailTarget>),
+}
+
+/// What is posted to a web address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebForm {
+    /// The body as JSON: a map as it is, a text as `{"text": …}`.
+    Json,
+    /// `{"text": …}`, as chats take it.
+    Chat,
+}
+
+/// A server that takes mail, and whom it is for.
+#[derive(Debug, Clone)]
+pub struct MailTarget {
+    /// Whom it is for, where the notification names nobody.
+    pub to: Vec<Setting<MailAddress>>,
+    /// Whom it is from.
+    pub from: Setting<MailAddress>,
+    /// The server.
+    pub host: Setting<String>,
+    /// Its port; 587 by default, 465 with `tls`.
+    pub port: Option<Setting<u16>>,
+    /// Who we are there.
+    pub user: Option<Setting<String>>,
+    /// The password.
+    pub password: Option<Setting<Secret>>,
+    /// How the way there is kept secret.
+    pub encryption: Setting<Encryption>,
+}
+
+/// How the way to a mail server is kept secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encryption {
+    /// After a word in the open; refused where the server does not.
+    Starttls,
+    /// From the first byte on.
+    Tls,
+    /// Not at all: for a server at a loopback IP alone.
+    None,
+}
+
+/// A web address that is a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretUrl(Secret);
+
+impl SecretUrl {
+    /// The address; the caller keeps it out of sight.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+}
+
+/// An address of mail. It is personal: `Debug` does not show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailAddress(Secret);
+
+impl MailAddress {
+    /// The address.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+}
+
+impl FromText for SecretUrl {
+    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong> {
+        HttpUrl::from_text(text, dir).map(|_| Self(Secret::from(text))).map_err(|_| {
+            Wrong::new(
+                "this is no web address that is encrypted",
+                "write one that begins with `https://`, or name its variable: `{env: NAME}`",
+            )
+        })
+    }
+}
+
+impl FromText for MailAddress {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let parts = text.split_once('@');
+        let good = parts.is_some_and(|(name, host)| {
+            let odd = |found: char| {
+                found.is_whitespace() || found.is_control() || "@<>,;".contains(found)
+            };
+            !name.is_empty() && host.contains('.') && !name.contains(odd) && !host.contains(odd)
+        });
+        if good {
+            Ok(Self(Secret::from(text)))
+        } else {
+            Err(Wrong::new("this is no e-mail address", "write one, such as `ops@example.com`"))
+        }
+    }
+}
+
+fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, Wrong> {
+    let found = words.iter().find(|(known, _)| *known == text);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let help = nearest::help(text, words.iter().map(|(known, _)| *known));
+        Wrong::new(format!("`{text}` is not possible here"), help)
+    })
+}
+
+impl FromText for WebForm {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        word(text, &[("json", Self::Json), ("chat", Self::Chat)])
+    }
+}
+
+impl FromText for Encryption {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        word(text, &[("starttls", Self::Starttls), ("tls", Self::Tls), ("none", Self::None)])
+    }
+}
+
+impl FromText for u16 {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let port = text.parse().ok().filter(|port| *port > 0);
+        port.ok_or_else(|| {
+            Wrong::new(format!("`{text}` is no port"), "write a number, such as `587`")
+        })
+    }
+}
+
+impl Reader<'_> {
+    /// The section.
+    pub(super) fn notify(&mut self, root: &Node) -> Notify {
+        let Some(entry) = root.entry("notify").filter(|entry| !entry.value.is_null()) else {
+            return Notify::new();
+        };
+        if !matches!(entry.value.value, NodeValue::Map(_)) {
+            let span = entry.key_span.clone();
+            self.find(
+                "reckon::config::value",
+                span,
+                "`notify` is a mapping",
+                "write targets by name beneath it",
+            );
+        }
+        let targets = entry.value.entries().iter();
+        targets.filter_map(|entry| Some((self.target_name(entry)?, self.target(entry)?))).collect()
+    }
+
+    fn target_name(&mut self, entry: &Entry) -> Option<Name> {
+        let name = Name::from_text(&entry.key, &self.dir);
+        name.map_err(|Wrong { message, help }| {
+            self.find("reckon::config::value", entry.key_span.clone(), &message, &help);
+        })
+        .ok()
+    }
+
+    fn target(&mut self, entry: &Entry) -> Option<NotifyTarget> {
+        let (node, span) = (&entry.value, entry.key_span.clone());
+        if !matches!(node.value, NodeValue::Map(_)) {
+            self.find("reckon::config::value", span, "a target is a mapping", EXAMPLE);
+            return None;
+        }
+        self.unknown(node, &TARGET);
+        match (node.entry("url"), node.entry("mail")) {
+            (Some(_), None) => self.web(node, entry),
+            (None, Some(_)) => {
+                for key in node.entries().iter().filter(|entry| WEB.contains(&entry.key.as_str())) {
+                    let help = "remove it: this target is mail";
+                    self.find(
+                        "reckon::config::value",
+                        key.key_span.clone(),
+                        "mail has no `type`",
+                        help,
+                    );
+                }
+                let mail = self.section(node, "mail", &MAIL)?;
+                self.mail(mail, entry)
+            }
+            (Some(_), Some(_)) => {
+                self.find(
+                    "reckon::config::value",
+                    span,
+                    "a target is an address or mail, not both",
+                    "make two of it",
+                );
+                None
+            }
+            (None, None) => {
+                self.find(
+                    "reckon::config::missing",
+                    span,
+                    "the target has neither `url` nor `mail`",
+                    EXAMPLE,
+                );
+                None
+            }
+        }
+    }
+
+    fn web(&mut self, node: &Node, entry: &Entry) -> Option<NotifyTarget> {
+        let form = self.setting(node, "type");
+        if node.entry("type").is_none() {
+            let span = entry.key_span.clone();
+            self.find(
+                "reckon::config::missing",
+                span,
+                "the target has no `type`",
+                "write `type: json` or `type: chat`",
+            );
+        }
+        Some(NotifyTarget::Web { url: self.setting(node, "url")?, form: form? })
+    }
+
+    fn mail(&mut self, node: &Node, entry: &Entry) -> Option<NotifyTarget> {
+        for key in ["to", "from", "host"] {
+            if node.entry(key).is_none_or(|entry| entry.value.is_null()) {
+                let message = format!("the mail of this target has no `{key}`");
+                self.find("reckon::config::missing", entry.key_span.clone(), &message, EXAMPLE);
+            }
+        }
+        let to = self.items(node, "to");
+        Some(NotifyTarget::Mail(Box::new(MailTarget {
+            to: to.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
+            port: self.setting(node, "port"),
+            user: self.setting(node, "user"),
+            password: self.setting(node, "password"),
+            encryption: self
+                .setting(node, "encryption")
+                .unwrap_or(Setting::Literal(Encryption::Starttls)),
+            from: self.setting(node, "from")?,
+            host: self.setting(node, "host")?,
+        })))
+    }
+}

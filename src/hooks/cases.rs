@@ -1,0 +1,169 @@
+//! Cases beside a script: an event and a state of the world, and what the script should ask for. `NAME.test.yaml` holds
+//! those of `NAME.rhai`.
+
+mod diff;
+mod state;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Hooks, Reads, Source, TIME_MAX, on_stack};
+use crate::base::clock::timestamp;
+use crate::base::money::Money;
+use crate::model::hook::{Run, Wish};
+use crate::model::issue::{Problem, Severity};
+
+pub use state::State;
+
+/// How the names of files with cases end.
+pub const ENDING: &str = ".test.yaml";
+
+/// A file of cases.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    cases: Vec<Case>,
+}
+
+/// One case.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What is true of the script, in a sentence.
+    pub name: String,
+    /// The event; what it leaves out is `()`.
+    pub event: Value,
+    /// What the script can read.
+    #[serde(default)]
+    pub state: State,
+    /// What should come of it.
+    pub expect: Expect,
+}
+
+/// What should come of a run.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// The actions, in order, as [`shown`] shows them.
+    #[serde(default)]
+    pub actions: Vec<Value>,
+    /// What it keeps.
+    #[serde(default)]
+    pub kept: Map<String, Value>,
+    /// The lines of its log; not looked at where it is left out.
+    pub log: Option<Vec<String>>,
+    /// It fails, and its message holds this.
+    pub fails: Option<String>,
+}
+
+/// What became of one case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// The script.
+    pub script: String,
+    /// The case.
+    pub case: String,
+    /// Where the two differ, for people; none where all is as expected.
+    pub trouble: Option<String>,
+}
+
+/// The cases of a file. Errors: it is no such file, with the place.
+pub fn read(source: &Source) -> Result<Vec<Case>, Box<Problem>> {
+    let read: Result<File, _> = serde_yaml::from_str(&source.text);
+    read.map(|file| file.cases).map_err(|error| {
+        let place = error.location();
+        let (line, column) = place.map_or((1, 1), |place| (place.line(), place.column()));
+        let text = error.to_string();
+        let message = text.split(" at line ").next().unwrap_or(&text);
+        let message = format!("this is no file of cases: {message}");
+        Box::new(Problem {
+            severity: Severity::Error,
+            ..source.problem((line.max(1), column.max(1)), "cases", &message, HELP)
+        })
+    })
+}
+
+const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`; docs/hooks.md shows one";
+
+/// Runs one case of a script.
+pub fn run(hooks: &Hooks, script: &str, case: &Case) -> Verdict {
+    let ran = on_stack(|| ran(hooks, script, case));
+    let trouble = ran.unwrap_or_else(|| Some("the case could not be run".to_owned()));
+    Verdict { script: script.to_owned(), case: case.name.clone(), trouble }
+}
+
+fn ran(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
+    let kind = case.event.get("type").and_then(Value::as_str).unwrap_or_default();
+    let handler = hooks.handlers(kind).into_iter().find(|handler| handler.script == script);
+    let Some(handler) = handler else {
+        return Some(format!("no function of {script} answers an event of type `{kind}`"));
+    };
+    let reads: Arc<dyn Reads> = Arc::new(case.state.clone());
+    let ended = hooks.run(&handler, &case.event, &reads, Some(TIME_MAX));
+    match (ended, &case.expect.fails) {
+        (Err(failure), Some(expected)) if failure.message.contains(expected) => None,
+        (Err(failure), Some(expected)) => {
+            Some(format!("it fails, but does not say `{expected}`:\n{failure}"))
+        }
+        (Err(failure), None) => Some(format!("it fails:\n{failure}")),
+        (Ok(_), Some(expected)) => Some(format!("it ends well, and should fail with `{expected}`")),
+        (Ok(run), None) => compared(&case.expect, &run),
+    }
+}
+
+fn compared(expect: &Expect, run: &Run) -> Option<String> {
+    let (mut expected, mut real) = (json!({}), shown(run));
+    if let (Some(expected), Some(real)) = (expected.as_object_mut(), real.as_object_mut()) {
+        expected.insert("actions".to_owned(), Value::Array(expect.actions.clone()));
+        expected.insert("kept".to_owned(), Value::Object(expect.kept.clone()));
+        match &expect.log {
+            Some(log) => drop(expected.insert("log".to_owned(), json!(log))),
+            None => drop(real.remove("log")),
+        }
+    }
+    let same = same(&expected, &real);
+    (!same).then(|| diff::diff(&yaml(&expected), &yaml(&real)))
+}
+
+/// Whether two values say the same, whatever the order of their keys.
+fn same(one: &Value, other: &Value) -> bool {
+    crate::base::hash::canonical(one) == crate::base::hash::canonical(other)
+}
+
+/// In the order of keys, so that lines can be held against each other.
+fn yaml(value: &Value) -> String {
+    let sorted: Value =
+        serde_json::from_slice(&crate::base::hash::canonical(value)).unwrap_or_default();
+    serde_yaml::to_string(&sorted).unwrap_or_default()
+}
+
+/// A run as cases write it: `{actions: [{do, merchant, …, at, name}], kept, log}`. Money is text, the merchant's kind
+/// is left out, and so is a name that the script did not choose.
+pub fn shown(run: &Run) -> Value {
+    let actions: Vec<Value> = run.wishes.iter().map(action).collect();
+    let kept: Map<String, Value> = run.kept.iter().cloned().collect();
+    json!({ "actions": actions, "kept": kept, "log": run.log })
+}
+
+fn action(wish: &Wish) -> Value {
+    let mut shown = Map::new();
+    shown.insert("do".to_owned(), json!(wish.verb));
+    if let Some(merchant) = &wish.merchant {
+        let name = merchant.short();
+        shown.insert("merchant".to_owned(), json!(name.strip_prefix("Merchant/").unwrap_or(&name)));
+    }
+    for (name, value) in wish.fields.as_object().into_iter().flatten() {
+        let money = serde_json::from_value::<Money>(value.clone());
+        let value = money.map_or_else(|_| value.clone(), |money| json!(money.to_string()));
+        shown.insert(name.clone(), value);
+    }
+    if let Some(at) = &wish.at {
+        shown.insert("at".to_owned(), json!(timestamp(at)));
+    }
+    if !wish.is_named_by_content() {
+        shown.insert("name".to_owned(), json!(wish.name));
+    }
+    Value::Object(shown)
+}

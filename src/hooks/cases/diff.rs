@@ -1,0 +1,76 @@
+//! Two texts, line by line: what is missing and what is too much.
+
+/// Lines of both with a sign before each: `-` was expected, `+` came instead, a space stands in both.
+pub(super) fn diff(expected: &str, real: &str) -> String {
+    let (one, other): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), real.lines().collect());
+    let mut out = String::from("  (- expected, + real)\n");
+    let mut left = one.as_slice();
+    let mut right = other.as_slice();
+    for line in common(&one, &other) {
+        left = until(left, line, '-', &mut out);
+        right = until(right, line, '+', &mut out);
+        told(' ', line, &mut out);
+    }
+    for line in left {
+        told('-', line, &mut out);
+    }
+    for line in right {
+        told('+', line, &mut out);
+    }
+    out
+}
+
+/// Tells the lines before `line`, and answers those behind it.
+fn until<'l, 's>(lines: &'l [&'s str], line: &str, sign: char, out: &mut String) -> &'l [&'s str] {
+    let mut rest = lines;
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        if *first == line {
+            break;
+        }
+        told(sign, first, out);
+    }
+    rest
+}
+
+fn told(sign: char, line: &str, out: &mut String) {
+    out.extend([' ', ' ', sign, ' ']);
+    out.push_str(line);
+    out.push('\n');
+}
+
+/// The longest lines that stand in both in this order.
+fn common<'s>(one: &[&'s str], other: &[&str]) -> Vec<&'s str> {
+    // `best`: of the first lines of `other`, by their number, the longest run so far.
+    let mut best: Vec<Vec<&'s str>> = vec![Vec::new(); other.len().saturating_add(1)];
+    for line in one {
+        let before = best.clone();
+        let mut longest: Vec<&'s str> = Vec::new();
+        for ((slot, kept), candidate) in best.iter_mut().skip(1).zip(&before).zip(other) {
+            let mut next = slot.clone();
+            if candidate == line && kept.len() >= next.len() {
+                next.clone_from(kept);
+                next.push(line);
+            }
+            if longest.len() > next.len() {
+                next.clone_from(&longest);
+            }
+            longest.clone_from(&next);
+            *slot = next;
+        }
+    }
+    best.pop().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_stands_beside_what_does_not() {
+        let told = diff("a\nb\nc\nd\n", "a\nc\nx\nd\n");
+        assert_eq!(told, "  (- expected, + real)\n    a\n  - b\n    c\n  + x\n    d\n");
+        let none = diff("", "a\n");
+        assert_eq!(none, "  (- expected, + real)\n  + a\n");
+    }
+}

@@ -1,0 +1,102 @@
+//! The world of one case, as far as it is said.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::base::hash::canonical;
+use crate::base::id::{Key, Name};
+use crate::hooks::Reads;
+
+/// What a script can read in a case.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct State {
+    /// Resources, as `resource` answers them; the namespace may be left out.
+    pub resources: Vec<Value>,
+    /// Transactions, as the service shows them.
+    pub transactions: Vec<Value>,
+    /// What the service answers.
+    pub remote: Vec<Remote>,
+    /// What earlier runs kept.
+    pub kv: BTreeMap<String, Value>,
+}
+
+/// One answer of the service.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remote {
+    /// The read.
+    pub read: String,
+    /// Arguments that it is the answer to; all that are named have to be so.
+    #[serde(default)]
+    pub args: Value,
+    /// The answer.
+    pub answer: Value,
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> Option<&'v str> {
+    value.get(field).and_then(Value::as_str)
+}
+
+fn key(resource: &Value) -> Option<Key> {
+    let namespace = text(resource, "namespace").unwrap_or("default");
+    let (kind, name) = (text(resource, "kind")?, text(resource, "name")?);
+    format!("{kind}/{namespace}/{name}").parse().ok()
+}
+
+/// The resource with its namespace.
+fn whole(resource: &Value) -> Value {
+    let mut resource = resource.clone();
+    if let Some(fields) = resource.as_object_mut() {
+        let default = Name::default_namespace().to_string();
+        fields.entry("namespace").or_insert(Value::String(default));
+    }
+    resource
+}
+
+/// Whether a value has everything that the filter has.
+fn fits(value: &Value, filter: &Value) -> bool {
+    match (value, filter) {
+        (Value::Object(value), Value::Object(filter)) => filter
+            .iter()
+            .all(|(name, wanted)| value.get(name).is_some_and(|value| fits(value, wanted))),
+        _ => canonical(value) == canonical(filter),
+    }
+}
+
+impl Reads for State {
+    fn resource(&self, asked: &str) -> Result<Value, String> {
+        let asked: Key =
+            asked.parse().map_err(|error: crate::base::id::KeyError| error.to_string())?;
+        let found = self.resources.iter().find(|resource| key(resource).as_ref() == Some(&asked));
+        Ok(found.map(whole).unwrap_or_default())
+    }
+
+    fn find(&self, kind: &str, filter: &Value) -> Result<Value, String> {
+        let of_kind = self.resources.iter().filter(|resource| text(resource, "kind") == Some(kind));
+        let mut found: Vec<Value> =
+            of_kind.map(whole).filter(|resource| fits(resource, filter)).collect();
+        found.sort_by_key(key);
+        Ok(Value::Array(found))
+    }
+
+    fn transaction(&self, id: &str) -> Result<Value, String> {
+        let found = self.transactions.iter().find(|one| text(one, "id") == Some(id));
+        Ok(found.cloned().unwrap_or_default())
+    }
+
+    fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
+        let found = self
+            .remote
+            .iter()
+            .find(|one| one.read == name && (one.args.is_null() || fits(args, &one.args)));
+        let missing = || format!("the case says nothing of the read `{name}` with {args}");
+        found.map(|one| one.answer.clone()).ok_or_else(missing)
+    }
+
+    fn kv(&self, _script: &str, key: &str) -> Result<Value, String> {
+        Ok(self.kv.get(key).cloned().unwrap_or_default())
+    }
+}

@@ -1,0 +1,58 @@
+//! What a compiler would say of a script: names, arities, sorts of literals, and functions that no event reaches.
+
+mod calls;
+mod reach;
+mod walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Known;
+use super::load::Unit;
+use crate::model::issue::Problem;
+
+/// What all files of a set are checked against.
+pub(super) struct Set<'a> {
+    pub(super) units: &'a BTreeMap<&'a str, Unit<'a>>,
+    pub(super) known: &'a Known,
+    /// The language's own functions: the numbers of arguments by name.
+    builtin: BTreeMap<&'a str, BTreeSet<usize>>,
+}
+
+impl<'a> Set<'a> {
+    pub(super) fn new(
+        units: &'a BTreeMap<&'a str, Unit<'a>>,
+        known: &'a Known,
+        functions: &'a [(String, usize)],
+    ) -> Self {
+        let mut builtin: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        for (name, count) in functions.iter().filter(|(name, _)| is_word(name)) {
+            builtin.entry(name).or_default().insert(*count);
+        }
+        Self { units, known, builtin }
+    }
+
+    /// The file that an import of another one names.
+    pub(super) fn module(&self, unit: &Unit<'_>, alias: &str) -> Option<&'a Unit<'a>> {
+        let import = unit.imports.iter().find(|import| import.alias == alias)?;
+        self.units.get(import.path.as_deref()?)
+    }
+}
+
+/// Whether a name can be written in a script: the language's own include operators and accessors.
+fn is_word(name: &str) -> bool {
+    name.chars().all(|found| found.is_alphanumeric() || found == '_')
+}
+
+/// Everything that is wrong with one file that could be read.
+pub(super) fn unit(set: &Set<'_>, unit: &Unit<'_>) -> Vec<Problem> {
+    let mut walk = walk::Walk::new(set, unit);
+    for value in unit.constants.values() {
+        walk.constant(value);
+    }
+    for function in &unit.functions {
+        walk.function(function);
+    }
+    let walk::Walk { mut problems, called, .. } = walk;
+    reach::check(unit, &called, &mut problems);
+    problems
+}

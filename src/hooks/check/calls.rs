@@ -1,0 +1,265 @@
+//! Every call: is there such a function, does it take so many arguments, and can it take these?
+
+use rhai::{Expr, FnCallExpr, Position, Stmt};
+
+use super::walk::Walk;
+use crate::base::nearest::nearest;
+use crate::hooks::register::{self, HostFn};
+use crate::hooks::sort::Literal;
+
+/// Functions of the language that take what they are given.
+const FREE: [&str; 8] =
+    ["call", "curry", "type_of", "is_def_var", "is_def_fn", "is_shared", "this", "exit"];
+
+/// What makes a function of a name.
+const POINTER: &str = "Fn";
+
+/// Functions that other languages have, and what to write here.
+const ELSEWHERE: [(&[&str], &str); 5] = [
+    (&["print", "debug", "puts", "echo", "console"], "write `log(…)`"),
+    (
+        &["now", "timestamp", "today", "sleep", "time"],
+        "there is no clock: `date(event.created)` is the only time, and the option `at` waits",
+    ),
+    (&["rand", "random", "uuid"], "there is no chance: the same event has the same actions"),
+    (
+        &["float", "parse_float", "to_float"],
+        "there are no fractions: money is `money(\"1.50 USD\")`",
+    ),
+    (
+        &["http", "fetch", "get_url", "post", "email", "mail", "send"],
+        "write `notify(target, text)`",
+    ),
+];
+
+impl Walk<'_> {
+    /// One call. `method`: what stands before the dot is its first argument.
+    pub(super) fn call(&mut self, call: &FnCallExpr, at: Position, method: bool) {
+        for argument in &call.args {
+            self.expression(argument);
+        }
+        if call.is_operator_call() {
+            return;
+        }
+        let (name, count) = (call.name.as_str(), call.args.len());
+        if call.is_qualified() {
+            let root = call.namespace.root().to_owned();
+            return self.module_call(&root, call.namespace.position(), name, count, at);
+        }
+        if name == POINTER {
+            return self.pointer(call);
+        }
+        if !FREE.contains(&name) && !self.local(name, count, at) {
+            self.foreign(call, at, method);
+        }
+    }
+
+    /// Whether it is a function or variable of this file; then everything is said of it.
+    fn local(&mut self, name: &str, count: usize, at: Position) -> bool {
+        let functions = self.unit.functions.iter().filter(|function| function.name == name);
+        let arities: Vec<usize> = functions.map(|function| function.parameters.len()).collect();
+        if arities.is_empty() {
+            let lost = self.unit.lost.contains(name);
+            return lost || self.has(name);
+        }
+        self.called.insert(name.to_owned());
+        if !arities.contains(&count)
+            && self.set.builtin.get(name).is_none_or(|known| !known.contains(&count))
+        {
+            self.arity(name, count, &counts(&arities), at, "look at its definition in this file");
+        }
+        true
+    }
+
+    /// A function of the host or of the language.
+    fn foreign(&mut self, call: &FnCallExpr, at: Position, method: bool) {
+        let name = call.name.as_str();
+        let count = call.args.len().saturating_add(usize::from(method));
+        let rows: Vec<&'static HostFn> = register::named(name).collect();
+        let builtin = self.set.builtin.get(name);
+        let language = builtin.is_some_and(|known| known.contains(&count));
+        // A list has a method `find`, too: which of the two it is shows when it runs.
+        if let Some(row) = rows.iter().find(|row| row.takes(count) && !(method && language)) {
+            return self.arguments(row, call, method);
+        }
+        if language {
+            return;
+        }
+        let given = call.args.len();
+        if !rows.is_empty() {
+            let usages: Vec<String> = rows.iter().map(|row| format!("`{}`", row.usage())).collect();
+            let takes: Vec<usize> = rows.iter().flat_map(|row| takes(row)).collect();
+            let help = format!("write {}", usages.join(" or "));
+            return self.arity(name, given, &counts(&takes), at, &help);
+        }
+        if let Some(known) = builtin {
+            let known: Vec<usize> =
+                known.iter().map(|most| most.saturating_sub(usize::from(method))).collect();
+            return self.arity(
+                name,
+                given,
+                &counts(&known),
+                at,
+                "it is the language's own function: its book explains it (https://rhai.rs/book)",
+            );
+        }
+        let help = self.meant(name);
+        let message = format!("there is no function `{name}`");
+        self.tell(at, "unknown_function", &message, &help);
+    }
+
+    fn arity(&mut self, name: &str, given: usize, takes: &str, at: Position, help: &str) {
+        let message = format!(
+            "`{name}` takes {takes}, and {given} {} given",
+            if given == 1 { "is" } else { "are" }
+        );
+        self.tell(at, "arity", &message, help);
+    }
+
+    fn meant(&self, name: &str) -> String {
+        let elsewhere = ELSEWHERE.iter().find(|(names, _)| names.contains(&name));
+        if let Some((_, help)) = elsewhere {
+            return (*help).to_owned();
+        }
+        let own = self.unit.functions.iter().filter(|function| !function.is_nameless());
+        let own = own.map(|function| function.name.as_str());
+        let host = register::rows().map(|row| row.name);
+        let near = nearest(name, own.chain(host));
+        let near = near.or_else(|| nearest(name, self.set.builtin.keys().copied()));
+        near.map_or_else(
+            || "`reckon hooks doc` lists all functions".to_owned(),
+            |meant| format!("did you mean `{meant}`?"),
+        )
+    }
+
+    /// `module::function(…)`.
+    fn module_call(
+        &mut self,
+        alias: &str,
+        alias_at: Position,
+        name: &str,
+        count: usize,
+        at: Position,
+    ) {
+        if !self.alias(alias, alias_at) {
+            return;
+        }
+        let Some(module) = self.set.module(self.unit, alias) else { return };
+        if module.unreadable || module.lost.contains(name) {
+            return;
+        }
+        let functions = module.functions.iter().filter(|function| !function.is_nameless());
+        let named = functions.clone().filter(|function| function.name == name);
+        let arities: Vec<usize> = named.map(|function| function.parameters.len()).collect();
+        if arities.is_empty() {
+            let message = format!("the module `{alias}` has no function `{name}`");
+            let help =
+                crate::base::nearest::help(name, functions.map(|function| function.name.as_str()));
+            self.tell(at, "unknown_function", &message, &help);
+        } else if !arities.contains(&count) {
+            let help = format!("look at its definition in {}", module.source.shown);
+            self.arity(&format!("{alias}::{name}"), count, &counts(&arities), at, &help);
+        }
+    }
+
+    /// `Fn("name")` calls a function, sooner or later.
+    fn pointer(&mut self, call: &FnCallExpr) {
+        if let Some(Expr::StringConstant(name, at)) = call.args.first() {
+            self.called.insert(name.to_string());
+            let mut functions = self.unit.functions.iter();
+            if !functions.any(|function| function.name == name.as_str())
+                && !self.unit.lost.contains(name.as_str())
+            {
+                let help = self.meant(name);
+                let message = format!("there is no function `{name}` in this file");
+                self.tell(*at, "unknown_function", &message, &help);
+            }
+        }
+    }
+
+    /// What stands in the call as it is written, against what the row takes.
+    fn arguments(&mut self, row: &'static HostFn, call: &FnCallExpr, method: bool) {
+        let skipped = usize::from(method);
+        for (argument, value) in row.arguments.iter().skip(skipped).zip(&call.args) {
+            if let Some(literal) = literal(value)
+                && let Err(unfit) = argument.sort.literal(&literal, self.set.known)
+            {
+                let message = format!("`{}` of `{}` {}", argument.name, row.name, unfit.message);
+                self.tell(value.start_position(), "argument", &message, &unfit.help);
+            }
+        }
+        let options = call.args.get(row.arguments.len().saturating_sub(skipped));
+        if let Some(options) = options {
+            self.options(row, options);
+        }
+    }
+
+    fn options(&mut self, row: &'static HostFn, value: &Expr) {
+        if let Expr::Map(map, _) = value {
+            for (key, value) in &map.0 {
+                self.option(row, &key.name, key.pos, value);
+            }
+        } else if let Some(literal) = literal(value) {
+            let message =
+                format!("`{}` takes a map of options at its end, not {literal}", row.name);
+            let first = row.options().next().map_or("name", |option| option.name);
+            let help = format!("write `#{{{first}: …}}`, or leave it out");
+            self.tell(value.start_position(), "argument", &message, &help);
+        }
+    }
+
+    fn option(&mut self, row: &'static HostFn, name: &str, at: Position, value: &Expr) {
+        let Some(option) = row.options().find(|option| option.name == name) else {
+            let message = format!("`{}` has no option `{name}`", row.name);
+            let help = crate::base::nearest::help(
+                name,
+                row.options().map(|option| option.name).collect::<Vec<_>>(),
+            );
+            return self.tell(at, "option", &message, &help);
+        };
+        if let Some(literal) = literal(value)
+            && let Err(unfit) = option.sort.literal(&literal, self.set.known)
+        {
+            let message = format!("the option `{name}` of `{}` {}", row.name, unfit.message);
+            self.tell(value.start_position(), "argument", &message, &unfit.help);
+        }
+    }
+}
+
+/// What a value is, where that can be seen.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of everything else nothing can be said before it runs"
+)]
+fn literal(value: &Expr) -> Option<Literal> {
+    Some(match value {
+        Expr::StringConstant(text, _) => Literal::Text(text.to_string()),
+        Expr::InterpolatedString(..) => Literal::Filled,
+        Expr::IntegerConstant(..) => Literal::Whole,
+        Expr::BoolConstant(..) => Literal::Truth,
+        Expr::CharConstant(..) => Literal::Character,
+        Expr::Array(..) => Literal::List,
+        Expr::Map(..) => Literal::Map,
+        Expr::Unit(_) => Literal::Nothing,
+        Expr::DynamicConstant(value, _) if value.is_fnptr() => Literal::Function,
+        Expr::Stmt(block) if matches!(block.statements().first(), Some(Stmt::Share(_))) => {
+            Literal::Function
+        }
+        _ => return None,
+    })
+}
+
+fn takes(row: &HostFn) -> Vec<usize> {
+    let least = row.arguments.len();
+    [least, least.saturating_add(1)].into_iter().filter(|count| row.takes(*count)).collect()
+}
+
+/// `1 or 2 arguments`.
+fn counts(counts: &[usize]) -> String {
+    let mut sorted = counts.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let plural = if sorted == [1] { "argument" } else { "arguments" };
+    let words: Vec<String> = sorted.iter().map(ToString::to_string).collect();
+    format!("{} {plural}", words.join(" or "))
+}

@@ -1,0 +1,106 @@
+//! Which functions an event reaches, and which look as if one did.
+
+use std::collections::BTreeSet;
+
+use crate::base::nearest;
+use crate::hooks::events;
+use crate::hooks::load::{Function, Unit};
+use crate::model::issue::{Problem, Severity};
+
+/// How functions begin that events call.
+const PREFIX: &str = "on_";
+
+/// Tells hooks that are never called, or called with another number of arguments. `called`: what the file calls itself.
+pub(super) fn check(unit: &Unit<'_>, called: &BTreeSet<String>, problems: &mut Vec<Problem>) {
+    let functions = unit.functions.iter().filter(|function| !function.is_nameless());
+    let module = unit.source.is_module();
+    let mut answers =
+        module || unit.unreadable || unit.lost.iter().any(|name| events::is_hook(name));
+    for function in functions {
+        answers = answers || events::is_hook(&function.name);
+        let found = if module { in_module(function) } else { in_script(function, called) };
+        if let Some((code, severity, message, help)) = found {
+            let problem = unit.source.problem(function.place, code, &message, &help);
+            problems.push(Problem { severity, ..problem });
+        }
+    }
+    let silent = !problems.iter().any(|problem| problem.severity == Severity::Error);
+    if !answers && silent {
+        let message = "no event reaches this script: it has no function `on_…(event)`";
+        let help = "write one, such as `fn on_transaction_failed(event) { … }`; what scripts import stands in a folder";
+        let problem = unit.source.problem((1, 1), "no_hook", message, help);
+        problems.push(Problem { severity: Severity::Warning, ..problem });
+    }
+}
+
+type Found = Option<(&'static str, Severity, String, String)>;
+
+fn in_module(function: &Function) -> Found {
+    events::is_hook(&function.name).then(|| {
+        let message = format!("no event reaches `{}`: it stands in a module", function.name);
+        let help = "move it into a script of the scripts folder itself".to_owned();
+        ("unreachable", Severity::Error, message, help)
+    })
+}
+
+fn in_script(function: &Function, called: &BTreeSet<String>) -> Found {
+    let name = function.name.as_str();
+    if events::is_hook(name) {
+        return arity(function);
+    }
+    if called.contains(name) {
+        return None;
+    }
+    let hook = name.starts_with(PREFIX);
+    let meant = events::meant(name).filter(|meant| ends_alike(name, meant));
+    if let Some(meant) = meant.filter(|_| hook || looks_like_one(function)) {
+        let message = format!("no event calls `{name}`");
+        return Some(("event", Severity::Error, message, format!("did you mean `{meant}`?")));
+    }
+    if hook {
+        return Some(("event", Severity::Error, format!("no event calls `{name}`"), instead(name)));
+    }
+    let message = format!("nothing calls `{name}`");
+    let help = "remove it, or name it by the event that should call it: `on_…`".to_owned();
+    Some(("unused", Severity::Warning, message, help))
+}
+
+/// Whether what happens could be the same word: `deleted` is not meant for `expired`.
+fn ends_alike(name: &str, meant: &str) -> bool {
+    let last = |name: &str| name.rsplit('_').next().unwrap_or_default().to_lowercase();
+    let (one, other) = (last(name), last(meant));
+    one.ends_with(&other) || nearest::nearest(&one, [other.as_str()]).is_some()
+}
+
+/// The events that begin alike, or all of a few words.
+fn instead(name: &str) -> String {
+    let family = name.split('_').nth(1).unwrap_or_default();
+    let all: Vec<String> = events::names().collect();
+    let kin = |known: &&String| known.split('_').nth(1).is_some_and(|word| word == family);
+    let kin: Vec<&str> = all.iter().filter(kin).map(String::as_str).collect();
+    if kin.is_empty() {
+        return "`reckon hooks doc` lists the events; `on_event(event)` gets all that have no function".to_owned();
+    }
+    nearest::help("", kin.iter().copied())
+}
+
+/// Whether it takes one thing that its author calls an event.
+fn looks_like_one(function: &Function) -> bool {
+    let plain = function.name.to_lowercase().replace('_', "");
+    let event = function.parameters.iter().any(|name| name.to_lowercase().starts_with("ev"));
+    let named = events::names().any(|known| {
+        let known = known.replace('_', "");
+        plain == known || known.strip_prefix("on") == Some(plain.as_str())
+    });
+    named || (event && function.name.to_lowercase().starts_with("on"))
+}
+
+fn arity(function: &Function) -> Found {
+    let Function { name, parameters, .. } = function;
+    let count = parameters.len();
+    (count != 1).then(|| {
+        let message =
+            format!("`{name}` is called with the event alone, but takes {count} parameters");
+        ("hook_arity", Severity::Error, message, format!("write `fn {name}(event)`"))
+    })
+}

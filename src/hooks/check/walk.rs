@@ -1,0 +1,284 @@
+//! Every statement and expression of a file, with the variables that are there at each.
+
+use std::collections::BTreeSet;
+
+use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt};
+
+use super::Set;
+use crate::base::nearest::nearest;
+use crate::hooks::events::{FIELDS, is_hook};
+use crate::hooks::failure::place;
+use crate::hooks::load::{Function, Unit};
+use crate::model::issue::Problem;
+
+/// What a script calls the constants outside its functions.
+const GLOBAL: &str = "global";
+
+/// The walk through one file.
+pub(super) struct Walk<'a> {
+    pub(super) set: &'a Set<'a>,
+    pub(super) unit: &'a Unit<'a>,
+    pub(super) problems: Vec<Problem>,
+    /// The functions of the file that it calls itself.
+    pub(super) called: BTreeSet<String>,
+    /// Variables of the blocks around, the innermost last.
+    scopes: Vec<Vec<String>>,
+    /// The event's name in a function that gets one.
+    event: Option<String>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(set: &'a Set<'a>, unit: &'a Unit<'a>) -> Self {
+        let (problems, called) = (Vec::new(), BTreeSet::new());
+        Self { set, unit, problems, called, scopes: Vec::new(), event: None }
+    }
+
+    pub(super) fn constant(&mut self, value: &Expr) {
+        self.expression(value);
+    }
+
+    pub(super) fn function(&mut self, function: &Function) {
+        let hook = is_hook(&function.name) && !self.unit.source.is_module();
+        self.event = function.parameters.first().filter(|_| hook).cloned();
+        self.scopes = vec![function.parameters.clone()];
+        self.block(&function.body);
+        self.scopes.clear();
+    }
+
+    /// Notes a problem at a position.
+    pub(super) fn tell(&mut self, at: Position, code: &str, message: &str, help: &str) {
+        let at = place(at).unwrap_or((1, 1));
+        self.problems.push(self.unit.source.problem(at, code, message, help));
+    }
+
+    /// Whether a variable is there.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.scopes.iter().flatten().any(|known| known == name)
+    }
+
+    fn declare(&mut self, name: &str) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(name.to_owned());
+        }
+    }
+
+    fn block(&mut self, statements: &[Stmt]) {
+        self.block_with(statements, Vec::new());
+    }
+
+    fn block_with(&mut self, statements: &[Stmt], names: Vec<String>) {
+        self.scopes.push(names);
+        for statement in statements {
+            self.statement(statement);
+        }
+        self.scopes.pop();
+    }
+
+    fn flow(&mut self, flow: &FlowControl) {
+        self.expression(&flow.expr);
+        self.block(flow.body.statements());
+        self.block(flow.branch.statements());
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what the language may add has no names to check"
+    )]
+    fn statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => self.flow(flow),
+            Stmt::Switch(parts, _) => {
+                let (value, cases) = &**parts;
+                self.expression(value);
+                for case in &cases.expressions {
+                    self.expression(&case.lhs);
+                    self.expression(&case.rhs);
+                }
+            }
+            Stmt::For(parts, _) => {
+                let (item, counter, flow) = &**parts;
+                self.expression(&flow.expr);
+                let names = [Some(item), counter.as_ref()].into_iter().flatten();
+                let names = names.map(|name| name.name.to_string()).collect();
+                self.block_with(flow.body.statements(), names);
+            }
+            Stmt::Var(parts, _, _) => {
+                let (name, value, _) = &**parts;
+                self.expression(value);
+                self.declare(&name.name);
+            }
+            Stmt::Assignment(parts) => {
+                let (_, sides) = &**parts;
+                self.expression(&sides.lhs);
+                self.expression(&sides.rhs);
+            }
+            Stmt::FnCall(call, at) => self.call(call, *at, false),
+            Stmt::Block(block) => self.block(block.statements()),
+            Stmt::TryCatch(flow, _) => self.try_catch(flow),
+            Stmt::Expr(value) => self.expression(value),
+            Stmt::BreakLoop(Some(value), _, _) | Stmt::Return(Some(value), _, _) => {
+                self.expression(value);
+            }
+            Stmt::Import(_, at) => {
+                let help = "move it to the top of the file";
+                self.tell(*at, "import", "modules are imported outside of functions", help);
+            }
+            _ => {}
+        }
+    }
+
+    fn try_catch(&mut self, flow: &FlowControl) {
+        self.block(flow.body.statements());
+        let caught = if let Expr::Variable(name, _, _) = &flow.expr {
+            vec![name.1.to_string()]
+        } else {
+            Vec::new()
+        };
+        self.block_with(flow.branch.statements(), caught);
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is left are literals, which name nothing"
+    )]
+    pub(super) fn expression(&mut self, value: &Expr) {
+        match value {
+            Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => self.all(parts),
+            Expr::Map(map, _) => {
+                for (_, value) in &map.0 {
+                    self.expression(value);
+                }
+            }
+            Expr::Variable(parts, _, at) => {
+                if parts.2.is_empty() {
+                    self.variable(&parts.1, *at);
+                } else {
+                    self.outside(parts.2.root(), parts.2.position(), &parts.1, *at);
+                }
+            }
+            Expr::Stmt(block) => self.block(block.statements()),
+            Expr::FnCall(call, at) => self.call(call, *at, false),
+            Expr::MethodCall(call, at) => self.call(call, *at, true),
+            Expr::Dot(sides, _, _) => {
+                self.expression(&sides.lhs);
+                self.field(&sides.lhs, &sides.rhs);
+                self.chain(&sides.rhs);
+            }
+            Expr::Index(sides, flags, _) => {
+                self.expression(&sides.lhs);
+                self.index(&sides.rhs, *flags);
+            }
+            Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => self.all(parts),
+            _ => {}
+        }
+    }
+
+    fn all(&mut self, values: &[Expr]) {
+        for value in values {
+            self.expression(value);
+        }
+    }
+
+    /// What follows a dot: properties have any name, methods are functions.
+    fn chain(&mut self, value: &Expr) {
+        if let Expr::Dot(sides, _, _) = value {
+            self.chain(&sides.lhs);
+            self.chain(&sides.rhs);
+        } else if let Expr::Index(sides, flags, _) = value {
+            self.chain(&sides.lhs);
+            self.index(&sides.rhs, *flags);
+        } else if !matches!(value, Expr::Property(..)) {
+            self.expression(value);
+        }
+    }
+
+    /// What stands in brackets, and what follows them.
+    fn index(&mut self, value: &Expr, flags: ASTFlags) {
+        let ends = flags.intersects(ASTFlags::BREAK);
+        if let (Expr::Dot(sides, _, _), false) = (value, ends) {
+            self.expression(&sides.lhs);
+            self.chain(&sides.rhs);
+        } else if let (Expr::Index(sides, next, _), false) = (value, ends) {
+            self.expression(&sides.lhs);
+            self.index(&sides.rhs, *next);
+        } else {
+            self.expression(value);
+        }
+    }
+
+    fn variable(&mut self, name: &str, at: Position) {
+        if self.has(name) || self.unit.loose.contains(name) {
+            return;
+        }
+        let message = format!("there is no variable `{name}` here");
+        let help = if self.unit.constants.contains_key(name) {
+            format!("write `{GLOBAL}::{name}`: functions see constants by that name")
+        } else {
+            let all = self.scopes.iter().flatten().map(String::as_str);
+            nearest(name, all).map_or_else(
+                || format!("write `let {name} = …` before it, or a text in quotes: `\"{name}\"`"),
+                |meant| format!("did you mean `{meant}`?"),
+            )
+        };
+        self.tell(at, "unknown_variable", &message, &help);
+    }
+
+    /// `global::NAME` or `module::NAME`.
+    fn outside(&mut self, root: &str, root_at: Position, name: &str, at: Position) {
+        if root == GLOBAL {
+            if !self.unit.constants.contains_key(name) {
+                let message = format!("there is no constant `{name}` in this file");
+                let all = self.unit.constants.keys().map(String::as_str);
+                let help = nearest(name, all).map_or_else(
+                    || format!("write `const {name} = …;` outside of functions"),
+                    |meant| format!("did you mean `{meant}`?"),
+                );
+                self.tell(at, "unknown_variable", &message, &help);
+            }
+        } else {
+            self.alias(root, root_at);
+        }
+    }
+
+    /// Tells a name before `::` that nothing was imported by.
+    pub(super) fn alias(&mut self, alias: &str, at: Position) -> bool {
+        let imports = self.unit.imports.iter().map(|import| import.alias.as_str());
+        if imports.clone().any(|known| known == alias) {
+            return true;
+        }
+        let help = nearest(alias, imports).map_or_else(
+            || format!("write `import \"lib/{alias}\" as {alias};` at the top of the file"),
+            |meant| format!("did you mean `{meant}`?"),
+        );
+        self.tell(at, "unknown_module", &format!("nothing is imported as `{alias}`"), &help);
+        false
+    }
+
+    /// `event.…`: an event has known fields.
+    fn field(&mut self, of: &Expr, chain: &Expr) {
+        let Expr::Variable(name, _, _) = of else { return };
+        if self.event.as_deref() != Some(name.1.as_str()) {
+            return;
+        }
+        let first = if let Expr::Dot(sides, _, _) | Expr::Index(sides, _, _) = chain {
+            &sides.lhs
+        } else {
+            chain
+        };
+        let Expr::Property(property, at) = first else { return };
+        if FIELDS.iter().all(|field| field.name != property.2.as_str()) {
+            let message = format!("an event has no field `{}`", property.2);
+            let near = nearest(&property.2, FIELDS.iter().map(|field| field.name));
+            let help = near.map_or_else(
+                || {
+                    format!(
+                        "write `event.data.{}`: the record's own fields stand there",
+                        property.2
+                    )
+                },
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            self.tell(*at, "unknown_field", &message, &help);
+        }
+    }
+}

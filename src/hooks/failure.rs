@@ -1,0 +1,129 @@
+//! Why a run did not end well.
+
+use std::fmt;
+
+use rhai::{Dynamic, EvalAltResult, Position};
+use serde::{Deserialize, Serialize};
+
+/// A run that did not end well: it asks for nothing and keeps nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The script.
+    pub script: String,
+    /// Its function.
+    pub function: String,
+    /// Which sort.
+    pub why: Why,
+    /// What happened, for the script's author.
+    pub message: String,
+    /// The line and column where, from 1, if one is to blame.
+    pub place: Option<(usize, usize)>,
+    /// What it told the operator before.
+    pub log: Vec<String>,
+}
+
+/// The sorts of failures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The script is wrong, or gave up by itself.
+    Script,
+    /// It took more than a run may: operations, sizes, depth, actions, reads.
+    Bound,
+    /// It took too long.
+    Time,
+    /// A function of ours panicked: our bug, kept from the rest of the process.
+    Panic,
+    /// There is no such script or function.
+    Gone,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, function, message, place, why: _, log: _ } = self;
+        write!(f, "{script}: {function}")?;
+        if let Some((line, column)) = place {
+            write!(f, " at {line}:{column}")?;
+        }
+        write!(f, ": {message}")
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// What an error of the language means: its sort, words and place.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of what is left the language's own words are told"
+)]
+pub(super) fn told(error: &EvalAltResult) -> (Why, String, Option<(usize, usize)>) {
+    let (inner, place) = innermost(error, None);
+    let why = sort(inner);
+    let message = match inner {
+        EvalAltResult::ErrorTerminated(..) => "it took too long and was stopped".to_owned(),
+        EvalAltResult::ErrorTooManyOperations(_) => {
+            format!(
+                "it took more than {} operations: does a loop end?",
+                super::bound::OPERATIONS_MAX
+            )
+        }
+        EvalAltResult::ErrorStackOverflow(_) => "its calls nest too deep".to_owned(),
+        EvalAltResult::ErrorRuntime(value, _) => words(value),
+        other => plain(other),
+    };
+    (why, message, place)
+}
+
+/// What a script threw, or a host function.
+fn words(value: &Dynamic) -> String {
+    let beyond = value.clone().try_cast::<super::host::Beyond>();
+    beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
+}
+
+/// The words of an error without its place.
+fn plain(error: &EvalAltResult) -> String {
+    let text = error.to_string();
+    match text.rfind(" (line ") {
+        Some(at) => text.split_at(at).0.to_owned(),
+        None => text,
+    }
+}
+
+fn innermost(
+    error: &EvalAltResult,
+    outer: Option<(usize, usize)>,
+) -> (&EvalAltResult, Option<(usize, usize)>) {
+    let place = place(error.position()).or(outer);
+    if let EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
+    | EvalAltResult::ErrorInModule(_, inner, _) = error
+    {
+        innermost(inner, place)
+    } else {
+        (error, place)
+    }
+}
+
+/// A position as a line and a column.
+pub(super) fn place(position: Position) -> Option<(usize, usize)> {
+    Some((position.line()?, position.position().unwrap_or(1).max(1)))
+}
+
+fn sort(error: &EvalAltResult) -> Why {
+    let bound = matches!(
+        error,
+        EvalAltResult::ErrorTooManyOperations(_)
+            | EvalAltResult::ErrorTooManyVariables(_)
+            | EvalAltResult::ErrorTooManyModules(_)
+            | EvalAltResult::ErrorStackOverflow(_)
+            | EvalAltResult::ErrorDataTooLarge(..)
+    );
+    let beyond = |value: &Dynamic| value.is::<super::host::Beyond>();
+    let bound = bound || matches!(error, EvalAltResult::ErrorRuntime(value, _) if beyond(value));
+    if matches!(error, EvalAltResult::ErrorTerminated(..)) {
+        Why::Time
+    } else if bound {
+        Why::Bound
+    } else {
+        Why::Script
+    }
+}

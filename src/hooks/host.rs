@@ -1,0 +1,254 @@
+//! What the host functions do. None of them performs anything: they read, reckon, or write down a wish.
+
+pub(super) mod money;
+pub(super) mod notice;
+pub(super) mod pause;
+pub(super) mod read;
+pub(super) mod time;
+pub(super) mod tries;
+
+use std::any::TypeId;
+
+use rhai::{Dynamic, Engine, EvalAltResult, Map, NativeCallContext, Position};
+use serde_json::{Map as Fields, Value};
+
+use super::bound::VALUE_MAX;
+use super::json::json;
+use super::register::{HostFn, rows};
+use super::session::{Refused, Session};
+use super::values::{Moment, throw};
+use crate::base::hash::canonical;
+use crate::base::id::{Key, Name};
+use crate::base::money::Money;
+use crate::model::hook::Wish;
+
+/// A bound of a run that a host function keeps, as the language throws it.
+#[derive(Debug, Clone)]
+pub(super) struct Beyond(String);
+
+impl std::fmt::Display for Beyond {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One call of a host function: its arguments fit their sorts.
+pub(super) struct Call<'a> {
+    pub(super) session: &'a Session,
+    row: &'a HostFn,
+    arguments: Vec<Dynamic>,
+    options: Map,
+}
+
+/// Registers every row.
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_type_with_name::<Beyond>("bound");
+    engine.register_fn("to_string", |beyond: &mut Beyond| beyond.to_string());
+    for row in rows() {
+        let least = row.arguments.len();
+        let most = if row.options.is_empty() { least } else { least.saturating_add(1) };
+        for count in least..=most {
+            let types = vec![TypeId::of::<Dynamic>(); count];
+            engine.register_raw_fn(row.name, types, move |context, arguments| {
+                let arguments = arguments.iter_mut().map(|argument| argument.flatten_clone());
+                called(row, &context, arguments.collect())
+            });
+        }
+    }
+}
+
+fn called(
+    row: &HostFn,
+    context: &NativeCallContext<'_>,
+    arguments: Vec<Dynamic>,
+) -> Result<Dynamic, Box<EvalAltResult>> {
+    let session = context.tag().and_then(|tag| tag.clone().try_cast::<Session>());
+    let session = session.ok_or_else(|| throw(format!("`{}` works in hooks alone", row.name)))?;
+    Call::new(&session, row, arguments).and_then(|call| (row.call)(&call)).map_err(|refused| {
+        match refused {
+            Refused::Wrong(message) => throw(message),
+            Refused::Beyond(message) => {
+                EvalAltResult::ErrorRuntime(Dynamic::from(Beyond(message)), Position::NONE).into()
+            }
+        }
+    })
+}
+
+impl<'a> Call<'a> {
+    fn new(
+        session: &'a Session,
+        row: &'a HostFn,
+        mut arguments: Vec<Dynamic>,
+    ) -> Result<Self, Refused> {
+        let options = if arguments.len() > row.arguments.len() {
+            let map = arguments.pop().and_then(Dynamic::try_cast::<Map>);
+            map.ok_or_else(|| {
+                format!("`{}` takes a map of options at its end: `#{{…}}`", row.name)
+            })?
+        } else {
+            Map::new()
+        };
+        let call = Self { session, row, arguments, options };
+        call.check()?;
+        Ok(call)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let known = self.session.known();
+        for (argument, value) in self.row.arguments.iter().zip(&self.arguments) {
+            argument.sort.value(value, known).map_err(|unfit| {
+                format!(
+                    "`{}` of `{}` {}; {}",
+                    argument.name, self.row.name, unfit.message, unfit.help
+                )
+            })?;
+        }
+        for (key, value) in &self.options {
+            let Some(option) = self.row.options().find(|option| option.name == key.as_str()) else {
+                return Err(format!("`{}` has no option `{key}`", self.row.name));
+            };
+            option.sort.value(value, known).map_err(|unfit| {
+                format!(
+                    "the option `{key}` of `{}` {}; {}",
+                    self.row.name, unfit.message, unfit.help
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// An argument; nothing where there are fewer.
+    pub(super) fn argument(&self, index: usize) -> Dynamic {
+        self.arguments.get(index).cloned().unwrap_or(Dynamic::UNIT)
+    }
+
+    /// An argument as text; texts of money and moments are theirs.
+    pub(super) fn text(&self, index: usize) -> String {
+        text_of(&self.argument(index))
+    }
+
+    /// An argument as a whole number.
+    pub(super) fn whole(&self, index: usize) -> i64 {
+        self.argument(index).as_int().unwrap_or_default()
+    }
+
+    /// An argument as a moment.
+    pub(super) fn moment(&self, index: usize) -> Result<Moment, String> {
+        moment(&self.argument(index))
+    }
+
+    /// An option.
+    pub(super) fn option(&self, name: &str) -> Option<Dynamic> {
+        self.options.get(name).cloned()
+    }
+
+    /// An option as text.
+    pub(super) fn option_text(&self, name: &str) -> Option<String> {
+        self.option(name).map(|value| text_of(&value))
+    }
+
+    /// An option that is true or false; false by default.
+    pub(super) fn option_truth(&self, name: &str) -> bool {
+        self.option(name).and_then(|value| value.as_bool().ok()).unwrap_or_default()
+    }
+
+    /// The merchant that is meant. Errors: the event has none, and none is named.
+    pub(super) fn merchant(&self) -> Result<Key, String> {
+        let named = self.option_text("merchant").map(|name| format!("Merchant/{name}"));
+        if let Some(named) = named {
+            return named.parse().map_err(|error: crate::base::id::KeyError| error.to_string());
+        }
+        self.session.merchant().cloned().ok_or_else(|| {
+            format!("this event has no merchant: `{}` needs the option `merchant`", self.row.name)
+        })
+    }
+
+    /// Asks for an action, and answers its name.
+    pub(super) fn wish(
+        &self,
+        verb: &str,
+        merchant: Option<Key>,
+        fields: Value,
+    ) -> Result<Dynamic, Refused> {
+        let at = self.option("at").map(|value| moment(&value)).transpose()?;
+        let at = at.map(|Moment(at)| at);
+        if canonical(&fields).len() > VALUE_MAX {
+            return Err(Refused::Beyond(format!("an action has {VALUE_MAX} bytes at most")));
+        }
+        let name = match self.option_text("name") {
+            Some(name) => name.parse(),
+            None => Wish::content_name(verb, merchant.as_ref(), &fields, at),
+        };
+        let name: Name = name.map_err(|error| error.to_string())?;
+        let name = self.session.wish(Wish { name, verb: verb.to_owned(), merchant, fields, at })?;
+        Ok(Dynamic::from(name.to_string()))
+    }
+}
+
+fn moment(value: &Dynamic) -> Result<Moment, String> {
+    match value.clone().try_cast::<Moment>() {
+        Some(moment) => Ok(moment),
+        None => Moment::read(&value.to_string()),
+    }
+}
+
+/// A value as text: money and moments as they are written, lists and maps as JSON.
+fn text_of(value: &Dynamic) -> String {
+    match json(value) {
+        Ok(Value::String(text)) => text,
+        Ok(other) if value.is_array() || value.is_map() => other.to_string(),
+        Ok(_) | Err(_) => value.to_string(),
+    }
+}
+
+/// Money of a value or its text.
+pub(super) fn money_in(value: &Dynamic) -> Result<Money, String> {
+    match value.clone().try_cast::<Money>() {
+        Some(money) => Ok(money),
+        None => value
+            .to_string()
+            .parse()
+            .map_err(|error: crate::base::money::MoneyError| error.to_string()),
+    }
+}
+
+/// Money of a record of the service.
+pub(super) fn amount_in(record: &Map) -> Result<Money, String> {
+    let minor = record.get("amount").and_then(|value| value.as_int().ok());
+    let minor = minor.ok_or("the record has no `amount`")?;
+    let currency = currency_in(record)
+        .ok_or("the record has no `currency`, so nobody knows how much it is: give money")?;
+    let currency =
+        currency.parse().map_err(|error: crate::base::money::MoneyError| error.to_string())?;
+    Ok(Money::new(minor, currency))
+}
+
+/// The currency of a record, or of the newest of its transactions.
+fn currency_in(record: &Map) -> Option<String> {
+    if let Some(currency) = record.get("currency") {
+        return Some(currency.to_string());
+    }
+    let transactions = record.get("transactions")?.as_array_ref().ok()?;
+    let last = transactions.last()?.as_map_ref().ok()?;
+    last.get("currency").map(ToString::to_string)
+}
+
+/// The id of an object: itself, or that of a map.
+pub(super) fn id_in(value: &Dynamic) -> Result<String, String> {
+    let Ok(map) = value.as_map_ref() else { return Ok(value.to_string()) };
+    let id = ["remote_id", "id"].into_iter().find_map(|name| map.get(name));
+    let id = id.filter(|id| id.is_string()).map(ToString::to_string);
+    id.filter(|id| !id.is_empty())
+        .ok_or_else(|| "the map has neither `id` nor `remote_id`".to_owned())
+}
+
+/// The fields of an action, those left out that are nothing.
+pub(super) fn fields<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Value {
+    let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(pairs.collect::<Fields<_, _>>())
+}
+
+/// JSON of an argument.
+pub(super) fn json_of(value: &Dynamic) -> Result<Value, String> {
+    json(value)
+}

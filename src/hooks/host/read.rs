@@ -1,0 +1,59 @@
+//! What scripts read, through [`crate::hooks::Reads`].
+
+use rhai::Dynamic;
+use serde_json::{Value, json};
+
+use super::{Call, id_in, json_of};
+use crate::hooks::json::dynamic;
+use crate::hooks::session::Refused;
+
+type Answer = Result<Dynamic, Refused>;
+
+pub(in crate::hooks) fn resource(call: &Call<'_>) -> Answer {
+    let key = call.text(0);
+    let arguments = json!([key]);
+    call.session
+        .look("resource", arguments, |reads, _| reads.resource(&key))
+        .map(|answer| dynamic(&answer))
+}
+
+pub(in crate::hooks) fn find(call: &Call<'_>) -> Answer {
+    let (kind, filter) = (call.text(0), json_of(&call.argument(1))?);
+    let arguments = json!([kind, filter]);
+    call.session
+        .look("find", arguments, |reads, _| reads.find(&kind, &filter))
+        .map(|answer| dynamic(&answer))
+}
+
+pub(in crate::hooks) fn transaction(call: &Call<'_>) -> Answer {
+    let id = id_in(&call.argument(0))?;
+    let arguments = json!([id]);
+    call.session
+        .look("transaction", arguments, |reads, _| reads.transaction(&id))
+        .map(|answer| dynamic(&answer))
+}
+
+pub(in crate::hooks) fn remote(call: &Call<'_>) -> Answer {
+    let (name, mut args) = (call.text(0), json_of(&call.argument(1))?);
+    if let (Some(args), Some(merchant)) = (args.as_object_mut(), call.session.merchant()) {
+        let named = merchant.short();
+        let named = named.strip_prefix("Merchant/").unwrap_or(&named).to_owned();
+        args.entry("merchant").or_insert(Value::String(named));
+    }
+    let arguments = json!([name, args]);
+    call.session
+        .look("remote", arguments, |reads, _| reads.remote(&name, &args))
+        .map(|answer| dynamic(&answer))
+}
+
+/// What this run itself kept is no read: nothing else can have changed it.
+pub(in crate::hooks) fn kv_get(call: &Call<'_>) -> Answer {
+    let key = call.text(0);
+    if let Some(kept) = call.session.kept(&key) {
+        return Ok(dynamic(&kept));
+    }
+    let arguments = json!([key]);
+    call.session
+        .look("kv_get", arguments, |reads, script| reads.kv(script, &key))
+        .map(|answer| dynamic(&answer))
+}

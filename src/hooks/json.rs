@@ -1,0 +1,74 @@
+//! JSON → values of scripts, and back.
+
+use rhai::{Array, Dynamic, INT, Map};
+use serde_json::{Number, Value};
+
+use super::bound::NESTED_MAX;
+use super::values::Moment;
+use crate::base::money::Money;
+
+/// A value of a script. Numbers that are not whole become texts: nothing here reckons with fractions.
+pub(super) fn dynamic(value: &Value) -> Dynamic {
+    match value {
+        Value::Null => Dynamic::UNIT,
+        Value::Bool(truth) => Dynamic::from(*truth),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => Dynamic::from(whole),
+            None => Dynamic::from(number.to_string()),
+        },
+        Value::String(text) => Dynamic::from(text.clone()),
+        Value::Array(items) => Dynamic::from_array(items.iter().map(dynamic).collect::<Array>()),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.as_str().into(), dynamic(value)));
+            Dynamic::from_map(fields.collect::<Map>())
+        }
+    }
+}
+
+/// JSON of a value; money and moments become texts. Errors: it cannot be written down.
+pub(super) fn json(value: &Dynamic) -> Result<Value, String> {
+    nested(value, 0)
+}
+
+fn nested(value: &Dynamic, depth: usize) -> Result<Value, String> {
+    if depth > NESTED_MAX {
+        return Err(format!("the value nests deeper than {NESTED_MAX} levels"));
+    }
+    let below = depth.saturating_add(1);
+    if let Ok(items) = value.as_array_ref() {
+        return items
+            .iter()
+            .map(|item| nested(item, below))
+            .collect::<Result<_, _>>()
+            .map(Value::Array);
+    }
+    if let Ok(fields) = value.as_map_ref() {
+        let fields = fields.iter();
+        let fields = fields.map(|(name, value)| Ok((name.to_string(), nested(value, below)?)));
+        return fields.collect::<Result<_, _>>().map(Value::Object);
+    }
+    leaf(value)
+}
+
+fn leaf(value: &Dynamic) -> Result<Value, String> {
+    if value.is_unit() {
+        return Ok(Value::Null);
+    }
+    if let Ok(truth) = value.as_bool() {
+        return Ok(Value::Bool(truth));
+    }
+    if let Ok(whole) = value.as_int() {
+        let whole: INT = whole;
+        return Ok(Value::Number(Number::from(whole)));
+    }
+    if let Ok(text) = value.as_immutable_string_ref() {
+        return Ok(Value::String(text.to_string()));
+    }
+    let text = value
+        .as_char()
+        .map(String::from)
+        .ok()
+        .or_else(|| value.clone().try_cast::<Money>().map(|money| money.to_string()))
+        .or_else(|| value.clone().try_cast::<Moment>().map(|moment| moment.to_string()));
+    text.map(Value::String).ok_or_else(|| format!("a {} cannot be written down", value.type_name()))
+}

@@ -1,0 +1,106 @@
+//! Files → a set that can run, or everything that is wrong with them.
+
+mod modules;
+mod parse;
+mod syntax;
+mod unit;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rhai::{Engine, EvalAltResult};
+
+use super::check::{self, Set};
+use super::engine::{builtin, engine};
+use super::{Hooks, Known, Script, Source, events};
+use crate::base::hash::{Digest, sha256};
+use crate::model::issue::{Problem, Severity};
+
+pub(super) use unit::{Function, Unit};
+
+pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Problem>> {
+    let mut engine = engine();
+    let builtin = builtin(&engine);
+    let mut problems = Vec::new();
+    let units: BTreeMap<&str, Unit<'_>> = sources
+        .iter()
+        .map(|source| (source.name(), unit::read(&engine, source, &mut problems)))
+        .collect();
+    modules::check(&units, &mut problems);
+    let set = Set::new(&units, known, &builtin);
+    for unit in units.values() {
+        problems.extend(check::unit(&set, unit));
+    }
+    problems.sort();
+    problems.dedup();
+    if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        return Err(problems);
+    }
+    engine.set_strict_variables(true);
+    match assemble(&mut engine, &units) {
+        Err(found) => {
+            problems.extend(found);
+            Err(problems)
+        }
+        Ok(scripts) => Ok(Hooks {
+            engine: Arc::new(engine),
+            scripts: Arc::new(scripts),
+            hash: digest(sources.iter()),
+            known: Arc::new(known.clone()),
+            warnings: Arc::new(problems),
+        }),
+    }
+}
+
+/// What is told where the check itself failed: the set is refused all the same.
+pub(super) fn unchecked(sources: &[Source]) -> Vec<Problem> {
+    let message =
+        "the scripts could not be checked: a function of ours failed where it never should";
+    let help = "leave out one script after the other to find which it is, and report it";
+    sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
+}
+
+/// Compiles modules, then scripts. Errors: what only shows when a module's constants are reckoned.
+fn assemble(
+    engine: &mut Engine,
+    units: &BTreeMap<&str, Unit<'_>>,
+) -> Result<BTreeMap<String, Script>, Vec<Problem>> {
+    let mut problems = Vec::new();
+    modules::assemble(engine, units, &mut problems);
+    let mut scripts = BTreeMap::new();
+    for unit in units.values().filter(|unit| !unit.source.is_module()) {
+        match engine.compile(&unit.source.text) {
+            Err(error) => problems.push(syntax::problem(unit.source, &error)),
+            Ok(ast) => {
+                let functions = unit.functions.iter().map(|function| function.name.clone());
+                let functions = functions.filter(|name| events::is_hook(name)).collect();
+                let hash = digest(modules::closure(units, unit).into_iter());
+                let name = unit.source.name().to_owned();
+                scripts.insert(name.clone(), Script { name, ast, hash, functions });
+            }
+        }
+    }
+    if problems.is_empty() { Ok(scripts) } else { Err(problems) }
+}
+
+/// SHA-256 of the names and texts of files, in the order of their names.
+fn digest<'a>(sources: impl Iterator<Item = &'a Source>) -> Digest {
+    let texts: BTreeMap<&str, &str> =
+        sources.map(|source| (source.path.as_str(), &*source.text)).collect();
+    let mut bytes = Vec::new();
+    for (path, text) in texts {
+        for part in [path, text] {
+            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            bytes.extend(length.to_be_bytes());
+            bytes.extend(part.as_bytes());
+        }
+    }
+    sha256(&bytes)
+}
+
+/// An error of the language as a problem of a file.
+fn failed(source: &Source, error: &EvalAltResult) -> Problem {
+    let (_, message, place) = super::failure::told(error);
+    let help = "a module's constants are reckoned once, when it is loaded: keep them plain";
+    source.problem(place.unwrap_or((1, 1)), "module", &message, help)
+}

@@ -1,0 +1,118 @@
+//! What imports what: only within the set, and never in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rhai::module_resolvers::StaticModuleResolver;
+use rhai::{Engine, Module, Scope};
+
+use super::unit::{Import, Unit};
+use super::{failed, syntax};
+use crate::base::nearest;
+use crate::hooks::source::Source;
+use crate::model::issue::Problem;
+
+type Units<'u, 's> = BTreeMap<&'s str, Unit<'s>>;
+
+/// Tells imports of what is not there, is no module, or imports its importer.
+pub(super) fn check(units: &Units<'_, '_>, problems: &mut Vec<Problem>) {
+    for unit in units.values() {
+        for import in &unit.imports {
+            if let Some((message, help)) = wrong(units, unit, import) {
+                problems.push(unit.source.problem(import.place, "import", &message, &help));
+            }
+        }
+    }
+}
+
+fn wrong(units: &Units<'_, '_>, unit: &Unit<'_>, import: &Import) -> Option<(String, String)> {
+    let Some(path) = &import.path else {
+        let help = "write its name, such as `import \"lib/dates\" as dates;`";
+        return Some(("what is imported is not a plain text".to_owned(), help.to_owned()));
+    };
+    let modules = units.values().filter(|unit| unit.source.is_module());
+    let names: Vec<&str> = modules.map(|unit| unit.source.name()).collect();
+    match units.get(path.as_str()) {
+        None => {
+            let message = format!("there is no module `{path}` in the scripts folder");
+            let help = if names.is_empty() {
+                "modules stand in folders beneath it, such as `lib/dates.rhai`".to_owned()
+            } else {
+                nearest::help(path, names)
+            };
+            Some((message, help))
+        }
+        Some(found) if !found.source.is_module() => {
+            let message = format!("`{path}` is a script of its own, and scripts are not imported");
+            Some((
+                message,
+                "move what both need into a folder, such as `lib/shared.rhai`".to_owned(),
+            ))
+        }
+        Some(found) if reaches(units, found, unit.source.name(), &mut BTreeSet::new()) => {
+            let message = format!("`{path}` imports this file in turn");
+            Some((message, "take out of one of them what the other needs".to_owned()))
+        }
+        Some(_) => None,
+    }
+}
+
+/// The units that one imports itself.
+fn imported<'u, 's>(units: &'u Units<'_, 's>, unit: &Unit<'_>) -> Vec<&'u Unit<'s>> {
+    let paths = unit.imports.iter().filter_map(|import| import.path.as_deref());
+    paths.filter_map(|path| units.get(path)).collect()
+}
+
+/// Whether imports lead from one unit to that of this name.
+fn reaches<'u>(
+    units: &'u Units<'_, '_>,
+    from: &'u Unit<'_>,
+    to: &str,
+    seen: &mut BTreeSet<&'u str>,
+) -> bool {
+    from.source.name() == to
+        || (seen.insert(from.source.name())
+            && imported(units, from).into_iter().any(|next| reaches(units, next, to, seen)))
+}
+
+/// A file and everything that it imports, each once, what is imported first.
+pub(super) fn closure<'s>(units: &Units<'_, 's>, unit: &Unit<'s>) -> Vec<&'s Source> {
+    let mut all = Vec::new();
+    gather(units, unit, &mut all);
+    all
+}
+
+fn gather<'s>(units: &Units<'_, 's>, unit: &Unit<'s>, all: &mut Vec<&'s Source>) {
+    for next in imported(units, unit) {
+        gather(units, next, all);
+    }
+    if !all.contains(&unit.source) {
+        all.push(unit.source);
+    }
+}
+
+/// Compiles the modules of a set without circles, and gives them to the engine: there is no other place that an
+/// `import` could reach.
+pub(super) fn assemble(engine: &mut Engine, units: &Units<'_, '_>, problems: &mut Vec<Problem>) {
+    let mut order = Vec::new();
+    for unit in units.values().filter(|unit| unit.source.is_module()) {
+        gather(units, unit, &mut order);
+    }
+    let mut resolver = StaticModuleResolver::new();
+    engine.set_module_resolver(resolver.clone());
+    for source in order {
+        let tree = match engine.compile(&source.text) {
+            Ok(tree) => tree,
+            Err(error) => {
+                problems.push(syntax::problem(source, &error));
+                continue;
+            }
+        };
+        match Module::eval_ast_as_new(Scope::new(), &tree, engine) {
+            Err(error) => problems.push(failed(source, &error)),
+            Ok(module) => {
+                resolver.insert(source.name(), module);
+                engine.set_module_resolver(resolver.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What the language says of a text that it cannot read, in words that help.
+
+use rhai::{LexError, ParseError, ParseErrorType as P};
+
+use crate::base::nearest::nearest;
+use crate::hooks::failure::place;
+use crate::hooks::source::Source;
+use crate::model::issue::{Problem, RelatedPlace};
+
+/// The problem at its place; at the end of the file where there is none.
+pub(super) fn problem(source: &Source, error: &ParseError) -> Problem {
+    let last = source.text.lines().count().max(1);
+    let end = source.text.lines().last().map_or(0, |line| line.chars().count());
+    let at = place(error.position()).unwrap_or((last, end.max(1)));
+    let at = if at.0 > last { (last, end.max(1)) } else { at };
+    let (message, help) = words(error.err_type());
+    if let P::FnDuplicatedDefinition(name, _) = error.err_type() {
+        return twice(source, name, at.0, &message, &help);
+    }
+    source.problem(at, "syntax", &message, &help)
+}
+
+/// A function that is there already, with the place of the other one.
+fn twice(source: &Source, name: &str, line: usize, message: &str, help: &str) -> Problem {
+    let first = source.definition(name, line.saturating_sub(1));
+    let related = RelatedPlace {
+        file: source.shown.clone(),
+        line: first.0,
+        column: first.1,
+        message: "the first one".to_owned(),
+    };
+    let problem = source.problem(source.definition(name, line), "duplicate", message, help);
+    Problem { related: vec![related], ..problem }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of what is left the language's own words are told"
+)]
+fn words(kind: &P) -> (String, String) {
+    let owned = |message: &str, help: &str| (message.to_owned(), help.to_owned());
+    match kind {
+        P::UnexpectedEOF => owned(
+            "the file ends in the middle of something",
+            "close what is open: a `}`, `)`, `]` or a quote is missing",
+        ),
+        P::WrongFnDefinition => owned(
+            "a function begins inside another one",
+            "close the function before it: a `}` is missing there",
+        ),
+        P::BadInput(lex) => lexed(lex),
+        P::MissingToken(token, why) => (
+            format!("a `{token}` is missing here {why}").trim_end().to_owned(),
+            format!("write `{token}` before this, or look for what is not closed above"),
+        ),
+        P::FnDuplicatedDefinition(name, count) => (
+            format!(
+                "the function `{name}` with {count} {} is defined twice",
+                if *count == 1 { "parameter" } else { "parameters" }
+            ),
+            "remove one of them, or give it another name".to_owned(),
+        ),
+        P::FnDuplicatedParam(name, parameter) => (
+            format!("`{name}` has two parameters named `{parameter}`"),
+            "give one of them another name".to_owned(),
+        ),
+        P::DuplicatedProperty(name) => (
+            format!("the map says `{name}` twice"),
+            "remove one of them: only one could count".to_owned(),
+        ),
+        P::AssignmentToConstant(name) => (
+            format!("`{name}` is a constant and cannot be changed"),
+            format!("write `let {name} = …` where it is made, or use another variable"),
+        ),
+        P::Reserved(word) => reserved(word),
+        P::ExprExpected(what) => (
+            format!("a value is missing here: {what}"),
+            "write it, or remove the operator before it".to_owned(),
+        ),
+        P::PropertyExpected => owned(
+            "a name is missing behind the dot",
+            "write the name of a field; there are no fractions: money is `money(\"1.50 USD\")`",
+        ),
+        P::VariableExpected => {
+            owned("the name of a variable is missing here", "write one, such as `let amount = …`")
+        }
+        P::LoopBreak => {
+            owned("`break` stands outside of a loop", "write `return` to leave a function")
+        }
+        P::ExprTooDeep => {
+            owned("this nests too deep", "take it apart: give its parts names with `let`")
+        }
+        P::TooManyFunctions => owned(
+            "the script has too many functions",
+            "move some into a module: `import \"lib/name\" as name;`",
+        ),
+        P::LiteralTooLarge(what, most) => (
+            format!("a {what} of a script has {most} elements at most"),
+            "make it shorter".to_owned(),
+        ),
+        P::UnknownOperator(text) => unknown(text),
+        P::VariableUndefined(name) => {
+            (format!("there is no variable `{name}` here"), "write `let` first".to_owned())
+        }
+        other => {
+            (lower(&other.to_string()), "look at what stands here and just before it".to_owned())
+        }
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of what is left the language's own words are told"
+)]
+fn lexed(error: &LexError) -> (String, String) {
+    match error {
+        LexError::UnterminatedString => (
+            "the text is not closed".to_owned(),
+            "write its closing `\"` on the same line; a text of many lines stands between backticks".to_owned(),
+        ),
+        LexError::MalformedNumber(text) => (
+            format!("`{text}` is no whole number"),
+            "write whole numbers; money is `money(\"1.50 USD\")`".to_owned(),
+        ),
+        LexError::MalformedEscapeSequence(text) => (
+            format!("`{text}` means nothing in a text"),
+            "write `\\\\` for a backslash, `\\\"` for a quote, `\\n` for a new line".to_owned(),
+        ),
+        LexError::StringTooLong(most) => (
+            format!("a text of a script has {most} characters at most"),
+            "make it shorter".to_owned(),
+        ),
+        LexError::ImproperSymbol(symbol, _) if symbol == "=" => equals(),
+        LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved(symbol),
+        LexError::UnexpectedInput(text) => {
+            (format!("`{text}` has no meaning here"), "remove it".to_owned())
+        }
+        other => (lower(&other.to_string()), "look at what stands here and just before it".to_owned()),
+    }
+}
+
+fn equals() -> (String, String) {
+    ("`=` does not compare".to_owned(), "write `==`".to_owned())
+}
+
+fn unknown(text: &str) -> (String, String) {
+    let help = match text {
+        "++" => "write `+= 1`",
+        "--" => "write `-= 1`",
+        "===" => "write `==`",
+        "!==" => "write `!=`",
+        _ => "remove it, or write another one",
+    };
+    (format!("there is no operator `{text}`"), help.to_owned())
+}
+
+fn reserved(word: &str) -> (String, String) {
+    if word == "eval" {
+        let help = "write what it should do: a script never runs text";
+        return ("`eval` cannot be used".to_owned(), help.to_owned());
+    }
+    let known =
+        ["let", "const", "if", "else", "for", "while", "loop", "return", "fn", "import", "switch"];
+    let help = match word {
+        "===" => "write `==`".to_owned(),
+        "!==" => "write `!=`".to_owned(),
+        "++" => "write `+= 1`".to_owned(),
+        "--" => "write `-= 1`".to_owned(),
+        "->" => "functions have no types here: remove it".to_owned(),
+        "var" => "write `let`".to_owned(),
+        "null" | "nil" => "write `()`".to_owned(),
+        "match" | "case" => "write `switch value { 1 => …, _ => … }`".to_owned(),
+        _ => nearest(word, known).map_or_else(
+            || "give it another name".to_owned(),
+            |meant| format!("did you mean `{meant}`?"),
+        ),
+    };
+    (format!("the language keeps `{word}` for itself"), help)
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}

@@ -1,0 +1,154 @@
+//! One file as the checker sees it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, Position, Stmt};
+
+use super::parse::{Parsed, parse};
+use crate::hooks::failure::place;
+use crate::hooks::source::Source;
+use crate::model::issue::Problem;
+
+/// How the language names functions without a name.
+const NAMELESS: &str = "anon$";
+
+/// A line and a column, from 1.
+pub(in crate::hooks) type Place = (usize, usize);
+
+/// One function.
+pub(in crate::hooks) struct Function {
+    pub(in crate::hooks) name: String,
+    pub(in crate::hooks) parameters: Vec<String>,
+    /// Where its name stands.
+    pub(in crate::hooks) place: Place,
+    pub(in crate::hooks) body: Vec<Stmt>,
+}
+
+impl Function {
+    /// Whether it is a `|x| …`.
+    pub(in crate::hooks) fn is_nameless(&self) -> bool {
+        self.name.starts_with(NAMELESS)
+    }
+}
+
+/// One `import`.
+pub(in crate::hooks) struct Import {
+    /// What it names; none where that is no plain text.
+    pub(in crate::hooks) path: Option<String>,
+    /// What its functions are called by.
+    pub(in crate::hooks) alias: String,
+    pub(in crate::hooks) place: Place,
+}
+
+/// One file.
+pub(in crate::hooks) struct Unit<'a> {
+    pub(in crate::hooks) source: &'a Source,
+    pub(in crate::hooks) functions: Vec<Function>,
+    pub(in crate::hooks) imports: Vec<Import>,
+    /// Constants outside functions.
+    pub(in crate::hooks) constants: BTreeMap<String, Expr>,
+    /// Variables outside functions, which nobody sees.
+    pub(in crate::hooks) loose: BTreeSet<String>,
+    /// Functions that could not be read, but are there.
+    pub(in crate::hooks) lost: BTreeSet<String>,
+    /// Whether nothing of it could be read.
+    pub(in crate::hooks) unreadable: bool,
+}
+
+/// Reads a file and tells what stands outside functions and should not.
+pub(super) fn read<'a>(
+    engine: &Engine,
+    source: &'a Source,
+    problems: &mut Vec<Problem>,
+) -> Unit<'a> {
+    let Parsed { tree, lost } = parse(engine, source, problems);
+    let mut unit = Unit {
+        source,
+        functions: Vec::new(),
+        imports: Vec::new(),
+        constants: BTreeMap::new(),
+        loose: BTreeSet::new(),
+        lost,
+        unreadable: tree.is_none(),
+    };
+    if let Some(tree) = tree {
+        unit.functions = functions(source, &tree);
+        for statement in tree.statements() {
+            outside(&mut unit, statement, problems);
+        }
+    }
+    unit
+}
+
+/// The functions of a tree in the order of their lines.
+fn functions(source: &Source, tree: &AST) -> Vec<Function> {
+    let found = tree.shared_lib().iter_script_fn_info().map(|(_, _, name, count, definition)| {
+        let line = place(definition.body.start_position()).map_or(1, |(line, _)| line);
+        Function {
+            name: name.to_owned(),
+            parameters: definition.params.iter().map(ToString::to_string).collect(),
+            place: source.definition(name, line),
+            body: body(tree, name, count),
+        }
+    });
+    let mut functions: Vec<Function> = found.collect();
+    functions.sort_by(|one, other| (one.place, &one.name).cmp(&(other.place, &other.name)));
+    functions
+}
+
+/// The statements of one function.
+fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
+    let mut alone = tree.clone();
+    alone.clear_statements();
+    alone.retain_functions(|_, _, found, parameters| found == name && parameters == count);
+    let mut statements = Vec::new();
+    alone.walk(&mut |path: &[ASTNode<'_>]| {
+        if let [ASTNode::Stmt(statement)] = path {
+            let statement: &Stmt = statement;
+            statements.push(statement.clone());
+        }
+        true
+    });
+    statements
+}
+
+/// One statement outside functions: an import, a constant, or something that never happens.
+#[expect(clippy::wildcard_enum_match_arm, reason = "whatever else stands there is told alike")]
+fn outside(unit: &mut Unit<'_>, statement: &Stmt, problems: &mut Vec<Problem>) {
+    match statement {
+        Stmt::Noop(_) => {}
+        Stmt::Import(parts, at) => {
+            let (path, alias) = &**parts;
+            let written = place(path.start_position()).or(place(*at)).unwrap_or((1, 1));
+            let path = if let Expr::StringConstant(path, _) = path {
+                Some(path.to_string())
+            } else {
+                None
+            };
+            unit.imports.push(Import { path, alias: alias.name.to_string(), place: written });
+        }
+        Stmt::Var(parts, flags, _) if flags.intersects(ASTFlags::CONSTANT) => {
+            let (name, value, _) = &**parts;
+            unit.constants.insert(name.name.to_string(), value.clone());
+        }
+        Stmt::Var(parts, _, _) => {
+            let (name, _, _) = &**parts;
+            let message = format!("no function sees the variable `{}`", name.name);
+            let help = format!(
+                "write `const {name} = …` and `global::{name}` in functions",
+                name = name.name
+            );
+            problems.push(unit.source.problem(at(name.pos), "loose", &message, &help));
+            unit.loose.insert(name.name.to_string());
+        }
+        other => {
+            let message = "nothing that stands outside of functions happens";
+            let help = "move it into a function: an event calls `on_…(event)`";
+            problems.push(unit.source.problem(at(other.position()), "loose", message, help));
+        }
+    }
+}
+
+fn at(position: Position) -> Place {
+    place(position).unwrap_or((1, 1))
+}

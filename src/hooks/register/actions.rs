@@ -1,0 +1,180 @@
+//! What scripts can ask for.
+
+use super::{Argument, Group, HostFn, HostOption, argument, option};
+use crate::hooks::host::{Call, money, notice, pause};
+use crate::hooks::session::Refused;
+use crate::hooks::sort::Sort;
+use rhai::Dynamic;
+
+/// What every action takes.
+const COMMON: &[HostOption] = &[
+    option(
+        "name",
+        Sort::Name,
+        "the action's name beneath this event, for ever: one name does one thing, once. Made of what is asked for by default",
+    ),
+    option("at", Sort::Moment, "not before then; at once by default"),
+];
+
+const MERCHANT: &[HostOption] =
+    &[option("merchant", Sort::Merchant, "another merchant than that of the event")];
+
+const AMOUNT: &[HostOption] = &[option(
+    "amount",
+    Sort::Amount,
+    "how much; all that the map says by default, so an id alone needs it",
+)];
+
+const REFERENCE: &[HostOption] = &[option("reference", Sort::Text, "words for the record")];
+
+const RECURRING: &[HostOption] = &[option(
+    "recurring",
+    Sort::Object,
+    "its recurring charge; needed where the occurrence is an id",
+)];
+
+const MOVEMENT: &[HostOption] =
+    &[option("account", Sort::Text, "the merchant's account; the service's choice by default")];
+
+const fn action(
+    name: &'static str,
+    arguments: &'static [Argument],
+    options: &'static [&'static [HostOption]],
+    call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
+    doc: &'static str,
+) -> HostFn {
+    HostFn { name, group: Group::Action, arguments, options, doc, call }
+}
+
+const CHARGE: &[Argument] = &[argument("charge", Sort::Object)];
+const MOVED: &[Argument] = &[argument("method", Sort::Text), argument("amount", Sort::Amount)];
+const OCCURRENCE: &[Argument] = &[argument("occurrence", Sort::Object)];
+const KEY: &[Argument] = &[argument("resource", Sort::Resource)];
+
+pub(super) static ROWS: &[HostFn] = &[
+    action(
+        "refund",
+        CHARGE,
+        &[AMOUNT, MERCHANT, COMMON],
+        money::refund,
+        "Gives money of a charge back: what is left of it, or a part.",
+    ),
+    action(
+        "void",
+        &[argument("transaction", Sort::Object)],
+        &[REFERENCE, MERCHANT, COMMON],
+        money::void,
+        "Takes a transaction back before it is settled.",
+    ),
+    action(
+        "capture",
+        CHARGE,
+        &[
+            AMOUNT,
+            REFERENCE,
+            &[option("next_run", Sort::Truth, "with the next daily run, not at once")],
+            MERCHANT,
+            COMMON,
+        ],
+        money::capture,
+        "Captures a hold.",
+    ),
+    action(
+        "charge",
+        MOVED,
+        &[
+            MOVEMENT,
+            REFERENCE,
+            &[option("hold", Sort::Truth, "only reserve the money; cards alone")],
+            MERCHANT,
+            COMMON,
+        ],
+        money::charge,
+        "Takes money by a saved method: the name of its document, or its id.",
+    ),
+    action(
+        "credit",
+        MOVED,
+        &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
+        money::credit,
+        "Gives money by a saved method, without a charge.",
+    ),
+    action(
+        "pay_occurrence",
+        OCCURRENCE,
+        &[AMOUNT, RECURRING, MERCHANT, COMMON],
+        money::pay,
+        "Pays an occurrence of a recurring charge early, or tries it again.",
+    ),
+    action(
+        "ignore_occurrence",
+        OCCURRENCE,
+        &[RECURRING, MERCHANT, COMMON],
+        money::ignore,
+        "Takes an occurrence of a recurring charge out of the collection.",
+    ),
+    action(
+        "cancel",
+        &[argument("recurring", Sort::Object)],
+        &[MERCHANT, COMMON],
+        money::cancel,
+        "Ends a recurring charge.",
+    ),
+    action(
+        "hold",
+        &[argument("resource", Sort::Resource), argument("reason", Sort::Text)],
+        &[
+            &[option("until", Sort::Moment, "until then; until somebody releases it by default")],
+            COMMON,
+        ],
+        pause::hold,
+        "Nothing new is done to a resource, of a merchant to any of its, as with `reckon suspend`.",
+    ),
+    action(
+        "release",
+        KEY,
+        &[COMMON],
+        pause::release,
+        "A resource goes on, as with `reckon resume`.",
+    ),
+    action(
+        "reconcile",
+        KEY,
+        &[COMMON],
+        pause::reconcile,
+        "Looks at a resource again at once and does what is due.",
+    ),
+    action(
+        "notify",
+        &[argument("target", Sort::Target), argument("body", Sort::Body)],
+        &[
+            &[
+                option("subject", Sort::Text, "the subject of a mail"),
+                option(
+                    "to",
+                    Sort::Text,
+                    "a mail to this address, or to that of a contact, `Contact/NAME`, in place of the target's own",
+                ),
+            ],
+            COMMON,
+        ],
+        notice::notify,
+        "Tells a target of the configuration something: a text, or a map for a program.",
+    ),
+    HostFn {
+        name: "kv_set",
+        group: Group::Action,
+        arguments: &[argument("key", Sort::Text), argument("value", Sort::Any)],
+        options: &[],
+        doc: "Keeps a value for later runs of this script, if this one ends well.",
+        call: notice::kv_set,
+    },
+    HostFn {
+        name: "log",
+        group: Group::Action,
+        arguments: &[argument("text", Sort::Any)],
+        options: &[],
+        doc: "Writes a line into the run's log.",
+        call: notice::log,
+    },
+];

@@ -1,0 +1,107 @@
+//! What scripts reckon with: money, dates, and the rules of tries.
+
+use super::{Argument, Group, HostFn, argument};
+use crate::hooks::host::{Call, time, tries};
+use crate::hooks::session::Refused;
+use crate::hooks::sort::Sort;
+use rhai::Dynamic;
+
+const fn helper(
+    name: &'static str,
+    arguments: &'static [Argument],
+    call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
+    doc: &'static str,
+) -> HostFn {
+    HostFn { name, group: Group::Helper, arguments, options: &[], doc, call }
+}
+
+const TRIED: &[Argument] = &[
+    argument("failure_code", Sort::Text),
+    argument("tries", Sort::Whole),
+    argument("last", Sort::Moment),
+];
+
+pub(super) static ROWS: &[HostFn] = &[
+    helper(
+        "money",
+        &[argument("text", Sort::Money)],
+        tries::money,
+        "Money of a text such as `\"125.00 USD\"`. It adds, subtracts, compares (one currency alone) and multiplies by a \
+         whole number; `.minor` and `.currency` are its parts.",
+    ),
+    helper(
+        "money",
+        &[argument("minor", Sort::Whole), argument("currency", Sort::Text)],
+        tries::money_of,
+        "Money of minor units and a currency: `money(12500, \"USD\")` is `125.00 USD`.",
+    ),
+    helper(
+        "amount_of",
+        &[argument("record", Sort::Map)],
+        tries::amount_of,
+        "The money of a record of the service, of its `amount` and `currency`; that of an occurrence has the currency of \
+         its transactions.",
+    ),
+    helper(
+        "retry_at",
+        TRIED,
+        tries::retry_at,
+        "From when on a payment that failed with this code may be tried again, after so many tries in all, the last of \
+         them then; `()` where it may not. The rules of cards and eChecks are those of docs/errors.md.",
+    ),
+    helper(
+        "why_no_retry",
+        &[argument("failure_code", Sort::Text), argument("tries", Sort::Whole)],
+        tries::why_no_retry,
+        "Why such a payment may not be tried again, for people; `()` where it may.",
+    ),
+    helper(
+        "intake_link",
+        &[argument("resource", Sort::Resource)],
+        tries::intake_link,
+        "Stands for a link under which a payer gives a new card for a saved method. The script never sees the link: it is \
+         filled in where the text is sent.",
+    ),
+    helper(
+        "date",
+        &[argument("text", Sort::Moment)],
+        time::date,
+        "A date or time of a text, in UTC: `date(event.created)`. Dates compare.",
+    ),
+    helper(
+        "add_days",
+        &[argument("date", Sort::Moment), argument("days", Sort::Whole)],
+        time::add_days,
+        "So many days later, or earlier, at the same time of day.",
+    ),
+    helper(
+        "add_months",
+        &[argument("date", Sort::Moment), argument("months", Sort::Whole)],
+        time::add_months,
+        "So many months later, or earlier; the month's last day where it has no such day.",
+    ),
+    helper(
+        "days_between",
+        &[argument("from", Sort::Moment), argument("to", Sort::Moment)],
+        time::days_between,
+        "The calendar days from one date to another; below zero where the second is earlier.",
+    ),
+    helper(
+        "minutes_between",
+        &[argument("from", Sort::Moment), argument("to", Sort::Moment)],
+        time::minutes_between,
+        "The whole minutes from one moment to another; below zero where the second is earlier.",
+    ),
+    helper(
+        "month_of",
+        &[argument("date", Sort::Moment)],
+        time::month_of,
+        "The month of a date, as `2026-11`.",
+    ),
+    helper(
+        "format",
+        &[argument("date", Sort::Moment), argument("pattern", Sort::Text)],
+        time::format,
+        "A date as text: `format(date(event.created), \"%d %B %Y\")` is `30 November 2026`.",
+    ),
+];

@@ -1,0 +1,116 @@
+//! One run: the event goes in, what the script asks for comes out.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rhai::{CallFnOptions, Dynamic, EvalAltResult, Scope};
+use serde_json::{Map, Value};
+
+use super::bound::{OPERATIONS_MAX, Timed};
+use super::events::FIELDS;
+use super::failure::{Failure, Why, told};
+use super::json::dynamic;
+use super::session::Session;
+use super::{Handler, Hooks, Reads, Script};
+use crate::base::id::Key;
+use crate::model::hook::Run;
+
+pub(super) fn run(
+    hooks: &Hooks,
+    handler: &Handler,
+    event: &Value,
+    reads: &Arc<dyn Reads>,
+    time: Option<Duration>,
+) -> Result<Run, Box<Failure>> {
+    let Handler { script: name, function } = handler;
+    let script = hooks.scripts.get(name).filter(|script| script.functions.contains(function));
+    let Some(script) = script else { return Err(Box::new(gone(handler))) };
+    let session = Session::new(name, merchant(event), Arc::clone(&hooks.known), Arc::clone(reads));
+    let (ended, operations) = called(hooks, script, function, event, &session, time);
+    let done = session.take();
+    let failure = |why, message, place| {
+        let (script, function, log) = (name.clone(), function.clone(), done.log.clone());
+        Box::new(Failure { script, function, why, message, place, log })
+    };
+    match ended {
+        Err(()) => {
+            let message = "a function of ours failed where it never should";
+            Err(failure(Why::Panic, message.to_owned(), None))
+        }
+        Ok(Err(error)) => {
+            let (why, message, place) = told(&error);
+            Err(failure(why, message, place))
+        }
+        Ok(Ok(_)) => Ok(Run {
+            script: name.clone(),
+            function: function.clone(),
+            hash: script.hash,
+            wishes: done.wishes,
+            kept: done.kept.into_iter().collect(),
+            looks: done.looks,
+            log: done.log,
+            operations,
+        }),
+    }
+}
+
+type Called = Result<Result<Dynamic, Box<EvalAltResult>>, ()>;
+
+thread_local! {
+    /// The operations of the run of this thread.
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Notes how many operations the run of this thread took so far.
+pub(super) fn count(operations: u64) {
+    COUNT.set(operations.min(OPERATIONS_MAX));
+}
+
+/// Calls the function. The outer error: something panicked.
+fn called(
+    hooks: &Hooks,
+    script: &Script,
+    function: &str,
+    event: &Value,
+    session: &Session,
+    time: Option<Duration>,
+) -> (Called, u64) {
+    let argument = dynamic(&whole(event));
+    COUNT.set(0);
+    let timed = Timed::start(time);
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        let options = CallFnOptions::new().with_tag(session.clone());
+        let mut scope = Scope::new();
+        let engine = &hooks.engine;
+        engine.call_fn_with_options(options, &mut scope, &script.ast, function, (argument,))
+    }));
+    drop(timed);
+    (ended.map_err(drop), COUNT.get())
+}
+
+/// The event with every field that it may have.
+fn whole(event: &Value) -> Value {
+    let fields = FIELDS.iter().map(|field| {
+        let value = event.get(field.name).cloned().unwrap_or(Value::Null);
+        (field.name.to_owned(), value)
+    });
+    Value::Object(fields.collect::<Map<_, _>>())
+}
+
+fn merchant(event: &Value) -> Option<Key> {
+    let name = event.get("merchant").and_then(Value::as_str)?;
+    format!("Merchant/{name}").parse().ok()
+}
+
+fn gone(handler: &Handler) -> Failure {
+    Failure {
+        script: handler.script.clone(),
+        function: handler.function.clone(),
+        why: Why::Gone,
+        message: "there is no such script or function".to_owned(),
+        place: None,
+        log: Vec::new(),
+    }
+}

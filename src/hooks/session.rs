@@ -1,0 +1,149 @@
+//! What one run has done so far. Host functions reach it through the tag of their call.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::bound::{KEPT_MAX, LINE_MAX, LINES_MAX, LOOKS_MAX, VALUE_MAX, WISHES_MAX, beside};
+use super::{Known, Reads};
+use crate::base::hash::{canonical, sha256};
+use crate::base::id::{Key, Name};
+use crate::model::hook::{Look, Wish};
+
+/// One run, shared between its host functions.
+#[derive(Clone)]
+pub(super) struct Session(Arc<Shared>);
+
+struct Shared {
+    script: String,
+    merchant: Option<Key>,
+    known: Arc<Known>,
+    reads: Arc<dyn Reads>,
+    done: Mutex<Done>,
+}
+
+/// What it did.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    pub(super) wishes: Vec<Wish>,
+    pub(super) kept: BTreeMap<String, Value>,
+    pub(super) looks: Vec<Look>,
+    pub(super) log: Vec<String>,
+}
+
+/// Why a host function does not do what it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The script is wrong.
+    Wrong(String),
+    /// It is more than a run may.
+    Beyond(String),
+}
+
+impl From<String> for Refused {
+    fn from(message: String) -> Self {
+        Self::Wrong(message)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.0.script)
+    }
+}
+
+impl Session {
+    pub(super) fn new(
+        script: &str,
+        merchant: Option<Key>,
+        known: Arc<Known>,
+        reads: Arc<dyn Reads>,
+    ) -> Self {
+        let done = Mutex::default();
+        Self(Arc::new(Shared { script: script.to_owned(), merchant, known, reads, done }))
+    }
+
+    /// What scripts may name.
+    pub(super) fn known(&self) -> &Known {
+        &self.0.known
+    }
+
+    /// The merchant of the event.
+    pub(super) fn merchant(&self) -> Option<&Key> {
+        self.0.merchant.as_ref()
+    }
+
+    fn done(&self) -> MutexGuard<'_, Done> {
+        self.0.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything it did; nothing is left behind.
+    pub(super) fn take(&self) -> Done {
+        std::mem::take(&mut *self.done())
+    }
+
+    /// Asks for an action. The same one a second time is the same one; another one of its name is an error.
+    pub(super) fn wish(&self, wish: Wish) -> Result<Name, Refused> {
+        let mut done = self.done();
+        let name = wish.name.clone();
+        if let Some(known) = done.wishes.iter().find(|known| known.name == name) {
+            return if *known == wish { Ok(name) } else { Err(twice(&name).into()) };
+        }
+        if done.wishes.len() >= WISHES_MAX {
+            return Err(Refused::Beyond(format!("one run asks for {WISHES_MAX} actions at most")));
+        }
+        done.wishes.push(wish);
+        Ok(name)
+    }
+
+    /// Reads something and writes it down. The run's time waits meanwhile.
+    pub(super) fn look(
+        &self,
+        what: &str,
+        arguments: Value,
+        read: impl FnOnce(&dyn Reads, &str) -> Result<Value, String>,
+    ) -> Result<Value, Refused> {
+        if self.done().looks.len() >= LOOKS_MAX {
+            return Err(Refused::Beyond(format!("one run reads {LOOKS_MAX} times at most")));
+        }
+        let answer = beside(|| read(&*self.0.reads, &self.0.script))?;
+        let digest = sha256(&canonical(&answer));
+        self.done().looks.push(Look { what: what.to_owned(), arguments, answer: digest });
+        Ok(answer)
+    }
+
+    /// What this run keeps under a key.
+    pub(super) fn kept(&self, key: &str) -> Option<Value> {
+        self.done().kept.get(key).cloned()
+    }
+
+    /// Keeps a value for later runs.
+    pub(super) fn keep(&self, key: &str, value: Value) -> Result<(), Refused> {
+        let mut done = self.done();
+        if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
+            return Err(Refused::Beyond(format!("what is kept has {VALUE_MAX} bytes at most")));
+        }
+        if done.kept.len() >= KEPT_MAX && !done.kept.contains_key(key) {
+            return Err(Refused::Beyond(format!("one run keeps {KEPT_MAX} keys at most")));
+        }
+        done.kept.insert(key.to_owned(), value);
+        Ok(())
+    }
+
+    /// Tells the operator something. What is too much is cut off, and said to be.
+    pub(super) fn log(&self, line: &str) {
+        let mut done = self.done();
+        if done.log.len() < LINES_MAX {
+            let text: String = line.chars().take(LINE_MAX).collect();
+            done.log.push(text);
+        } else if done.log.len() == LINES_MAX {
+            done.log.push(format!("more than {LINES_MAX} lines: the others are left out"));
+        }
+    }
+}
+
+fn twice(name: &Name) -> String {
+    format!("two different actions are named `{name}`: give one of them another `name`")
+}

@@ -1,0 +1,313 @@
+//! What an argument or an option of a host function may be, for literals when a script is loaded and for values when
+//! it runs.
+
+use std::fmt;
+
+use rhai::Dynamic;
+
+use super::Known;
+use super::values::Moment;
+use crate::api::reads::{READS, Read};
+use crate::base::id::{Key, Name};
+use crate::base::money::Money;
+use crate::base::nearest;
+
+/// What belongs somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// Anything.
+    Any,
+    /// A text.
+    Text,
+    /// A whole number.
+    Whole,
+    /// `true` or `false`.
+    Truth,
+    /// `#{…}`.
+    Map,
+    /// A text or a map.
+    Body,
+    /// The name of an action.
+    Name,
+    /// An amount above nothing: money, or its text.
+    Amount,
+    /// Money, or its text.
+    Money,
+    /// A date or a time: a value of `date(…)`, or its text.
+    Moment,
+    /// A resource: `Kind/name`.
+    Resource,
+    /// A merchant's name.
+    Merchant,
+    /// A kind of documents.
+    Kind,
+    /// A target of the configuration.
+    Target,
+    /// An object of the service: its id, or a map that has one.
+    Object,
+    /// A read of the service.
+    Read,
+}
+
+/// A value as far as it stands in a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Literal {
+    /// A text.
+    Text(String),
+    /// A text with parts that are filled in.
+    Filled,
+    /// A whole number.
+    Whole,
+    /// `true` or `false`.
+    Truth,
+    /// One character.
+    Character,
+    /// `[…]`.
+    List,
+    /// `#{…}`.
+    Map,
+    /// `()`.
+    Nothing,
+    /// `|x| …`.
+    Function,
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text(_) | Self::Filled => "a text",
+            Self::Whole => "a whole number",
+            Self::Truth => "true or false",
+            Self::Character => "a character",
+            Self::List => "a list",
+            Self::Map => "a map",
+            Self::Nothing => "nothing",
+            Self::Function => "a function",
+        })
+    }
+}
+
+/// What is wrong with a value, and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unfit {
+    pub(super) message: String,
+    pub(super) help: String,
+}
+
+impl Unfit {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+}
+
+impl Sort {
+    /// What it is called, as in "takes …".
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Any => "any value",
+            Self::Text => "a text",
+            Self::Whole => "a whole number",
+            Self::Truth => "true or false",
+            Self::Map => "a map",
+            Self::Body => "a text or a map",
+            Self::Name => "a name",
+            Self::Amount => "an amount above nothing",
+            Self::Money => "money",
+            Self::Moment => "a date or time",
+            Self::Resource => "a resource",
+            Self::Merchant => "a merchant's name",
+            Self::Kind => "a kind",
+            Self::Target => "a target of `notify`",
+            Self::Object => "an id, or a map that has one",
+            Self::Read => "a read of the service",
+        }
+    }
+
+    /// How one is written.
+    pub fn example(self) -> &'static str {
+        match self {
+            Self::Any | Self::Text => "\"text\"",
+            Self::Whole => "3",
+            Self::Truth => "true",
+            Self::Map => "#{name: value}",
+            Self::Body => "\"Hello\"",
+            Self::Name => "\"second-try\"",
+            Self::Amount | Self::Money => "\"125.00 USD\"",
+            Self::Moment => "\"2026-11-30\"",
+            Self::Resource => "\"RecurringCharge/jane\"",
+            Self::Merchant => "\"acme\"",
+            Self::Kind => "\"Invoice\"",
+            Self::Target => "\"ops\"",
+            Self::Object => "event.data.id",
+            Self::Read => "\"recurring.get\"",
+        }
+    }
+
+    /// Which literals it may be at all.
+    fn takes(self, literal: &Literal) -> bool {
+        let text = matches!(literal, Literal::Text(_) | Literal::Filled);
+        match self {
+            Self::Any => *literal != Literal::Function,
+            Self::Whole => *literal == Literal::Whole,
+            Self::Truth => *literal == Literal::Truth,
+            Self::Map => *literal == Literal::Map,
+            Self::Body | Self::Object => text || *literal == Literal::Map,
+            Self::Text
+            | Self::Name
+            | Self::Amount
+            | Self::Money
+            | Self::Moment
+            | Self::Resource
+            | Self::Merchant
+            | Self::Kind
+            | Self::Target
+            | Self::Read => text,
+        }
+    }
+
+    /// What is wrong with a literal.
+    pub(super) fn literal(self, literal: &Literal, known: &Known) -> Result<(), Unfit> {
+        if *literal == Literal::Whole && matches!(self, Self::Money | Self::Amount) {
+            let message = format!("takes {}, not {literal}", self.words());
+            let help = "write it with its currency, such as `\"125.00 USD\"`; minor units are `money(12500, \"USD\")`";
+            return Err(Unfit::new(message, help));
+        }
+        if !self.takes(literal) {
+            let help = format!("write {}, such as `{}`", self.words(), self.example());
+            return Err(Unfit::new(format!("takes {}, not {literal}", self.words()), help));
+        }
+        match literal {
+            Literal::Text(text) => self.text(text, known),
+            Literal::Filled
+            | Literal::Whole
+            | Literal::Truth
+            | Literal::Character
+            | Literal::List
+            | Literal::Map
+            | Literal::Nothing
+            | Literal::Function => Ok(()),
+        }
+    }
+
+    /// What is wrong with a text of this sort.
+    pub(super) fn text(self, text: &str, known: &Known) -> Result<(), Unfit> {
+        match self {
+            Self::Name => {
+                text.parse::<Name>().map(drop).map_err(|error| split(self, &error.to_string()))
+            }
+            Self::Money => {
+                text.parse::<Money>().map(drop).map_err(|error| split(self, &error.to_string()))
+            }
+            Self::Amount => amount(text),
+            Self::Moment => Moment::read(text).map(drop).map_err(|why| split(self, &why)),
+            Self::Resource => resource(text, known),
+            Self::Merchant => {
+                let key = format!("Merchant/{text}").parse::<Key>();
+                key.map(drop).map_err(|error| split(self, &error.to_string()))
+            }
+            Self::Kind => one_of("kind", text, known.kinds.iter().map(String::as_str)),
+            Self::Target => target(text, known),
+            Self::Read if Read::named(text).is_none() => {
+                one_of("read of the service", text, READS.iter().map(|read| read.name))
+            }
+            Self::Object if text.is_empty() => {
+                Err(Unfit::new("takes an id, and this is empty", "write an id of the service"))
+            }
+            Self::Any
+            | Self::Text
+            | Self::Whole
+            | Self::Truth
+            | Self::Map
+            | Self::Body
+            | Self::Object
+            | Self::Read => Ok(()),
+        }
+    }
+
+    /// What is wrong with a value.
+    pub(super) fn value(self, value: &Dynamic, known: &Known) -> Result<(), Unfit> {
+        let money = matches!(self, Self::Money | Self::Amount) && value.is::<Money>();
+        if money || (self == Self::Moment && value.is::<Moment>()) {
+            return Ok(());
+        }
+        let wrong = |found: &str| {
+            let help = format!("give {}, such as `{}`", self.words(), self.example());
+            Unfit::new(format!("takes {}, not {found}", self.words()), help)
+        };
+        match literal_of(value) {
+            None if self == Self::Any => Ok(()),
+            None => Err(wrong(value.type_name())),
+            Some(literal) => self.literal(&literal, known).map_err(|unfit| {
+                if self.takes(&literal) { unfit } else { wrong(&literal.to_string()) }
+            }),
+        }
+    }
+}
+
+/// What a value would be in a script; none for money and dates.
+fn literal_of(value: &Dynamic) -> Option<Literal> {
+    if let Ok(text) = value.as_immutable_string_ref() {
+        return Some(Literal::Text(text.to_string()));
+    }
+    let sorts = [
+        (value.is_int(), Literal::Whole),
+        (value.is_bool(), Literal::Truth),
+        (value.is_char(), Literal::Character),
+        (value.is_array(), Literal::List),
+        (value.is_map(), Literal::Map),
+        (value.is_unit(), Literal::Nothing),
+        (value.is_fnptr(), Literal::Function),
+    ];
+    sorts.into_iter().find(|(is, _)| *is).map(|(_, literal)| literal)
+}
+
+/// A sentence of ours: what is wrong, then what to write.
+fn split(sort: Sort, said: &str) -> Unfit {
+    let example = format!("write {}, such as `{}`", sort.words(), sort.example());
+    let (message, help) = said.split_once("; ").unwrap_or((said, &example));
+    Unfit::new(format!("does not take this: {message}"), help)
+}
+
+fn amount(text: &str) -> Result<(), Unfit> {
+    let money: Money = text
+        .parse()
+        .map_err(|error: crate::base::money::MoneyError| split(Sort::Amount, &error.to_string()))?;
+    if money.minor() <= 0 {
+        let message = format!("takes an amount above nothing, not {money}");
+        return Err(Unfit::new(message, "write an amount such as `\"125.00 USD\"`"));
+    }
+    Ok(())
+}
+
+fn resource(text: &str, known: &Known) -> Result<(), Unfit> {
+    let key: Key = text
+        .parse()
+        .map_err(|error: crate::base::id::KeyError| split(Sort::Resource, &error.to_string()))?;
+    let (kind, kinds) = (key.kind.as_str(), known.kinds.iter().map(String::as_str));
+    one_of("kind", kind, kinds.clone()).map_err(|_| {
+        let message = format!("names the kind `{kind}`, and there is none");
+        Unfit::new(message, nearest::help(kind, kinds))
+    })
+}
+
+fn target(text: &str, known: &Known) -> Result<(), Unfit> {
+    if known.targets.is_empty() {
+        let message =
+            format!("takes a target of `notify`, and the configuration has none: `{text}`");
+        let help =
+            format!("add `notify: {{{text}: {{url: {{env: NAME}}, type: chat}}}}` to reckon.yaml");
+        return Err(Unfit::new(message, help));
+    }
+    one_of("target of `notify`", text, known.targets.iter().map(String::as_str))
+}
+
+fn one_of<'a>(
+    what: &str,
+    text: &str,
+    all: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), Unfit> {
+    if all.clone().any(|known| known == text) {
+        return Ok(());
+    }
+    Err(Unfit::new(format!("takes a {what}, and `{text}` is none"), nearest::help(text, all)))
+}

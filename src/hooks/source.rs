@@ -1,0 +1,103 @@
+//! A file of the scripts folder, and what stands where in it.
+
+use std::sync::Arc;
+
+use crate::model::issue::{Problem, Severity};
+
+/// How the names of files end.
+pub(super) const ENDING: &str = ".rhai";
+
+/// One file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// Its name within the scripts folder, with slashes: `dunning.rhai`, `lib/dates.rhai`.
+    pub path: String,
+    /// What problems call it: its path from the folder of `reckon.yaml`.
+    pub shown: String,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+impl Source {
+    /// The name without its ending: that of a script, and what `import` takes of a module.
+    pub fn name(&self) -> &str {
+        self.path.strip_suffix(ENDING).unwrap_or(&self.path)
+    }
+
+    /// Whether it is there to be imported, and answers no event.
+    pub fn is_module(&self) -> bool {
+        self.path.contains('/')
+    }
+
+    /// A problem at a line and column, both from 1; what is underlined is the word that stands there.
+    pub(super) fn problem(
+        &self,
+        at: (usize, usize),
+        code: &str,
+        message: &str,
+        help: &str,
+    ) -> Problem {
+        let (line, column) = at;
+        Problem {
+            file: self.shown.clone(),
+            line,
+            column,
+            length: self.word(at),
+            code: format!("reckon::hooks::{code}"),
+            severity: Severity::Error,
+            message: message.to_owned(),
+            help: help.to_owned(),
+            related: Vec::new(),
+        }
+    }
+
+    /// How many characters the word, or the text in quotes, takes that starts there; at least 1.
+    fn word(&self, (line, column): (usize, usize)) -> usize {
+        let line = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        let rest: Vec<char> = line.chars().skip(column.saturating_sub(1)).collect();
+        let quoted = rest.first().is_some_and(|first| ['"', '`', '\''].contains(first));
+        let length = if quoted {
+            let end = rest.iter().skip(1).position(|found| rest.first() == Some(found));
+            end.map_or(rest.len(), |end| end.saturating_add(2))
+        } else {
+            rest.iter().take_while(|found| found.is_alphanumeric() || **found == '_').count()
+        };
+        length.max(1)
+    }
+
+    /// Where `fn NAME` stands, looked for upwards from a line: the place of the name.
+    pub(super) fn definition(&self, name: &str, line: usize) -> (usize, usize) {
+        let before: Vec<&str> = self.text.lines().take(line).collect();
+        let found = before.iter().enumerate().rev().find_map(|(index, text)| {
+            let column = defined(text, name)?;
+            Some((index.saturating_add(1), column))
+        });
+        found.unwrap_or((line.max(1), 1))
+    }
+}
+
+/// A text without the byte order mark that editors may put before it.
+pub(super) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// The column of the name in a line that defines the function.
+fn defined(line: &str, name: &str) -> Option<usize> {
+    let start = line.find("fn ")?;
+    let (before, rest) = line.split_at_checked(start)?;
+    let after = rest.strip_prefix("fn ")?;
+    let trimmed = after.trim_start();
+    let end = trimmed.strip_prefix(name)?;
+    let skipped = after.chars().count().saturating_sub(trimmed.chars().count());
+    (!end.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+        .then(|| before.chars().count().saturating_add(skipped).saturating_add(4))
+}
+
+/// The names of functions that a text defines, as far as a look at its lines can tell.
+pub(super) fn defines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let line = line.strip_prefix("private ").unwrap_or(line);
+        let name = line.strip_prefix("fn ")?.trim_start();
+        name.split(|found: char| !found.is_alphanumeric() && found != '_').next()
+    })
+}

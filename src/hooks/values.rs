@@ -1,0 +1,131 @@
+//! The values that scripts have beside those of the language: money and moments.
+
+use std::fmt;
+
+use chrono::{DateTime, Days, Months, NaiveDate, NaiveTime, Utc};
+use rhai::{Engine, EvalAltResult, INT};
+
+use crate::base::clock::timestamp;
+use crate::base::money::{Money, MoneyError};
+
+/// Errors as the language takes them.
+pub(super) type Thrown<T> = Result<T, Box<EvalAltResult>>;
+
+/// A moment, in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment(pub(super) DateTime<Utc>);
+
+/// `2026-11-30T12:00:00.000Z`.
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&timestamp(&self.0))
+    }
+}
+
+impl Moment {
+    /// Reads a date (its first moment, in UTC) or a timestamp. Errors: it is neither.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
+            return Ok(Self(moment.with_timezone(&Utc)));
+        }
+        let date: Result<NaiveDate, _> = text.parse();
+        date.map(|date| Self(date.and_time(NaiveTime::MIN).and_utc())).map_err(|_| {
+            format!(
+                "`{text}` is neither a date nor a timestamp with its zone; write a date such as `\"2026-11-30\"`, or \
+                 `\"2026-11-30T12:00:00Z\"`"
+            )
+        })
+    }
+
+    /// So many days later, or earlier, at the same time of day.
+    pub(super) fn add_days(self, days: INT) -> Result<Self, String> {
+        let count = Days::new(days.unsigned_abs());
+        let Self(at) = self;
+        let moved = if days < 0 { at.checked_sub_days(count) } else { at.checked_add_days(count) };
+        moved.map(Self).ok_or_else(|| beyond(days))
+    }
+
+    /// So many months later, or earlier; the last day of a month that has no such day.
+    pub(super) fn add_months(self, months: INT) -> Result<Self, String> {
+        let count = u32::try_from(months.unsigned_abs()).map_err(|_| beyond(months))?;
+        let (Self(at), count) = (self, Months::new(count));
+        let moved =
+            if months < 0 { at.checked_sub_months(count) } else { at.checked_add_months(count) };
+        moved.map(Self).ok_or_else(|| beyond(months))
+    }
+}
+
+fn beyond(count: INT) -> String {
+    format!("{count} is too far: no calendar has that date")
+}
+
+/// Makes an error of the language of a text.
+#[expect(clippy::unnecessary_box_returns, reason = "the language takes its errors boxed")]
+pub(super) fn throw(message: impl Into<String>) -> Box<EvalAltResult> {
+    message.into().into()
+}
+
+fn sum(result: Result<Money, MoneyError>) -> Thrown<Money> {
+    result.map_err(|error| throw(error.to_string()))
+}
+
+fn compared(one: Money, other: Money) -> Thrown<std::cmp::Ordering> {
+    sum(one.checked_sub(other)).map(|difference| difference.minor().cmp(&0))
+}
+
+fn times(money: Money, count: INT) -> Thrown<Money> {
+    let minor = money.minor().checked_mul(count).ok_or(MoneyError::OutOfRange);
+    sum(minor.map(|minor| Money::new(minor, money.currency())))
+}
+
+/// Registers both with their operators.
+pub(super) fn register(engine: &mut Engine) {
+    money(engine);
+    moments(engine);
+}
+
+fn money(engine: &mut Engine) {
+    engine
+        .register_type_with_name::<Money>("money")
+        .register_get("minor", |money: &mut Money| money.minor())
+        .register_get("currency", |money: &mut Money| money.currency().code().to_owned())
+        .register_fn("to_string", |money: &mut Money| money.to_string())
+        .register_fn("to_debug", |money: &mut Money| money.to_string())
+        .register_fn("+", |text: &str, money: Money| format!("{text}{money}"))
+        .register_fn("+", |money: Money, text: &str| format!("{money}{text}"))
+        .register_fn("+", |one: Money, other: Money| sum(one.checked_add(other)))
+        .register_fn("-", |one: Money, other: Money| sum(one.checked_sub(other)))
+        .register_fn("*", times)
+        .register_fn("==", |one: Money, other: Money| {
+            compared(one, other).map(std::cmp::Ordering::is_eq)
+        })
+        .register_fn("!=", |one: Money, other: Money| {
+            compared(one, other).map(std::cmp::Ordering::is_ne)
+        })
+        .register_fn("<", |one: Money, other: Money| {
+            compared(one, other).map(std::cmp::Ordering::is_lt)
+        })
+        .register_fn("<=", |one: Money, other: Money| {
+            compared(one, other).map(std::cmp::Ordering::is_le)
+        })
+        .register_fn(">", |one: Money, other: Money| {
+            compared(one, other).map(std::cmp::Ordering::is_gt)
+        })
+        .register_fn(">=", |one: Money, other: Money| {
+            compared(one, other).map(std::cmp::Ordering::is_ge)
+        });
+}
+
+fn moments(engine: &mut Engine) {
+    engine
+        .register_type_with_name::<Moment>("date")
+        .register_fn("to_string", |moment: &mut Moment| moment.to_string())
+        .register_fn("to_debug", |moment: &mut Moment| moment.to_string())
+        .register_fn("+", |text: &str, moment: Moment| format!("{text}{moment}"))
+        .register_fn("==", |one: Moment, other: Moment| one == other)
+        .register_fn("!=", |one: Moment, other: Moment| one != other)
+        .register_fn("<", |one: Moment, other: Moment| one < other)
+        .register_fn("<=", |one: Moment, other: Moment| one <= other)
+        .register_fn(">", |one: Moment, other: Moment| one > other)
+        .register_fn(">=", |one: Moment, other: Moment| one >= other);
+}

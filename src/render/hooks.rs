@@ -1,0 +1,66 @@
+//! Scripts, their cases, and what they can call: for people, for programs and for a file.
+
+mod doc;
+mod junit;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+pub use doc::{doc, doc_json, markdown};
+pub use junit::junit;
+
+use super::diagnostic::{self, Look, Sources};
+use crate::hooks::cases::Verdict;
+use crate::hooks::folder::Folder;
+use crate::model::issue::{Problem, Severity};
+use crate::spec::lines;
+use crate::spec::mask::MaskedSource;
+
+/// What a check found, with snippets.
+pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
+    let count = folder.scripts.len();
+    let plural = if count == 1 { "script" } else { "scripts" };
+    if problems.is_empty() {
+        return format!("{count} {plural}, no problems");
+    }
+    let guilty = |name: &str| problems.iter().any(|problem| problem.file == name);
+    let files = folder.scripts.iter().chain(&folder.cases).filter(|source| guilty(&source.shown));
+    let sources: Sources = files
+        .map(|source| {
+            let text =
+                lines::Source::new(Arc::from(source.shown.as_str()), Arc::clone(&source.text));
+            (source.shown.clone(), MaskedSource::new(&text, &[]))
+        })
+        .collect();
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    let warnings = problems.len().saturating_sub(errors);
+    let report = diagnostic::text(problems, &sources, look);
+    format!("{report}\n{count} {plural}, {errors} errors, {warnings} warnings")
+}
+
+/// What became of cases, for people: each that failed with its differences.
+pub fn verdicts(verdicts: &[Verdict]) -> String {
+    let mut out = String::new();
+    for Verdict { script, case, trouble } in verdicts {
+        let word = if trouble.is_some() { "FAILED" } else { "ok" };
+        let line = format!("{word:6}  {script}: {case}\n");
+        out.push_str(&line);
+        for line in trouble.iter().flat_map(|text| text.lines()) {
+            out.extend(["        ", line, "\n"]);
+        }
+    }
+    let failed = failed(verdicts);
+    let sum = format!("\n{} cases, {failed} failed", verdicts.len());
+    out.push_str(&sum);
+    out
+}
+
+/// The same for programs.
+pub fn verdicts_json(verdicts: &[Verdict]) -> Value {
+    json!({ "version": 1, "cases": verdicts.len(), "failed": failed(verdicts), "items": verdicts })
+}
+
+fn failed(verdicts: &[Verdict]) -> usize {
+    verdicts.iter().filter(|verdict| verdict.trouble.is_some()).count()
+}

@@ -1,0 +1,135 @@
+//! What scripts can call, out of the register itself.
+
+use serde_json::{Value, json};
+
+use crate::hooks::events::{self, EVENTS, FIELDS};
+use crate::hooks::register::{Group, HostFn, rows};
+
+const INTRO: &str = include_str!("intro.md");
+const OUTRO: &str = include_str!("outro.md");
+
+const GROUPS: [(Group, &str, &str); 3] = [
+    (
+        Group::Action,
+        "Actions",
+        "They happen when the script has ended well, all of them or none. Each answers its name.",
+    ),
+    (Group::Read, "Reads", "Every answer is written down with the run."),
+    (Group::Helper, "Helpers", "They reckon, and touch nothing."),
+];
+
+fn of(group: Group) -> impl Iterator<Item = &'static HostFn> {
+    rows().filter(move |row| row.group == group)
+}
+
+/// `charge` (an id, or …), `amount` (…).
+fn arguments(row: &HostFn) -> String {
+    let words: Vec<String> = row
+        .arguments
+        .iter()
+        .map(|argument| format!("`{}`: {}", argument.name, argument.sort.words()))
+        .collect();
+    words.join("; ")
+}
+
+/// For a terminal.
+pub fn doc() -> String {
+    let mut out =
+        String::from("events (a function each; on_event(event) gets those that have none)\n");
+    for row in EVENTS {
+        let line =
+            format!("  {:50} {}\n", format!("{}(event)", events::function(row.name)), row.doc);
+        out.push_str(&line);
+    }
+    out.push_str("\nan event\n");
+    for field in FIELDS {
+        let line = format!("  event.{:10} {}\n", field.name, field.doc);
+        out.push_str(&line);
+    }
+    for (group, title, sentence) in GROUPS {
+        let head = format!("\n{}: {sentence}\n", title.to_lowercase());
+        out.push_str(&head);
+        for row in of(group) {
+            let line = format!("  {}\n      {}\n", row.usage(), row.doc);
+            out.push_str(&line);
+            for option in row.options() {
+                let line =
+                    format!("        {}: {}; {}\n", option.name, option.sort.words(), option.doc);
+                out.push_str(&line);
+            }
+        }
+    }
+    out
+}
+
+/// For programs.
+pub fn doc_json() -> Value {
+    let functions: Vec<Value> = rows().map(function).collect();
+    let events: Vec<Value> = EVENTS
+        .iter()
+        .map(|row| json!({"type": row.name, "function": events::function(row.name), "data": row.data, "doc": row.doc}))
+        .collect();
+    let fields: Vec<Value> =
+        FIELDS.iter().map(|field| json!({"name": field.name, "doc": field.doc})).collect();
+    json!({ "version": 1, "events": events, "fields": fields, "functions": functions })
+}
+
+fn function(row: &HostFn) -> Value {
+    let arguments: Vec<Value> = row
+        .arguments
+        .iter()
+        .map(|argument| json!({"name": argument.name, "takes": argument.sort.words()}))
+        .collect();
+    let options: Vec<Value> = row
+        .options()
+        .map(|option| json!({"name": option.name, "takes": option.sort.words(), "doc": option.doc}))
+        .collect();
+    json!({ "name": row.name, "usage": row.usage(), "doc": row.doc, "arguments": arguments, "options": options })
+}
+
+/// The file docs/hooks.md.
+pub fn markdown() -> String {
+    let mut out = String::from(INTRO);
+    out.push_str("\n## Events\n\n| type | function | `event.data` | when |\n|---|---|---|---|\n");
+    for row in EVENTS {
+        let function = events::function(row.name);
+        let line = format!("| `{}` | `{function}` | {} | {} |\n", row.name, row.data, row.doc);
+        out.push_str(&line);
+    }
+    let any = format!(
+        "| all others | `{}` | | A script's function for the type goes first. |\n",
+        events::ANY
+    );
+    out.push_str(&any);
+    out.push_str("\n| field | holds |\n|---|---|\n");
+    for field in FIELDS {
+        let line = format!("| `event.{}` | {} |\n", field.name, field.doc);
+        out.push_str(&line);
+    }
+    for (group, title, sentence) in GROUPS {
+        let head = format!("\n## {title}\n\n{sentence}\n");
+        out.push_str(&head);
+        for row in of(group) {
+            section(row, &mut out);
+        }
+    }
+    out.push('\n');
+    out.push_str(OUTRO);
+    out
+}
+
+fn section(row: &HostFn, out: &mut String) {
+    let head = format!("\n### `{}`\n\n{}\n", row.usage(), row.doc);
+    out.push_str(&head);
+    if !row.arguments.is_empty() {
+        let line = format!("\n{}\n", arguments(row));
+        out.push_str(&line);
+    }
+    if row.options().next().is_some() {
+        out.push_str("\n| option | takes | means |\n|---|---|---|\n");
+    }
+    for option in row.options() {
+        let line = format!("| `{}` | {} | {} |\n", option.name, option.sort.words(), option.doc);
+        out.push_str(&line);
+    }
+}
