@@ -11,6 +11,8 @@ mod changes;
 mod covers;
 #[path = "gateway/deletes.rs"]
 mod deletes;
+#[path = "gateway/keeping.rs"]
+mod keeping;
 #[path = "gateway/looks.rs"]
 mod looks;
 #[path = "gateway/own.rs"]

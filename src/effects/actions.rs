@@ -3,6 +3,7 @@
 //! A row reads its fields as strictly as a document is read, and makes the effect; everything after that is as for
 //! any effect.
 
+mod keeping;
 mod own;
 
 use serde::Deserialize;
@@ -46,6 +47,13 @@ pub const PURGE: &str = "purge";
 /// The action that deletes an object: it must not be one that is managed.
 pub const DELETE: &str = "delete";
 
+/// The action that uploads a file under a contact, which a document may have made.
+pub const UPLOAD: &str = "upload";
+/// The action that keeps a method in a contact's vault.
+pub const VAULT: &str = "vault";
+/// The action that saves what a one-time token holds.
+pub const SAVE: &str = "save";
+
 /// Every action there is.
 pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "charge", make: charge, secret: &[] },
@@ -62,11 +70,19 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: ACCOUNT, make: own::account, secret: &[] },
     ActionRow { verb: PURGE, make: own::purge, secret: &[] },
     ActionRow { verb: DELETE, make: own::delete, secret: &[] },
+    ActionRow { verb: UPLOAD, make: keeping::upload, secret: &["content"] },
+    ActionRow { verb: VAULT, make: keeping::vault, secret: &["token"] },
+    ActionRow { verb: SAVE, make: keeping::save, secret: &["token"] },
 ];
 
 /// The row of an action.
 pub fn action_row(verb: &str) -> Option<&'static ActionRow> {
     ACTIONS.iter().find(|row| row.verb == verb)
+}
+
+/// An effect that moves no money.
+fn still(effect: Effect) -> Deed {
+    Deed { effect, money: Vec::new() }
 }
 
 /// The fields of an action in their own type.

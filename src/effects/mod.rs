@@ -53,10 +53,12 @@ mod token_create;
 mod transaction_sign;
 mod transaction_void;
 mod transactions;
+mod vault_save;
 
 pub use account_change::change_account;
 pub use actions::{
-    ACCOUNT, ACTIONS, ActionRow, DEAUTHORISE, DELETE, Deed, MERCHANT, PURGE, action_row,
+    ACCOUNT, ACTIONS, ActionRow, DEAUTHORISE, DELETE, Deed, MERCHANT, PURGE, SAVE, UPLOAD, VAULT,
+    action_row,
 };
 pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
@@ -69,7 +71,7 @@ pub use contact_create::create_contact;
 pub use contact_hash::make_link;
 pub use declared::declared;
 pub use earlier::{Earlier, earlier};
-pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_file, uploaded};
+pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_content, upload_file, uploaded};
 pub use invoice_create::{addresses, create_invoice};
 pub use merchant_accounts::{ACCOUNT_KEYS, ACCOUNTS, account_key, has_several};
 pub use merchant_change::change_merchant;
@@ -80,7 +82,7 @@ pub use merchant_survey::{SURVEY, mark_of};
 pub use method::{MethodSort, MethodSource, method_facts};
 pub use method_change::{change_method, renew_method};
 pub use method_delete::delete_method;
-pub use method_save::save_method;
+pub use method_save::{save_method, save_token};
 pub use occurrence_ignore::ignore_occurrence;
 pub use occurrence_pay::pay;
 pub use recurring_cancel::{cancel_recurring, has_no_path};
@@ -99,6 +101,7 @@ pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};
 pub use transaction_sign::sign;
 pub use transaction_void::void;
+pub use vault_save::save_in_vault;
 
 use std::collections::BTreeMap;
 

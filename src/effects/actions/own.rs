@@ -9,15 +9,9 @@ use super::super::{
     MethodSort, Obligation, change_account, change_merchant, delete_method, delete_recurring,
     purge_test_data,
 };
-use super::{Deed, read};
+use super::{Deed, read, still};
 use crate::api::merchant::Purge;
 use crate::base::id::{Mode, RemoteId};
-use crate::model::effect::Effect;
-
-/// An effect that moves no money.
-fn still(effect: Effect) -> Deed {
-    Deed { effect, money: Vec::new() }
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -22,6 +22,11 @@ use crate::store::facts::FactError;
 const METHOD: &str = "SavedMethod";
 const RECURRING: &str = "RecurringCharge";
 
+/// Whether an effect makes something of this kind, also where a command asked for it.
+fn saves(kind: &str, effect: &str) -> bool {
+    kind == METHOD && matches!(effect, "card.save" | "bank.save")
+}
+
 impl Engine {
     /// What is cleared tells how things ended. Errors: what is not settled yet.
     pub(super) fn may_purge(&self, merchant: &Key) -> Result<(), String> {
@@ -47,8 +52,9 @@ impl Engine {
         }
         let kind = if kind == "recurring" { RECURRING } else { METHOD };
         let made = |one: &Intent| {
-            let same = one.merchant == action.merchant && one.key.kind.as_str() == kind;
-            same && one.target.is_none()
+            let by_command = is_action(&one.key) && saves(kind, &one.effect);
+            let made = one.key.kind.as_str() == kind || by_command;
+            one.merchant == action.merchant && one.target.is_none() && made
         };
         match self.unsettled_intent(made).map_err(unread)? {
             Some(key) => {
