@@ -5,6 +5,8 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "gateway/by_hand.rs"]
+mod by_hand;
 #[path = "gateway/changes.rs"]
 mod changes;
 #[path = "rig/covers.rs"]

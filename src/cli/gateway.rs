@@ -10,13 +10,15 @@ use super::args::gateway::{Common, GatewayChange, GatewayCommand, MoveArgs};
 use super::exit::{Exit, Failure};
 use super::gateway_get;
 use super::gateway_keep::{save, upload, vault};
-use super::gateway_own::{account, merchant_set, purge};
+use super::gateway_own::{account, change, merchant_set, purge, schedule};
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use crate::base::id::Key;
 use crate::control::Request;
-use crate::effects::{ACCOUNT, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, UPLOAD, VAULT};
+use crate::effects::{
+    ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
+};
 use crate::engine::{Acted, Reply, Stands};
 use crate::model::action::Action;
 use crate::render;
@@ -92,6 +94,8 @@ fn common(command: &GatewayChange) -> &Common {
         GatewayChange::Merchant(args) => &args.common,
         GatewayChange::Account(args) => &args.common,
         GatewayChange::Purge(args) => &args.common,
+        GatewayChange::Change(args) => &args.common,
+        GatewayChange::Schedule(args) => &args.common,
         GatewayChange::Save(args) => &args.common,
         GatewayChange::Upload(args) => &args.common,
         GatewayChange::Vault(args) => &args.common,
@@ -133,6 +137,8 @@ fn action(command: &GatewayChange) -> Result<Action, Failure> {
         GatewayChange::Merchant(args) => (MERCHANT, merchant_set(args)?),
         GatewayChange::Account(args) => (ACCOUNT, account(args)?),
         GatewayChange::Purge(args) => (PURGE, purge(args)),
+        GatewayChange::Change(args) => (CHANGE, change(args)?),
+        GatewayChange::Schedule(args) => (SCHEDULE, schedule(args)),
         GatewayChange::Save(args) => (SAVE, save(args)?),
         GatewayChange::Upload(args) => (UPLOAD, upload(args)?),
         GatewayChange::Vault(args) => (VAULT, vault(args)?),

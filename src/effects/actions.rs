@@ -3,6 +3,7 @@
 //! A row reads its fields as strictly as a document is read, and makes the effect; everything after that is as for
 //! any effect.
 
+mod changing;
 mod keeping;
 mod own;
 
@@ -54,6 +55,11 @@ pub const VAULT: &str = "vault";
 /// The action that saves what a one-time token holds.
 pub const SAVE: &str = "save";
 
+/// The action that changes an object: it must not be one that is managed.
+pub const CHANGE: &str = "change";
+/// The action that makes a recurring charge of an earlier charge.
+pub const SCHEDULE: &str = "schedule";
+
 /// Every action there is.
 pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "charge", make: charge, secret: &[] },
@@ -70,6 +76,8 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: ACCOUNT, make: own::account, secret: &[] },
     ActionRow { verb: PURGE, make: own::purge, secret: &[] },
     ActionRow { verb: DELETE, make: own::delete, secret: &[] },
+    ActionRow { verb: CHANGE, make: changing::change, secret: &[] },
+    ActionRow { verb: SCHEDULE, make: changing::schedule, secret: &[] },
     ActionRow { verb: UPLOAD, make: keeping::upload, secret: &["content"] },
     ActionRow { verb: VAULT, make: keeping::vault, secret: &["token"] },
     ActionRow { verb: SAVE, make: keeping::save, secret: &["token"] },
@@ -93,6 +101,15 @@ fn read<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
 /// Money that an effect moves, if any.
 fn moves(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
     vec![MoneyMove { amount, mode, meaning }]
+}
+
+/// What is changed or deleted by its id.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Changeable {
+    Card,
+    Bank,
+    Recurring,
 }
 
 fn positive(amount: Money) -> Result<Money, String> {

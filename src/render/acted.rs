@@ -30,6 +30,7 @@ pub fn action(action: &Action) -> String {
     for (name, value) in action.fields.as_object().into_iter().flatten() {
         match value {
             Value::Null | Value::Bool(false) => {}
+            Value::Array(none) if none.is_empty() => {}
             Value::Object(set) if name == "set" => {
                 set.iter().for_each(|(name, value)| fact(&mut out, name, &shown(name, value)));
             }

@@ -1,5 +1,6 @@
 //! `gateway`: changes of the service that no document stands for.
 
+mod changing;
 mod keeping;
 mod own;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+pub use changing::{ChangeArgs, ScheduleArgs};
 pub use keeping::{SaveArgs, TokenArgs, UploadArgs, VaultArgs};
 pub use own::{AccountArgs, AccountType, Deletable, DeleteArgs, MerchantArgs, PurgeArgs};
 
@@ -63,6 +65,10 @@ pub enum GatewayChange {
     Delete(DeleteArgs),
     /// Give a merchant's authorization back: nothing is done for it until it gives another.
     Deauthorise(DeauthoriseArgs),
+    /// Change a saved card or bank, or a recurring charge, that no document manages.
+    Change(ChangeArgs),
+    /// Make a recurring charge of an earlier charge: its payer goes on paying by the same method.
+    Schedule(ScheduleArgs),
     /// Save the card or bank account behind a one-time token.
     Save(SaveArgs),
     /// Upload a file under a contact, so that an invoice can name it by its id.

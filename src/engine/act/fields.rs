@@ -9,7 +9,7 @@ use super::view::{Acted, Stands, told};
 use crate::api::Endpoint;
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::{Key, Kind, RemoteId};
-use crate::effects::{DEAUTHORISE, DELETE, PURGE, put};
+use crate::effects::{CHANGE, DEAUTHORISE, DELETE, PURGE, put};
 use crate::model::action::Action;
 use crate::plan::World;
 
@@ -55,8 +55,8 @@ impl Engine {
                 self.may_purge(&action.merchant).map_err(blocked)?;
                 Ok(action.fields.clone())
             }
-            DELETE => {
-                self.may_delete(action).map_err(refuse)?;
+            CHANGE | DELETE => {
+                self.may_alter(action).map_err(refuse)?;
                 Ok(action.fields.clone())
             }
             _ => self.with_ids(action).map_err(invalid),
