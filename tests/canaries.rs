@@ -13,7 +13,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use age::secrecy::ExposeSecret;
-use http::Method;
+use http::{Method, Request, header};
+use http_body_util::Full;
+use hyper::body::Bytes;
 use reckon::config::Config;
 use reckon::kinds::register::KINDS;
 use reckon::spec::document::ReadCx;
@@ -31,6 +33,7 @@ mod search;
 #[path = "canaries/stand.rs"]
 mod stand;
 
+use connection::Connection;
 use search::Canaries;
 use stand::{Running, Stand};
 
@@ -152,6 +155,39 @@ async fn ask_daemon(stand: &mut Stand<'_>) {
     stand.said.push(("the daemon's log".to_owned(), std::fs::read(&log).unwrap()));
 }
 
+/// A payer's form makes a one-time token of a card, for a merchant.
+async fn token(sandbox: SocketAddr, merchant: &str) -> String {
+    let known = stand::credentials(sandbox).await;
+    let mut merchants = known["merchants"].as_array().expect("merchants").iter();
+    let merchant = merchants.find(|one| one["name"] == merchant).expect("the merchant");
+    let key = merchant["test"]["public_key"].as_str().expect("a key");
+    let card = "type=card&number=4242424242424242&exp_month=1&exp_year=2032";
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri("/v1/tokens")
+        .header(header::HOST, sandbox.to_string())
+        .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .body(Full::new(Bytes::from(format!("{card}&public_key={key}"))));
+    let answer = Connection::new(sandbox).send(request.expect("a request")).await;
+    let answer: Value = serde_json::from_slice(answer.expect("an answer").body()).expect("JSON");
+    answer["id"].as_str().expect("a token").to_owned()
+}
+
+/// A one-time token is saved by hand, from the input; said again under another name, it was used.
+async fn save_token(stand: &mut Stand<'_>, sandbox: SocketAddr, canaries: &mut Canaries) {
+    let token = token(sandbox, "env").await;
+    canaries.plant("the one-time token", &token);
+    let save = ["-vvv", "gateway", "save", "card", "--token", "-", "--merchant", "env"];
+    let (code, told) = stand.run(&save, &token);
+    assert!(code == 1 && told.contains("a one-time token"), "it shows what it would do: {told}");
+    let (code, told) = stand.run(&[&save[..], &["--yes"]].concat(), &token);
+    assert_eq!(code, 0, "{told}");
+    let (code, told) = stand.run(&[&save[..], &["--yes", "--name", "twice"]].concat(), &token);
+    assert!(code == 3 && told.contains("HTTP 404"), "{code} {told}");
+    let (code, told) = stand.run(&[&save[..], &["--yes"]].concat(), "4242424242424242");
+    assert!(code == 1 && told.contains("no one-time token"), "{code} {told}");
+}
+
 /// How often a program was run.
 fn calls(folder: &Path) -> usize {
     std::fs::read_to_string(folder.join("calls")).unwrap_or_default().lines().count()
@@ -196,6 +232,7 @@ async fn a_secret_of_any_source_shows_nowhere() {
         stand.ends(&["why", &format!("SavedMethod/{source}"), "-o", "json"], 0);
     }
     ask_daemon(&mut stand).await;
+    save_token(&mut stand, sandbox.address, &mut canaries).await;
 
     let known = stand::credentials(sandbox.address).await;
     for merchant in known["merchants"].as_array().unwrap() {
@@ -210,7 +247,8 @@ async fn a_secret_of_any_source_shows_nowhere() {
     }
     assert_eq!(found, Vec::<String>::new());
     let saved = control::ask(sandbox.address, Method::GET, "/_sandbox/objects/cards", None).await;
-    assert_eq!(saved.unwrap().lines().count(), SOURCES.len(), "the secrets did their work");
+    let saved = saved.unwrap().lines().count();
+    assert_eq!(saved, SOURCES.len() + 1, "the secrets and the token did their work");
     covers::covers(&["5.8", "31.6", "34.17"]);
 }
 

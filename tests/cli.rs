@@ -155,6 +155,13 @@ fn everything_that_cannot_be_set_is_told_in_one_run_and_before_anybody_is_asked(
         (&account, &["`primary` is true or false"]),
         (&["delete", "invoice", "i1"], &["invalid value 'invoice'"]),
         (&["merchant"], &["--set <NAME=VALUE>"]),
+        (
+            &["change", "recurring", "r1", "--set", "amount=25", "--set", "references=Salem"],
+            &["`amount` is an amount with its currency", "there is no `references`"],
+        ),
+        (&["upload", "nothing.pdf", "--contact", "jane"], &["nothing.pdf: it cannot be read"]),
+        (&["vault", "jane", "--type", "card", "--token", "-"], &["standard input is empty"]),
+        (&["save", "wallet", "--token", "x"], &["invalid value 'wallet'"]),
     ] {
         let arguments = [&["gateway"][..], arguments, &["--merchant", "acme", "--yes"]].concat();
         let output = reckon(folder.path(), &arguments);

@@ -5,12 +5,16 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "gateway/by_hand.rs"]
+mod by_hand;
 #[path = "gateway/changes.rs"]
 mod changes;
 #[path = "rig/covers.rs"]
 mod covers;
 #[path = "gateway/deletes.rs"]
 mod deletes;
+#[path = "gateway/keeping.rs"]
+mod keeping;
 #[path = "gateway/looks.rs"]
 mod looks;
 #[path = "gateway/own.rs"]

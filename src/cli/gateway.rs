@@ -9,13 +9,16 @@ use serde_json::{Value, json};
 use super::args::gateway::{Common, GatewayChange, GatewayCommand, MoveArgs};
 use super::exit::{Exit, Failure};
 use super::gateway_get;
-use super::gateway_own::{account, merchant_set, purge};
+use super::gateway_keep::{save, upload, vault};
+use super::gateway_own::{account, change, merchant_set, purge, schedule};
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use crate::base::id::Key;
 use crate::control::Request;
-use crate::effects::{ACCOUNT, DEAUTHORISE, DELETE, MERCHANT, PURGE};
+use crate::effects::{
+    ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
+};
 use crate::engine::{Acted, Reply, Stands};
 use crate::model::action::Action;
 use crate::render;
@@ -91,6 +94,11 @@ fn common(command: &GatewayChange) -> &Common {
         GatewayChange::Merchant(args) => &args.common,
         GatewayChange::Account(args) => &args.common,
         GatewayChange::Purge(args) => &args.common,
+        GatewayChange::Change(args) => &args.common,
+        GatewayChange::Schedule(args) => &args.common,
+        GatewayChange::Save(args) => &args.common,
+        GatewayChange::Upload(args) => &args.common,
+        GatewayChange::Vault(args) => &args.common,
     }
 }
 
@@ -129,6 +137,11 @@ fn action(command: &GatewayChange) -> Result<Action, Failure> {
         GatewayChange::Merchant(args) => (MERCHANT, merchant_set(args)?),
         GatewayChange::Account(args) => (ACCOUNT, account(args)?),
         GatewayChange::Purge(args) => (PURGE, purge(args)),
+        GatewayChange::Change(args) => (CHANGE, change(args)?),
+        GatewayChange::Schedule(args) => (SCHEDULE, schedule(args)),
+        GatewayChange::Save(args) => (SAVE, save(args)?),
+        GatewayChange::Upload(args) => (UPLOAD, upload(args)?),
+        GatewayChange::Vault(args) => (VAULT, vault(args)?),
     };
     let common = common(command);
     let merchant = merchant(&common.merchant)?;

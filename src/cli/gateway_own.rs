@@ -1,11 +1,16 @@
-//! `gateway merchant` and `gateway account`: what is to be set, as NAME=VALUE. `gateway purge`: what goes.
+//! `gateway merchant`, `gateway account` and `gateway change`: what is to be set, as NAME=VALUE. `gateway purge`: what
+//! goes. `gateway schedule`: when what is collected.
 
 use serde_json::{Map, Value, json};
 
-use super::args::gateway::{AccountArgs, AccountType, MerchantArgs, PurgeArgs};
+use super::args::gateway::{
+    AccountArgs, AccountType, ChangeArgs, Deletable, MerchantArgs, PurgeArgs, ScheduleArgs,
+};
 use super::exit::Failure;
 use crate::base::nearest;
-use crate::effects::{BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, Setting};
+use crate::effects::{
+    BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS, Setting,
+};
 
 /// What is set of a merchant.
 pub(super) fn merchant_set(args: &MerchantArgs) -> Result<Value, Failure> {
@@ -20,6 +25,23 @@ pub(super) fn account(args: &AccountArgs) -> Result<Value, Failure> {
     };
     let set = set(&args.set, settings)?;
     Ok(json!({"account": args.account, "type": args.kind.word(), "set": set}))
+}
+
+/// What is changed of which object.
+pub(super) fn change(args: &ChangeArgs) -> Result<Value, Failure> {
+    let settings: &[Setting] = match args.kind {
+        Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
+        Deletable::Recurring => &RECURRING_SETTINGS,
+    };
+    let set = set(&args.set, settings)?;
+    Ok(json!({"type": args.kind.word(), "id": args.id, "set": set}))
+}
+
+/// What is collected of an earlier charge's payer, and when.
+pub(super) fn schedule(args: &ScheduleArgs) -> Value {
+    json!({"charge": args.charge, "amount": args.amount, "start": args.start,
+        "interval_unit": args.every.unit(), "interval_delay": args.step, "end": args.end,
+        "days": args.days})
 }
 
 /// What is purged: everything where nothing is named, and that is shown before anybody agrees to it.
@@ -82,6 +104,9 @@ mod tests {
             "--set: there is no `citty` (did you mean `city`?); `state` has no value; `country` is set twice; there is no \
              `zzz`"
         );
+        let set = check(&["amount=25.00 USD", "max_occurrences=3"], &RECURRING_SETTINGS);
+        let amount = json!({"minor": 2500, "currency": "USD"});
+        assert_eq!(set, Ok(json!({"amount": amount, "max_occurrences": 3})));
         let told = check(&["primary=yes", "cvv_policy=DISABLED"], &BANK_SETTINGS).unwrap_err();
         assert_eq!(told, "--set: `primary` is true or false; there is no `cvv_policy`");
     }

@@ -17,6 +17,7 @@ mod explain;
 mod forget;
 mod gateway;
 mod gateway_get;
+mod gateway_keep;
 mod gateway_own;
 mod get;
 mod git;

@@ -27,8 +27,8 @@ pub use client::SocketClient;
 
 use line::Line;
 
-/// The greatest request, in bytes.
-const REQUEST_BYTES_MAX: u64 = 64 * 1024;
+/// The greatest request, in bytes: a file of 10 MiB may be in it, in base64.
+const REQUEST_BYTES_MAX: u64 = 16 << 20;
 /// How many may be connected at once.
 const CONNECTIONS_MAX: usize = 64;
 /// How long a connection may be silent between two requests.

@@ -3,6 +3,8 @@
 //! A row reads its fields as strictly as a document is read, and makes the effect; everything after that is as for
 //! any effect.
 
+mod changing;
+mod keeping;
 mod own;
 
 use serde::Deserialize;
@@ -46,6 +48,18 @@ pub const PURGE: &str = "purge";
 /// The action that deletes an object: it must not be one that is managed.
 pub const DELETE: &str = "delete";
 
+/// The action that uploads a file under a contact, which a document may have made.
+pub const UPLOAD: &str = "upload";
+/// The action that keeps a method in a contact's vault.
+pub const VAULT: &str = "vault";
+/// The action that saves what a one-time token holds.
+pub const SAVE: &str = "save";
+
+/// The action that changes an object: it must not be one that is managed.
+pub const CHANGE: &str = "change";
+/// The action that makes a recurring charge of an earlier charge.
+pub const SCHEDULE: &str = "schedule";
+
 /// Every action there is.
 pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "charge", make: charge, secret: &[] },
@@ -62,11 +76,21 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: ACCOUNT, make: own::account, secret: &[] },
     ActionRow { verb: PURGE, make: own::purge, secret: &[] },
     ActionRow { verb: DELETE, make: own::delete, secret: &[] },
+    ActionRow { verb: CHANGE, make: changing::change, secret: &[] },
+    ActionRow { verb: SCHEDULE, make: changing::schedule, secret: &[] },
+    ActionRow { verb: UPLOAD, make: keeping::upload, secret: &["content"] },
+    ActionRow { verb: VAULT, make: keeping::vault, secret: &["token"] },
+    ActionRow { verb: SAVE, make: keeping::save, secret: &["token"] },
 ];
 
 /// The row of an action.
 pub fn action_row(verb: &str) -> Option<&'static ActionRow> {
     ACTIONS.iter().find(|row| row.verb == verb)
+}
+
+/// An effect that moves no money.
+fn still(effect: Effect) -> Deed {
+    Deed { effect, money: Vec::new() }
 }
 
 /// The fields of an action in their own type.
@@ -77,6 +101,15 @@ fn read<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
 /// Money that an effect moves, if any.
 fn moves(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
     vec![MoneyMove { amount, mode, meaning }]
+}
+
+/// What is changed or deleted by its id.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Changeable {
+    Card,
+    Bank,
+    Recurring,
 }
 
 fn positive(amount: Money) -> Result<Money, String> {

@@ -1,4 +1,5 @@
-//! A file is uploaded under a contact, so that invoices can name it (docs/assumptions.md).
+//! A file is uploaded under a contact, so that invoices can name it (docs/assumptions.md): one that a document names,
+//! or one that a person gave.
 //!
 //! Nothing is shown of a list of files, so nothing could prove what became of a lost upload: it is sent
 //! again. A second copy that nobody names harms nobody and sends nothing. What the file is (a keyed digest)
@@ -11,9 +12,10 @@ use super::register::{
 };
 use super::{Obligation, Shaped, expect};
 use crate::api::Call;
-use crate::api::file::{COMPLETED, GetFile, PROCESSING, UploadFile};
+use crate::api::file::{COMPLETED, GetFile, NewFile, PROCESSING, UploadFile};
 use crate::base::hash::keyed;
 use crate::base::id::RemoteId;
+use crate::model::action::is_action;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::manifest::AttachedFile;
@@ -66,7 +68,20 @@ pub fn upload_file(
     obligation.effect::<UploadFile>(ROW.name, &[contact.as_str()], body).sealed().about(about)
 }
 
+/// Uploads what a person gave, its bytes in base64. No two commands do the same.
+pub fn upload_content(obligation: Obligation, contact: &RemoteId, new: NewFile) -> Effect {
+    let about = json!({"contact": contact, "file": obligation.source_id.mark()});
+    let NewFile { file_name, content } = new;
+    let body = json!({"file_name": file_name, "content": content});
+    obligation.effect::<UploadFile>(ROW.name, &[contact.as_str()], body).sealed().about(about)
+}
+
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
+    if is_action(&intent.key) {
+        let facts = json!({"processing_state": state(reply)});
+        let remote_id = Some(expect::id(reply)?);
+        return Ok(Learned { remote_id, exists: true, facts, secrets: Vec::new() });
+    }
     let facts = known(&intent.about, &expect::id(reply)?, reply);
     let exists = !intent.applied.spec.is_null();
     Ok(Learned { remote_id: None, exists, facts, secrets: Vec::new() })
@@ -74,8 +89,13 @@ fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
 
 /// The fact of a file, as an answer shows it.
 fn known(about: &Value, id: &RemoteId, reply: &Value) -> Value {
-    let state = if is_processed(reply) { COMPLETED } else { PROCESSING };
-    json!({fact_name(about): {"contact": about.get("contact"), "id": id, "state": state}})
+    let contact = about.get("contact");
+    json!({fact_name(about): {"contact": contact, "id": id, "state": state(reply)}})
+}
+
+/// How far its processing is.
+fn state(reply: &Value) -> &'static str {
+    if is_processed(reply) { COMPLETED } else { PROCESSING }
 }
 
 fn is_processed(reply: &Value) -> bool {
@@ -175,6 +195,20 @@ mod tests {
         intent.applied.spec = Value::Null;
         assert!(!learn(&intent, &reply).unwrap().exists);
         assert!(learn(&intent, &json!({"processing_state": "completed"})).is_err());
+    }
+
+    #[test]
+    fn a_command_has_the_file_itself_and_no_two_are_twins() {
+        let new = || NewFile { file_name: "a.pdf".to_owned(), content: "JVBERg==".to_owned() };
+        let effect = upload_content(crate::effects::testing::obligation(), &contact("p_1"), new());
+        assert_eq!((effect.request.path.as_str(), effect.sealed), ("/contacts/p_1/files", true));
+        assert_eq!(effect.request.body, json!({"file_name": "a.pdf", "content": "JVBERg=="}));
+        assert_eq!(effect.about["file"], json!(effect.source_id.mark()));
+        let mut asked = intent("file.upload", &json!({}), Value::Null);
+        asked.key = "Action/default/upload-1".parse().unwrap();
+        let learned = learn(&asked, &json!({"id": "fref_1"})).unwrap();
+        assert_eq!(learned.remote_id, Some(contact("fref_1")));
+        assert_eq!(learned.facts, json!({"processing_state": "processing"}));
     }
 
     #[test]

@@ -3,9 +3,10 @@
 //!
 //! The object can be read, and the change is absolute: a lost answer is settled by looking. What a
 //! token replaced does not all show, since names and addresses stand in no journal; so it happened
-//! only if the object was modified since the look just before.
+//! only if the object was modified since the look just before. A person may set the texts of one that no document
+//! manages.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::evidence::modified;
 use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn, read_target};
@@ -28,6 +29,34 @@ pub fn change_method(
         MethodSort::Card => change::<Cards>(obligation, source, target),
         MethodSort::Bank => change::<Banks>(obligation, source, target),
     }
+}
+
+/// Sets these texts of a saved method, and nothing else of it; an empty one takes it away.
+pub fn set_method(
+    obligation: Obligation,
+    sort: MethodSort,
+    target: &RemoteId,
+    set: Map<String, Value>,
+) -> Effect {
+    match sort {
+        MethodSort::Card => set_texts::<Cards>(obligation, target, set),
+        MethodSort::Bank => set_texts::<Banks>(obligation, target, set),
+    }
+}
+
+fn set_texts<S: Sort>(
+    obligation: Obligation,
+    target: &RemoteId,
+    set: Map<String, Value>,
+) -> Effect {
+    let asked = set.clone();
+    let body = Value::Object(set);
+    let effect = obligation.effect::<S::Patch>(S::CHANGE, &[target.as_str()], body).on(target);
+    let effect = effect.expecting("id", target.as_str());
+    asked
+        .into_iter()
+        .filter(|(_, value)| *value != json!(""))
+        .fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
 /// Replaces everything in a saved method by what a fresh token holds.
@@ -91,7 +120,7 @@ const fn row<S: Sort>() -> EffectRow {
         name: S::CHANGE,
         doubt: Doubt::Search(search),
         baseline: Some(Baseline { queries: before::<S>, keep: modified, refuse: fits }),
-        lane: Lane::Own,
+        lane: Lane::Target,
         learn,
         proves: nothing,
     }

@@ -1,5 +1,5 @@
 //! A card or bank account is saved (gateway-api, POST /v1/cards, POST /v1/banks), its mark in
-//! `reference`.
+//! `reference`: from a document's details, or from a one-time token that a person has.
 //!
 //! The lists can be filtered by reference, so a lost answer is settled by looking.
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn};
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
-use super::{Obligation, Shaped};
+use super::{Obligation, Shaped, put};
 use crate::api::Call;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -25,6 +25,33 @@ fn save<S: Sort>(obligation: Obligation, source: MethodSource<'_>) -> Effect {
     let body = source.body(&obligation);
     let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).sealed();
     source.asked(effect.expecting("reference", mark))
+}
+
+/// Saves what a one-time token holds; the token is sealed with the body, and used up by this.
+pub fn save_token(
+    obligation: Obligation,
+    sort: MethodSort,
+    token: &str,
+    description: Option<&str>,
+) -> Effect {
+    match sort {
+        MethodSort::Card => save_of::<Cards>(obligation, token, description),
+        MethodSort::Bank => save_of::<Banks>(obligation, token, description),
+    }
+}
+
+fn save_of<S: Sort>(obligation: Obligation, token: &str, description: Option<&str>) -> Effect {
+    let mark = json!(obligation.source_id.mark());
+    let mut body = json!({"type": S::WORD, "token_id": token, "reference": mark});
+    if let Some(text) = description {
+        put(&mut body, "description", text);
+    }
+    obligation
+        .effect::<S::Create>(S::SAVE, &[], body)
+        .sealed()
+        .expecting("type", S::WORD)
+        .expecting("reference", mark)
+        .expecting("description", description)
 }
 
 fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {

@@ -53,10 +53,12 @@ mod token_create;
 mod transaction_sign;
 mod transaction_void;
 mod transactions;
+mod vault_save;
 
 pub use account_change::change_account;
 pub use actions::{
-    ACCOUNT, ACTIONS, ActionRow, DEAUTHORISE, DELETE, Deed, MERCHANT, PURGE, action_row,
+    ACCOUNT, ACTIONS, ActionRow, CHANGE, DEAUTHORISE, DELETE, Deed, MERCHANT, PURGE, SAVE,
+    SCHEDULE, UPLOAD, VAULT, action_row,
 };
 pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
@@ -69,7 +71,7 @@ pub use contact_create::create_contact;
 pub use contact_hash::make_link;
 pub use declared::declared;
 pub use earlier::{Earlier, earlier};
-pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_file, uploaded};
+pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_content, upload_file, uploaded};
 pub use invoice_create::{addresses, create_invoice};
 pub use merchant_accounts::{ACCOUNT_KEYS, ACCOUNTS, account_key, has_several};
 pub use merchant_change::change_merchant;
@@ -78,13 +80,13 @@ pub use merchant_purge::{purge_test_data, purged};
 pub use merchant_read::{CREDENTIALS, KEYS};
 pub use merchant_survey::{SURVEY, mark_of};
 pub use method::{MethodSort, MethodSource, method_facts};
-pub use method_change::{change_method, renew_method};
+pub use method_change::{change_method, renew_method, set_method};
 pub use method_delete::delete_method;
-pub use method_save::save_method;
+pub use method_save::{save_method, save_token};
 pub use occurrence_ignore::ignore_occurrence;
 pub use occurrence_pay::pay;
 pub use recurring_cancel::{cancel_recurring, has_no_path};
-pub use recurring_change::{change_recurring, renew_recurring};
+pub use recurring_change::{change_recurring, renew_recurring, set_recurring};
 pub use recurring_create::{create_recurring, recurring_facts};
 pub use recurring_delete::delete_recurring;
 pub use recurring_end::end_recurring;
@@ -94,12 +96,16 @@ pub use register::{
     Absent, Answer, Baseline, Doubt, EFFECTS, EffectRow, Finding, Lane, Learned, Proved, Query,
     READINGS, ReadCx, ReadingRow, Search, Trouble, effect_row, reading_row,
 };
-pub use settings::{BANK_SETTINGS, CARD_SETTINGS, Holds, MERCHANT_SETTINGS, Setting};
+pub use settings::{
+    BANK_SETTINGS, CARD_SETTINGS, Holds, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
+    Setting,
+};
 pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};
 pub use transaction_sign::sign;
 pub use transaction_void::void;
 pub use transactions::transaction_facts;
+pub use vault_save::save_in_vault;
 
 use std::collections::BTreeMap;
 

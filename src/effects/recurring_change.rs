@@ -12,7 +12,7 @@ use super::evidence::modified;
 use super::method::MethodSource;
 use super::put;
 use super::register::{
-    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, fits, nothing,
+    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, nothing,
 };
 use super::token_create::FreshToken;
 use super::{Obligation, Shaped, expect, recurring_create};
@@ -38,6 +38,25 @@ pub fn change_recurring(
     asked.into_iter().fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
+/// Sets these fields of a recurring charge, and nothing else of it; `currency` is the one that its amounts are in.
+pub fn set_recurring(
+    obligation: Obligation,
+    charge: &RemoteId,
+    body: Value,
+    currency: Option<&str>,
+) -> Effect {
+    let effect = change_recurring(obligation, charge, body, None);
+    let effect = effect.expecting("currency", currency).about(json!({"currency": currency}));
+    let emptied = effect.expect.get("description").is_some_and(|text| *text == json!(""));
+    if emptied { without(effect, "description") } else { effect }
+}
+
+/// An empty text is left out of an answer.
+fn without(mut effect: Effect, field: &str) -> Effect {
+    effect.expect.remove(field);
+    effect
+}
+
 /// The same change, with the method replaced by what a fresh token holds.
 pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &FreshToken) -> Effect {
     put(&mut effect.request.body, "method", json!({"$sealed": token.sealed}));
@@ -45,9 +64,30 @@ pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &Fre
     source.asked_in("method.", effect.expecting("method.fingerprint", token.fingerprint.clone()))
 }
 
-/// When the charge was last modified, for a change that shows by nothing else.
+/// When the charge was last modified, for a change that shows by nothing else; its currency, which no change names.
 fn before(effect: &Effect) -> Vec<Query> {
-    if effect.sealed { vec![read(effect.target.as_ref())] } else { Vec::new() }
+    let asks = effect.sealed || named_currency(effect).is_some();
+    if asks { vec![read(effect.target.as_ref())] } else { Vec::new() }
+}
+
+/// The currency in which a person named an amount.
+fn named_currency(effect: &Effect) -> Option<&str> {
+    effect.about.get("currency").and_then(Value::as_str)
+}
+
+fn keep(answers: &[Answer]) -> Value {
+    let mut kept = modified(answers);
+    if let Some(Answer::Body(charge)) = answers.first() {
+        put(&mut kept, "currency", charge.get("currency").cloned().unwrap_or_default());
+    }
+    kept
+}
+
+/// An amount in another currency than the charge's would be another amount.
+fn refuse(effect: &Effect, kept: &Value) -> Option<String> {
+    let named = named_currency(effect)?;
+    let is = kept.get("currency").and_then(Value::as_str).filter(|is| *is != named)?;
+    Some(format!("the recurring charge is in {is}, and the amount in {named}"))
 }
 
 fn read(target: Option<&RemoteId>) -> Query {
@@ -81,8 +121,8 @@ pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.change",
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(Baseline { queries: before, keep: modified, refuse: fits }),
-    lane: Lane::Own,
+    baseline: Some(Baseline { queries: before, keep, refuse }),
+    lane: Lane::Target,
     learn: recurring_create::learn,
     proves: nothing,
 };

@@ -295,6 +295,7 @@ pub static EFFECTS: &[EffectRow] = &[
     super::account_change::BANK,
     super::merchant_purge::ROW,
     super::recurring_delete::ROW,
+    super::vault_save::ROW,
 ];
 
 /// Every reading there is.

@@ -1,6 +1,10 @@
-//! What a person may set of a merchant and of its accounts, name by name (service-facts, 67 to 69).
+//! What a person may set, name by name: of a merchant and of its accounts (service-facts, 67 to 69), of a saved method
+//! and of a recurring charge (gateway-api, PATCH).
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::base::money::Money;
 
 /// One thing that can be set.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +26,10 @@ pub enum Holds {
     Words,
     /// True or false.
     Flag,
+    /// An amount with its currency.
+    Amount,
+    /// A whole number, 1 at least.
+    Count,
 }
 
 const fn setting(name: &'static str, holds: Holds) -> Setting {
@@ -62,12 +70,28 @@ pub static BANK_SETTINGS: [Setting; 3] = [
     setting("transaction_allowed_countries", Holds::Words),
 ];
 
+/// What can be set of a saved card or bank account.
+pub static METHOD_TEXTS: [Setting; 2] =
+    [setting("description", Holds::Text), setting("reference", Holds::Text)];
+
+/// What can be set of a recurring charge; what it collects by is for its document, or for a new one.
+pub static RECURRING_SETTINGS: [Setting; 4] = [
+    setting("description", Holds::Text),
+    setting("amount", Holds::Amount),
+    setting("max_amount", Holds::Amount),
+    setting("max_occurrences", Holds::Count),
+];
+
 impl Setting {
     /// The value that a text stands for. Errors: what it has to be instead.
     pub fn value(&self, text: &str) -> Result<Value, String> {
         let value = match (self.holds, text) {
             (Holds::Flag, "true") => json!(true),
             (Holds::Flag, "false") => json!(false),
+            (Holds::Amount, text) => {
+                text.parse::<Money>().map_or(Value::Null, |money| json!(money))
+            }
+            (Holds::Count, text) => text.parse::<u32>().map_or(Value::Null, |count| json!(count)),
             (Holds::Flag | Holds::Text | Holds::Name | Holds::Words, text) => json!(text),
         };
         self.unfit(&value).map_or(Ok(value), Err)
@@ -79,6 +103,10 @@ impl Setting {
             Holds::Flag => value.is_boolean(),
             Holds::Text | Holds::Words => value.is_string(),
             Holds::Name => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            Holds::Amount => Money::deserialize(value).is_ok(),
+            Holds::Count => {
+                value.as_u64().is_some_and(|count| (1..=u64::from(u32::MAX)).contains(&count))
+            }
         };
         (!fits).then(|| format!("`{}` is {}", self.name, self.holds.words()))
     }
@@ -90,6 +118,7 @@ impl Setting {
             Holds::Flag => asked.as_bool() == Some(answered.as_bool().unwrap_or_default()),
             Holds::Text | Holds::Name => text(asked) == text(answered),
             Holds::Words => words(&text(asked)) == words(&text(answered)),
+            Holds::Amount | Holds::Count => asked == answered,
         }
     }
 }
@@ -102,6 +131,8 @@ impl Holds {
             Self::Name => "a text that is not blank",
             Self::Words => "words separated by commas",
             Self::Flag => "true or false",
+            Self::Amount => "an amount with its currency, such as 125.00 USD",
+            Self::Count => "a whole number, 1 at least",
         }
     }
 }
@@ -176,6 +207,14 @@ mod tests {
         assert_eq!(value("name", "true"), Ok(json!("true")));
         assert_eq!(value("name", " "), Err("`name` is a text that is not blank".to_owned()));
         assert_eq!(value("accepted_card_types", ""), Ok(json!("")), "all of them");
+        let value = |name: &str, text: &str| named(&RECURRING_SETTINGS, name).unwrap().value(text);
+        let amount = json!({"minor": 2500, "currency": "USD"});
+        assert_eq!(value("amount", "25.00 USD"), Ok(amount));
+        let told = "`amount` is an amount with its currency, such as 125.00 USD".to_owned();
+        assert_eq!(value("amount", "25"), Err(told));
+        assert_eq!(value("max_occurrences", "3"), Ok(json!(3)));
+        let told = "`max_occurrences` is a whole number, 1 at least".to_owned();
+        assert_eq!(value("max_occurrences", "0"), Err(told));
     }
 
     #[test]

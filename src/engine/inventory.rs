@@ -19,6 +19,7 @@ use crate::kinds::adopting::SketchCx;
 use crate::kinds::readback::ReadBack;
 use crate::kinds::register::READ_BACKS;
 use crate::kinds::step::MERCHANT;
+use crate::model::action::is_action;
 use crate::model::adoption::{Found, Inventory, What};
 
 /// The kind of the methods that pay.
@@ -84,7 +85,9 @@ impl Engine {
             if key.kind.as_str() == METHOD && key.namespace == merchant.namespace {
                 methods.push((key.name.to_string(), one.facts.clone()));
             }
-            ours.extend(one.remote_id.clone().map(|id| (id, key.clone())));
+            // What a command made is nobody's yet: a document may stand for it.
+            let id = one.remote_id.clone().filter(|_| !is_action(key));
+            ours.extend(id.map(|id| (id, key.clone())));
         }
         let documents = self.world.desired().manifests.values();
         let adopts =

@@ -11,7 +11,7 @@ use super::read::Unread;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job};
 use super::unable::Unable;
-use super::{body, found, once, pace, read, settle, unauthorised};
+use super::{body, found, once, pace, read, settle, token, unauthorised};
 use crate::api::{Auth, Call};
 use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
 use crate::model::action::is_action;
@@ -325,6 +325,7 @@ pub(super) async fn refused(
         return done(shared, intent, (learned, intent.applied.clone()), Proof::Duplicate).await;
     }
     tracing::warn!(key = %intent.key, effect = %intent.effect, status, code = problem.code(), "refused");
+    let problem = token::hidden(shared, intent, problem);
     if let Some(finished) = unauthorised::not_its_fault(shared, intent, status, &problem).await? {
         return Ok(finished);
     }

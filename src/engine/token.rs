@@ -11,11 +11,12 @@ use serde_json::Value;
 use super::access::Wallet;
 use super::shared::Shared;
 use super::{body, read};
-use crate::api::Call;
 use crate::api::one_time_token::GetToken;
+use crate::api::{Call, Problem};
 use crate::base::planted;
 use crate::client::ReadError;
 use crate::effects::{Answer, Finding, Query, TOKEN_SPARED_MINUTES};
+use crate::model::action::is_action;
 use crate::model::intent::{Intent, StoredBody};
 
 /// How a token stands.
@@ -53,16 +54,32 @@ pub(super) async fn weighed(
     Ok(means(standing, is_fresh(intent), (finding, answers)))
 }
 
+/// A refusal without the token that was sealed: the service names what it does not find.
+pub(super) fn hidden(shared: &Shared, intent: &Intent, mut problem: Problem) -> Problem {
+    let sealed = matches!(intent.request.body, StoredBody::Sealed { .. });
+    let Some(token) = token(shared, intent).filter(|token| sealed && !token.is_empty()) else {
+        return problem;
+    };
+    for message in &mut problem.messages {
+        let texts = [&mut message.message, &mut message.context, &mut message.entity_id];
+        for text in texts.into_iter().flatten() {
+            *text = text.replace(&token, "***");
+        }
+    }
+    problem
+}
+
 /// The token that an effect uses, or what may be one.
 fn token(shared: &Shared, intent: &Intent) -> Option<String> {
     let sent: Value = serde_json::from_slice(&body::call(shared, intent).ok()?.body?).ok()?;
-    let word = sent.get("token_id").or_else(|| sent.get("method"))?;
+    let word = ["token_id", "one_time_token", "method"].iter().find_map(|name| sent.get(name))?;
     word.as_str().map(str::to_owned)
 }
 
-/// Whether it was made for just this effect: then it lived for some minutes more when the effect was sent.
+/// Whether it was made for just this effect: then it lived for some minutes more when the effect was sent. What a
+/// person brings may be of any age.
 fn is_fresh(intent: &Intent) -> bool {
-    matches!(intent.request.body, StoredBody::Sealed { .. })
+    matches!(intent.request.body, StoredBody::Sealed { .. }) && !is_action(&intent.key)
 }
 
 /// How a token stands, given the answer of its own path; `early` is surely before its end.

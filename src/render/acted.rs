@@ -13,8 +13,16 @@ use crate::model::action::Action;
 /// Columns of the words before a fact.
 const LABEL_WIDTH: usize = 18;
 /// What is told of an object, in this order, where it is known.
-const TOLD: [&str; 6] =
-    ["status", "charge_id", "account_id", "failure_code", "signature_id", "transaction"];
+const TOLD: [&str; 8] = [
+    "status",
+    "charge_id",
+    "account_id",
+    "failure_code",
+    "signature_id",
+    "transaction",
+    "processing_state",
+    "last4",
+];
 
 /// What would be done.
 pub fn action(action: &Action) -> String {
@@ -22,6 +30,7 @@ pub fn action(action: &Action) -> String {
     for (name, value) in action.fields.as_object().into_iter().flatten() {
         match value {
             Value::Null | Value::Bool(false) => {}
+            Value::Array(none) if none.is_empty() => {}
             Value::Object(set) if name == "set" => {
                 set.iter().for_each(|(name, value)| fact(&mut out, name, &shown(name, value)));
             }
@@ -35,10 +44,12 @@ pub fn action(action: &Action) -> String {
     out
 }
 
-/// A field's value; the strokes of a signature never show.
+/// A field's value; the strokes of a signature, a token and what is in a file never show.
 fn shown(name: &str, value: &Value) -> String {
     match value {
         _ if name == "data" => "(a signature)".to_owned(),
+        _ if name == "token" => "(a one-time token)".to_owned(),
+        _ if name == "content" => "(a file)".to_owned(),
         Value::String(text) if text.is_empty() => "(empty)".to_owned(),
         Value::String(text) => text.clone(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
@@ -109,6 +120,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn neither_a_token_nor_a_file_shows() {
+        let asked = Action {
+            verb: "save".to_owned(),
+            merchant: "Merchant/acme".parse().unwrap(),
+            name: None,
+            fields: json!({"type": "card", "token": "canary-1", "content": "canary-2"}),
+        };
+        let shown = action(&asked);
+        assert!(shown.contains("(a one-time token)") && shown.contains("(a file)"), "{shown}");
+        assert!(!shown.contains("canary"), "{shown}");
+    }
 
     #[test]
     fn what_would_be_set_is_shown_name_by_name() {

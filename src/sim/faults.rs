@@ -73,6 +73,7 @@ pub const CALLS: &[(&str, &str, &str)] = &[
     ("account.change", "PATCH", "/v1/accounts/"),
     ("ach_account.change", "PATCH", "/v1/ach-accounts/"),
     ("merchant.purge", "POST", "/v1/merchant/purge-test-data"),
+    ("vault.save", "POST", "/contacts/*/payment-methods"),
     ("recurring.delete", "DELETE", "/v1/recurring/charges/"),
 ];
 
@@ -210,6 +211,7 @@ mod tests {
         assert_eq!(effect_of("PATCH", "/v1/ach-accounts/a"), Some("ach_account.change"));
         assert_eq!(effect_of("POST", "/v1/merchant/purge-test-data"), Some("merchant.purge"));
         assert_eq!(effect_of("DELETE", "/v1/recurring/charges/a"), Some("recurring.delete"));
+        assert_eq!(effect_of("POST", "/contacts/a/payment-methods"), Some("vault.save"));
         for (method, path) in [
             ("POST", "/v1/charges/"),
             ("PATCH", "/v1/cards"),

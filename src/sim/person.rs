@@ -215,6 +215,7 @@ pub(super) fn knows(effect: &str) -> bool {
             | "ach_account.change"
             | "merchant.purge"
             | "recurring.delete"
+            | "vault.save"
     )
 }
 

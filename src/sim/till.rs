@@ -1,5 +1,6 @@
 //! A merchant of which no document says more than that it is there, and which charges at its own till: in some worlds
-//! people change its details and its accounts, clear its test data, and delete recurring charges that nobody declared.
+//! people change its details and its accounts, clear its test data, delete recurring charges that nobody declared, and
+//! keep in the vault of its one contact what somebody's page made a token of.
 
 use serde_json::{Value, json};
 
@@ -19,13 +20,17 @@ const WORLDS: u64 = 25;
 /// How many recurring charges it has when the play begins; none collects anything in its time.
 const CHARGES: usize = 3;
 
+/// Its contact.
+const CONTACT: &str = "c-till";
+
 /// The effects by which a merchant's own things change; no document has them.
-pub(super) const EFFECTS: [&str; 5] = [
+pub(super) const EFFECTS: [&str; 6] = [
     "merchant.change",
     "account.change",
     "ach_account.change",
     "merchant.purge",
     "recurring.delete",
+    "vault.save",
 ];
 
 /// What people want of a merchant's own things. No two say the same version.
@@ -50,6 +55,11 @@ pub enum Own {
         /// Which.
         nth: usize,
     },
+    /// A fresh token is kept for its contact.
+    Vault {
+        /// Whether the token holds a bank account.
+        bank: bool,
+    },
 }
 
 impl Own {
@@ -60,6 +70,7 @@ impl Own {
             Self::Account { .. } => "account",
             Self::Purge => "purge",
             Self::Delete { .. } => "delete",
+            Self::Vault { .. } => "vault",
         }
     }
 
@@ -71,6 +82,7 @@ impl Own {
             Self::Account { bank: true, .. } => "ach_account.change",
             Self::Purge => "merchant.purge",
             Self::Delete { .. } => "recurring.delete",
+            Self::Vault { .. } => "vault.save",
         }
     }
 
@@ -79,7 +91,7 @@ impl Own {
         match self {
             Self::Details { version } => json!({"contact_name": format!("version {version}")}),
             Self::Account { bank: _, version } => json!({"name": format!("version {version}")}),
-            Self::Purge | Self::Delete { .. } => Value::Null,
+            Self::Purge | Self::Delete { .. } | Self::Vault { .. } => Value::Null,
         }
     }
 
@@ -94,6 +106,14 @@ impl Own {
             }
             Self::Purge => json!({"transactions": true}),
             Self::Delete { nth } => json!({"type": "recurring", "id": desk.till.get(*nth)?}),
+            Self::Vault { bank } => {
+                let contacts = desk.objects().await.contacts;
+                let email = Doc::new(CONTACT, contact()).email();
+                let mut mine = contacts.iter().filter(|one| text(one, "preferred_email") == email);
+                let id = mine.next()?.get("id")?;
+                let token = token(desk, *bank).await;
+                json!({"contact": id, "type": if *bank { "bank" } else { "card" }, "token": token})
+            }
         })
     }
 }
@@ -107,18 +127,37 @@ fn account(credentials: &Value, bank: bool) -> Option<Value> {
     accounts.find(|one| text(one, "type") == kind)?.get("id").cloned()
 }
 
+/// What its contact's document says.
+fn contact() -> Body {
+    Body::Contact { merchant: MERCHANT.to_owned(), hold: false }
+}
+
+/// Somebody's page makes a token.
+async fn token(desk: &Desk, bank: bool) -> String {
+    let key = key_of(&desk.look("credentials").await, MERCHANT);
+    let details = if bank {
+        json!({"type": "bank", "routing_number": "000000013", "account_number": "87654321",
+            "account_type": "CHECKING", "given_name": "Joe", "surname": "Doe"})
+    } else {
+        json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032})
+    };
+    text(&desk.post("/v1/tokens", &key, &details).await, "id").to_owned()
+}
+
 /// In some worlds there is such a merchant, and people give commands about it.
 pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
     }
     script.files.insert(MERCHANT.to_owned(), Doc::new(MERCHANT, Body::Merchant));
+    script.files.insert(CONTACT.to_owned(), Doc::new(CONTACT, contact()));
     for version in 0..dice.between(3, 8) {
-        let own = match dice.below(6) {
+        let own = match dice.below(8) {
             0 | 1 => Own::Details { version },
             2 => Own::Account { bank: false, version },
             3 => Own::Account { bank: true, version },
             4 => Own::Purge,
+            5 | 6 => Own::Vault { bank: dice.percent(40) },
             _ => Own::Delete { nth: usize::from(dice.percent(50)) },
         };
         let (name, merchant) = (format!("t{version}"), MERCHANT.to_owned());

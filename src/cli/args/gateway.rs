@@ -1,11 +1,15 @@
 //! `gateway`: changes of the service that no document stands for.
 
+mod changing;
+mod keeping;
 mod own;
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+pub use changing::{ChangeArgs, ScheduleArgs};
+pub use keeping::{SaveArgs, TokenArgs, UploadArgs, VaultArgs};
 pub use own::{AccountArgs, AccountType, Deletable, DeleteArgs, MerchantArgs, PurgeArgs};
 
 use crate::base::id::{Name, RemoteId};
@@ -61,6 +65,19 @@ pub enum GatewayChange {
     Delete(DeleteArgs),
     /// Give a merchant's authorization back: nothing is done for it until it gives another.
     Deauthorise(DeauthoriseArgs),
+    /// Change a saved card or bank, or a recurring charge, that no document manages.
+    Change(ChangeArgs),
+    /// Make a recurring charge of an earlier charge: its payer goes on paying by the same method.
+    Schedule(ScheduleArgs),
+    /// Save the card or bank account behind a one-time token.
+    Save(SaveArgs),
+    /// Upload a file under a contact, so that an invoice can name it by its id.
+    ///
+    /// It is processed afterwards: `gateway get file.get CONTACT FILE` shows how far that is. Where the answer is lost
+    /// it is uploaded again: a copy that nobody names harms nobody.
+    Upload(UploadArgs),
+    /// Keep the card or bank account behind a one-time token in a contact's vault; charges can name its id.
+    Vault(VaultArgs),
     /// Change a merchant's own details: whom to ask, its address, who may call, where events go.
     Merchant(MerchantArgs),
     /// Change an account that takes payments: its name, what it demands, whether it is the primary one.

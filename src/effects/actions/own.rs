@@ -9,15 +9,9 @@ use super::super::{
     MethodSort, Obligation, change_account, change_merchant, delete_method, delete_recurring,
     purge_test_data,
 };
-use super::{Deed, read};
+use super::{Changeable, Deed, read, still};
 use crate::api::merchant::Purge;
 use crate::base::id::{Mode, RemoteId};
-use crate::model::effect::Effect;
-
-/// An effect that moves no money.
-fn still(effect: Effect) -> Deed {
-    Deed { effect, money: Vec::new() }
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,24 +72,16 @@ pub(super) fn purge(new: Obligation, fields: &Value) -> Result<Deed, String> {
 #[serde(deny_unknown_fields)]
 struct DeleteFields {
     #[serde(rename = "type")]
-    kind: Deletable,
+    kind: Changeable,
     id: RemoteId,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Deletable {
-    Card,
-    Bank,
-    Recurring,
 }
 
 pub(super) fn delete(new: Obligation, fields: &Value) -> Result<Deed, String> {
     let DeleteFields { kind, id } = read(fields)?;
     Ok(still(match kind {
-        Deletable::Card => delete_method(new, MethodSort::Card, &id),
-        Deletable::Bank => delete_method(new, MethodSort::Bank, &id),
-        Deletable::Recurring => delete_recurring(new, &id),
+        Changeable::Card => delete_method(new, MethodSort::Card, &id),
+        Changeable::Bank => delete_method(new, MethodSort::Bank, &id),
+        Changeable::Recurring => delete_recurring(new, &id),
     }))
 }
 

@@ -78,6 +78,7 @@ fn every_search_asks_for_what_could_show_the_effect() {
         "account.change: /v1/merchant".to_owned(),
         "ach_account.change: /v1/merchant".to_owned(),
         format!("recurring.delete: {charges}/ch1"),
+        "vault.save: ".to_owned(),
     ];
     assert_eq!(found, expect);
 }

@@ -1,4 +1,5 @@
-//! What an action was given, completed by what the state knows: the id of a saved method, the key of a merchant.
+//! What an action was given, completed by what the state knows: the ids of a saved method and of a contact, the key of
+//! a merchant.
 //! Decides only.
 
 use serde_json::{Value, json};
@@ -7,15 +8,36 @@ use super::Engine;
 use super::view::{Acted, Stands, told};
 use crate::api::Endpoint;
 use crate::api::deauthorise::Deauthorise;
-use crate::base::id::{Key, Kind};
-use crate::effects::{DEAUTHORISE, DELETE, PURGE, put};
+use crate::base::id::{Key, Kind, RemoteId};
+use crate::effects::{CHANGE, DEAUTHORISE, DELETE, PURGE, put};
 use crate::model::action::Action;
 use crate::plan::World;
 
 /// Ids of the service have 22 characters or more (service-facts, 18).
 const ID_LENGTH_MIN: usize = 20;
-/// The kind of the methods that an action may name.
-const METHOD: &str = "SavedMethod";
+
+/// A field in which an action may name a document.
+struct Named {
+    field: &'static str,
+    /// The kind of the document.
+    kind: &'static str,
+    /// What else may stand there.
+    write: &'static str,
+}
+
+/// Every such field.
+const NAMED: [Named; 2] = [
+    Named {
+        field: "method",
+        kind: "SavedMethod",
+        write: "the name of a saved method's document, its id, or a one-time token",
+    },
+    Named {
+        field: "contact",
+        kind: "Contact",
+        write: "the name of a contact's document, or its id",
+    },
+];
 
 impl Engine {
     /// The fields as the effect takes them. Errors: why it is not sent.
@@ -33,11 +55,11 @@ impl Engine {
                 self.may_purge(&action.merchant).map_err(blocked)?;
                 Ok(action.fields.clone())
             }
-            DELETE => {
-                self.may_delete(action).map_err(refuse)?;
+            CHANGE | DELETE => {
+                self.may_alter(action).map_err(refuse)?;
                 Ok(action.fields.clone())
             }
-            _ => self.with_method(action).map_err(invalid),
+            _ => self.with_ids(action).map_err(invalid),
         }
     }
 
@@ -73,38 +95,48 @@ impl Engine {
         Ok(fields)
     }
 
-    /// The fields, with the name of a saved method replaced by its id. Errors: it has none yet.
-    fn with_method(&self, action: &Action) -> Result<Value, String> {
+    /// The fields, with the names of documents replaced by the ids of what they stand for. Errors: one has none yet.
+    fn with_ids(&self, action: &Action) -> Result<Value, String> {
         let mut fields = action.fields.clone();
-        let Some(word) = fields.get("method").and_then(Value::as_str) else { return Ok(fields) };
-        let Some(key) = method_key(&action.merchant, word) else { return Ok(fields) };
-        let known = self.world.observed(&key).filter(|known| known.merchant == action.merchant);
-        let id =
-            known.as_ref().filter(|known| known.exists).and_then(|known| known.remote_id.clone());
-        match id {
-            Some(id) => put(&mut fields, "method", json!(id)),
-            None if self.world.desired().manifests.contains_key(&key) => {
-                return Err(format!("{} is not saved yet", key.short()));
+        for named in &NAMED {
+            let Some(word) = fields.get(named.field).and_then(Value::as_str) else { continue };
+            if let Some(id) = self.id_of(&action.merchant, named, word)? {
+                put(&mut fields, named.field, json!(id));
             }
-            None if word.len() < ID_LENGTH_MIN => {
-                return Err(format!(
-                    "there is no {}, and no id of the service is so short: write the name of a saved method's \
-                     document, its id, or a one-time token",
-                    key.short()
-                ));
-            }
-            // No such document: then it is an id of the service.
-            None => {}
         }
         Ok(fields)
     }
+
+    /// The id of what a word names, if that is a document of the merchant. Errors: it has none yet, or the word can
+    /// mean nothing.
+    fn id_of(&self, merchant: &Key, named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
+        let Some(key) = key_of(merchant, named.kind, word) else { return Ok(None) };
+        let known = self.world.observed(&key).filter(|known| known.merchant == *merchant);
+        let id =
+            known.as_ref().filter(|known| known.exists).and_then(|known| known.remote_id.clone());
+        if id.is_some() {
+            return Ok(id);
+        }
+        if self.world.desired().manifests.contains_key(&key) {
+            return Err(format!("{} is not saved yet", key.short()));
+        }
+        if word.len() < ID_LENGTH_MIN {
+            return Err(format!(
+                "there is no {}, and no id of the service is so short: write {}",
+                key.short(),
+                named.write
+            ));
+        }
+        // No such document: then it is an id of the service.
+        Ok(None)
+    }
 }
 
-/// The saved method that a word may name, in the merchant's namespace unless it names one.
-fn method_key(merchant: &Key, word: &str) -> Option<Key> {
+/// The document that a word may name, in the merchant's namespace unless it names one.
+fn key_of(merchant: &Key, kind: &str, word: &str) -> Option<Key> {
     let (namespace, name) = match word.split_once('/') {
         Some((namespace, name)) => (namespace.parse().ok()?, name),
         None => (merchant.namespace.clone(), word),
     };
-    Some(Key::new(Kind::new(METHOD), &namespace, &name.parse().ok()?))
+    Some(Key::new(Kind::new(kind), &namespace, &name.parse().ok()?))
 }

@@ -10,7 +10,7 @@ use super::view::Stands;
 use crate::api::Endpoint;
 use crate::api::merchant::PurgeTestData;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::purged;
+use crate::effects::{CHANGE, purged};
 use crate::model::action::{Action, is_action};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -21,6 +21,15 @@ use crate::store::facts::FactError;
 /// The kind of what pays, and of what collects.
 const METHOD: &str = "SavedMethod";
 const RECURRING: &str = "RecurringCharge";
+
+/// Whether an intent makes something of this kind, also one that a command asked for.
+fn makes(kind: &str, intent: &Intent) -> bool {
+    let (by_document, effect) = (intent.key.kind.as_str() == kind, intent.effect.as_str());
+    match kind {
+        METHOD => matches!(effect, "card.save" | "bank.save"),
+        _ => effect == "charge.schedule" || (by_document && intent.target.is_none()),
+    }
+}
 
 impl Engine {
     /// What is cleared tells how things ended. Errors: what is not settled yet.
@@ -35,21 +44,23 @@ impl Engine {
         }
     }
 
-    /// Nothing that is managed is deleted by its id. Errors: how the command stands, and why.
-    pub(super) fn may_delete(&self, action: &Action) -> Result<(), (Stands, String)> {
+    /// Nothing that is managed is deleted or changed by its id. Errors: how the command stands, and why.
+    pub(super) fn may_alter(&self, action: &Action) -> Result<(), (Stands, String)> {
         let text = |name: &str| action.fields.get(name).and_then(Value::as_str);
         // What is no id at all is told once the fields are read.
         let id = text("id").and_then(|id| RemoteId::new(id).ok());
         let (Some(id), Some(kind)) = (id, text("type")) else { return Ok(()) };
         let unread = |error: FactError| (Stands::Blocked, error.to_string());
         if let Some(key) = self.managed(&id).map_err(unread)? {
-            return Err((Stands::Invalid, self.way_out(&id, &key)));
+            let why = if action.verb == CHANGE {
+                self.place_of(&id, &key)
+            } else {
+                self.way_out(&id, &key)
+            };
+            return Err((Stands::Invalid, why));
         }
         let kind = if kind == "recurring" { RECURRING } else { METHOD };
-        let made = |one: &Intent| {
-            let same = one.merchant == action.merchant && one.key.kind.as_str() == kind;
-            same && one.target.is_none()
-        };
+        let made = |one: &Intent| one.merchant == action.merchant && makes(kind, one);
         match self.unsettled_intent(made).map_err(unread)? {
             Some(key) => {
                 let key = key.short();
@@ -81,6 +92,21 @@ impl Engine {
             }
         }
         Ok(None)
+    }
+
+    /// Why an object that is managed is not changed, and where it is.
+    fn place_of(&self, id: &RemoteId, key: &Key) -> String {
+        let name = key.short();
+        match self.world.desired().manifest(key) {
+            Some(document) => {
+                let (file, line) = (&document.place.file, document.place.line);
+                format!("{id} is {name}: change its document at {file}:{line}, and apply")
+            }
+            None => format!(
+                "{id} is {name}, whose document is gone: `reckon forget {name}` lets it go, and then it can be changed \
+                 here"
+            ),
+        }
     }
 
     /// Why an object that is managed is not deleted, and how it goes.

@@ -6,6 +6,7 @@ use crate::engine::access::Wallet;
 use crate::engine::{Engine, EngineError};
 use crate::kinds::adopting::Expect;
 use crate::kinds::step::merchant_of;
+use crate::model::action::is_action;
 use crate::model::adoption::{Adopted, Adopting, Taken};
 use crate::plan::{Wanted, World};
 
@@ -128,7 +129,7 @@ impl Engine {
             let known = self.world.observed(&other);
             let same =
                 known.is_some_and(|known| known.exists && known.remote_id.as_ref() == Some(id));
-            if same && other != *key {
+            if same && other != *key && !is_action(&other) {
                 return Ok(Some(other));
             }
         }

@@ -52,7 +52,8 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
             }
             // Its amount changed between the look before and the call.
             "occurrence.pay" => story.held().is_some_and(|why| why.starts_with(DIFFERS)),
-            "code.exchange" => true,
+            // Nothing shows what a vault holds, once its token is gone.
+            "code.exchange" | "vault.save" => true,
             "application.submit" => {
                 !submitted(evidence, story)
                     || evidence.is_untold(&story.intent.mark)

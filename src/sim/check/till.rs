@@ -34,7 +34,7 @@ fn is_done(evidence: &Evidence<'_>, own: &Own) -> bool {
         one.effect == Some(own.effect()) && same && (200..300).contains(&one.status)
     });
     match own {
-        Own::Details { .. } | Own::Account { .. } | Own::Purge => arrived,
+        Own::Details { .. } | Own::Account { .. } | Own::Purge | Own::Vault { .. } => arrived,
         // It may be gone with a purge.
         Own::Delete { nth } => is_gone(evidence, *nth),
     }
@@ -48,8 +48,30 @@ fn is_gone(evidence: &Evidence<'_>, nth: usize) -> bool {
     there.all(|one| text(one, "status") == "DELETED")
 }
 
+/// No token is kept twice, and each that was told as kept is.
+fn vaults(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    let kept = evidence
+        .arrivals
+        .iter()
+        .filter(|one| one.effect == Some("vault.save") && (200..300).contains(&one.status));
+    let kept = kept.count();
+    let stands = |stands: Stands| {
+        let all = owns(evidence).filter(|(_, own)| matches!(own, Own::Vault { .. }));
+        let answers = all.filter_map(|(command, _)| evidence.answers.get(&command.name));
+        answers.filter(|answer| answer.stands == stands).count()
+    };
+    let commands = owns(evidence).filter(|(_, own)| matches!(own, Own::Vault { .. })).count();
+    let undone = stands(Stands::Refused).saturating_add(stands(Stands::NotSent));
+    if kept < stands(Stands::Done) || kept > commands.saturating_sub(undone) {
+        let (done, told) = (stands(Stands::Done), "methods were kept in a vault: commands");
+        let text = format!("{kept} {told} {commands}, done {done}, refused {undone}");
+        found.push(Violation::new("law 5", text));
+    }
+}
+
 /// What was told of these commands is true.
 pub(super) fn told(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    vaults(evidence, found);
     for (command, own) in owns(evidence) {
         let Some(answer) = evidence.answers.get(&command.name) else { continue };
         let done = is_done(evidence, own);

@@ -68,7 +68,7 @@ pub struct PurgeArgs {
     pub common: Common,
 }
 
-/// What `gateway delete` deletes.
+/// What `gateway delete` deletes, and `gateway change` changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Deletable {
     /// A saved card.

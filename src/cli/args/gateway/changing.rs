@@ -1,0 +1,78 @@
+//! `gateway`: recurring charges of earlier charges, and changes of what no document manages.
+
+use chrono::NaiveDate;
+use clap::{Args, ValueEnum};
+
+use super::{Common, Deletable};
+use crate::base::id::RemoteId;
+use crate::base::money::Money;
+use crate::base::schedule::{Day, Unit};
+
+/// The unit of a schedule's step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Step {
+    /// Days.
+    Day,
+    /// Weeks.
+    Week,
+    /// Months.
+    Month,
+}
+
+impl Step {
+    /// The unit that it stands for.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Day => Unit::Day,
+            Self::Week => Unit::Week,
+            Self::Month => Unit::Month,
+        }
+    }
+}
+
+/// `gateway schedule`.
+#[derive(Debug, Args)]
+pub struct ScheduleArgs {
+    /// The earlier charge: its id on the service.
+    #[arg(value_name = "CHARGE")]
+    pub charge: RemoteId,
+    /// What each payment collects, with its currency: "125.00 USD".
+    #[arg(long)]
+    pub amount: Money,
+    /// The first date that may be due, YYYY-MM-DD; not today.
+    #[arg(long, value_name = "DATE")]
+    pub start: NaiveDate,
+    /// The unit of the step.
+    #[arg(long, value_name = "UNIT")]
+    pub every: Step,
+    /// The step in units.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub step: u32,
+    /// The last date that may be due, YYYY-MM-DD.
+    #[arg(long, value_name = "DATE")]
+    pub end: Option<NaiveDate>,
+    /// Days within each week (1 is Monday) or month (LAST is its last one), with commas between; the day of the start
+    /// by default.
+    #[arg(long, value_name = "DAYS", value_delimiter = ',')]
+    pub days: Vec<Day>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `gateway change`.
+#[derive(Debug, Args)]
+pub struct ChangeArgs {
+    /// What it is.
+    #[arg(value_name = "TYPE")]
+    pub kind: Deletable,
+    /// Its id on the service.
+    #[arg(value_name = "ID")]
+    pub id: RemoteId,
+    /// What to set; may be said several times. Names: `description`; of a card or bank also `reference`, where an empty
+    /// VALUE takes the text away; of a recurring charge also `amount`, `max_amount` (with their currency, such as
+    /// "125.00 USD") and `max_occurrences`.
+    #[arg(long, value_name = "NAME=VALUE", required = true)]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    pub common: Common,
+}

@@ -1,0 +1,110 @@
+//! `gateway upload`, `gateway vault` and `gateway save`: files and one-time tokens, read where they are.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+
+use super::args::gateway::{SaveArgs, TokenArgs, UploadArgs, VaultArgs};
+use super::exit::Failure;
+use crate::api::file::FILE_BYTES_MAX;
+
+/// The longest token that is read, in bytes.
+const TOKEN_BYTES_MAX: u64 = 1024;
+
+/// The file that is uploaded, with its bytes.
+pub(super) fn upload(args: &UploadArgs) -> Result<Value, Failure> {
+    let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = args.file_name.clone().or(name).unwrap_or_default();
+    let content = BASE64.encode(&bytes(&args.file)?);
+    Ok(json!({"contact": args.contact, "file_name": name, "content": content}))
+}
+
+/// The method that is kept for a contact.
+pub(super) fn vault(args: &VaultArgs) -> Result<Value, Failure> {
+    let token = token(&args.token, &mut io::stdin())?;
+    Ok(json!({"contact": args.contact, "type": args.kind.word(), "token": token}))
+}
+
+/// The method that is saved.
+pub(super) fn save(args: &SaveArgs) -> Result<Value, Failure> {
+    let token = token(&args.token, &mut io::stdin())?;
+    Ok(json!({"type": args.kind.word(), "token": token, "description": args.description}))
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed =
+        |why: String| Failure::input("reckon::gateway::file", format!("{}: {why}", path.display()));
+    let file = File::open(path).map_err(|error| failed(format!("it cannot be read: {error}")))?;
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|error| failed(format!("it cannot be read: {error}")))?;
+    if bytes.is_empty() || u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
+        let most = FILE_BYTES_MAX >> 20;
+        let size = if bytes.is_empty() { "is empty" } else { "is too large" };
+        let failure = failed(format!("the file {size}"));
+        return Err(failure.help(format!("a file has at least 1 byte and at most {most} MiB")));
+    }
+    Ok(bytes)
+}
+
+/// The token that was given, or the one that stands on the input. Errors never tell it.
+fn token(args: &TokenArgs, input: &mut impl Read) -> Result<String, Failure> {
+    if args.token != "-" {
+        return Ok(args.token.clone());
+    }
+    let failed = |why: &str| {
+        let failure = Failure::input("reckon::gateway::token", format!("--token -: {why}"));
+        failure.help("write the token on standard input, and nothing else")
+    };
+    let mut text = String::new();
+    input
+        .take(TOKEN_BYTES_MAX.saturating_add(1))
+        .read_to_string(&mut text)
+        .map_err(|_| failed("standard input is no text"))?;
+    match text.trim() {
+        "" => Err(failed("standard input is empty")),
+        _ if u64::try_from(text.len()).unwrap_or(u64::MAX) > TOKEN_BYTES_MAX => {
+            Err(failed("standard input is longer than any token"))
+        }
+        token => Ok(token.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(given: &str, input: &str) -> Result<String, String> {
+        let args = TokenArgs { token: given.to_owned() };
+        token(&args, &mut input.as_bytes()).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn a_token_is_the_argument_or_what_stands_on_the_input() {
+        assert_eq!(read("given", "other"), Ok("given".to_owned()));
+        assert_eq!(read("-", " from-a-pipe\n"), Ok("from-a-pipe".to_owned()));
+        assert_eq!(read("-", "\n"), Err("--token -: standard input is empty".to_owned()));
+        let long = read("-", &"x".repeat(2_000)).unwrap_err();
+        assert_eq!(long, "--token -: standard input is longer than any token");
+        assert!(!format!("{:?}", TokenArgs { token: "canary".to_owned() }).contains("canary"));
+    }
+
+    #[test]
+    fn a_file_that_no_service_takes_is_told_before_anything_is_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("letter.pdf");
+        let told = |path: &Path| bytes(path).map(|bytes| bytes.len()).map_err(|one| one.message);
+        assert!(told(&path).unwrap_err().contains("it cannot be read"));
+        std::fs::write(&path, b"").unwrap();
+        assert!(told(&path).unwrap_err().ends_with("the file is empty"));
+        std::fs::write(&path, b"Dear Jane").unwrap();
+        assert_eq!(told(&path), Ok(9));
+        let file = File::create(&path).unwrap();
+        file.set_len(FILE_BYTES_MAX + 1).unwrap();
+        assert!(told(&path).unwrap_err().ends_with("the file is too large"));
+    }
+}

@@ -1,0 +1,143 @@
+//! The actions on saved methods and recurring charges that no document manages: one is made of an earlier charge, and
+//! what stands is changed.
+
+use chrono::NaiveDate;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::super::settings::{METHOD_TEXTS, RECURRING_SETTINGS, check};
+use super::super::{MethodSort, Obligation, put, schedule_charge, set_method, set_recurring};
+use super::{Changeable, Deed, moves, positive, read, still};
+use crate::base::id::RemoteId;
+use crate::base::money::Money;
+use crate::base::schedule::{Day, Schedule, Unit};
+use crate::model::plan::MoneyMove;
+
+/// What a payment of a recurring charge is called in the plan and in limits.
+const EACH: &str = "collected_per_occurrence";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScheduleFields {
+    charge: RemoteId,
+    amount: Money,
+    start: NaiveDate,
+    interval_unit: Unit,
+    interval_delay: u32,
+    end: Option<NaiveDate>,
+    #[serde(default)]
+    days: Vec<Day>,
+}
+
+pub(super) fn schedule(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let ScheduleFields { charge, amount, start, interval_unit, interval_delay, end, days } =
+        read(fields)?;
+    let money = moves(positive(amount)?, new.mode, EACH);
+    let schedule = Schedule { start, interval_unit, interval_delay, end, days };
+    let wrong = schedule.problems();
+    if !wrong.is_empty() {
+        let told = wrong.iter().map(|one| format!("{}: {}; {}", one.field, one.message, one.help));
+        return Err(told.collect::<Vec<_>>().join("; "));
+    }
+    let body = json!({"amount": amount.minor(), "schedule": schedule});
+    let effect = schedule_charge(new, &charge, body, amount.currency().code());
+    Ok(Deed { effect, money })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangeFields {
+    #[serde(rename = "type")]
+    kind: Changeable,
+    id: RemoteId,
+    set: Map<String, Value>,
+}
+
+pub(super) fn change(new: Obligation, fields: &Value) -> Result<Deed, String> {
+    let ChangeFields { kind, id, set } = read(fields)?;
+    let sort = match kind {
+        Changeable::Card => MethodSort::Card,
+        Changeable::Bank => MethodSort::Bank,
+        Changeable::Recurring => return recurring(new, &id, &set),
+    };
+    check(&METHOD_TEXTS, &set)?;
+    Ok(still(set_method(new, sort, &id, set)))
+}
+
+/// A recurring charge has one currency, in which every amount has to be.
+fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result<Deed, String> {
+    check(&RECURRING_SETTINGS, set)?;
+    let (mut body, mut currency, mut money) = (json!({}), None, Vec::<MoneyMove>::new());
+    for (name, value) in set {
+        let Ok(amount) = read::<Money>(value) else {
+            put(&mut body, name, value.clone());
+            continue;
+        };
+        let amount = positive(amount)?;
+        if currency.replace(amount.currency()).is_some_and(|one| one != amount.currency()) {
+            return Err("`amount` and `max_amount` are in two currencies".to_owned());
+        }
+        if name == "amount" {
+            money = moves(amount, new.mode, EACH);
+        }
+        put(&mut body, name, amount.minor());
+    }
+    let currency = currency.map(|currency| currency.code().to_owned());
+    Ok(Deed { effect: set_recurring(new, id, body, currency.as_deref()), money })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::obligation;
+    use super::*;
+
+    fn usd(minor: i64) -> Value {
+        json!({"minor": minor, "currency": "USD"})
+    }
+
+    #[test]
+    fn a_recurring_charge_is_made_of_a_charge_and_its_money_counts() {
+        let fields = json!({"charge": "ch1", "amount": usd(700), "start": "2031-01-31",
+            "interval_unit": "MONTH", "interval_delay": 1});
+        let Deed { effect, money } = schedule(obligation(), &fields).unwrap();
+        assert_eq!(effect.request.path, "/v1/charges/ch1/schedule");
+        let schedule =
+            json!({"start": "2031-01-31", "interval_unit": "MONTH", "interval_delay": 1});
+        assert_eq!(effect.request.body, json!({"amount": 700, "schedule": schedule}));
+        assert_eq!(effect.expect["currency"], "USD");
+        assert_eq!((money.len(), money[0].meaning), (1, EACH));
+    }
+
+    #[test]
+    fn everything_wrong_with_a_schedule_is_told_with_what_to_write() {
+        let fields = json!({"charge": "ch1", "amount": usd(700), "start": "2031-01-31",
+            "interval_unit": "MONTH", "interval_delay": 0, "end": "2030-01-01"});
+        let told = schedule(obligation(), &fields).unwrap_err();
+        assert!(told.contains("interval_delay: ") && told.contains("end: "), "{told}");
+        let nothing = json!({"charge": "ch1", "amount": usd(0), "start": "2031-01-31",
+            "interval_unit": "MONTH", "interval_delay": 1});
+        assert!(schedule(obligation(), &nothing).unwrap_err().contains("not more than nothing"));
+    }
+
+    #[test]
+    fn what_is_changed_is_what_is_named_and_nothing_else() {
+        let make = |kind: &str, set: Value| {
+            let deed = change(obligation(), &json!({"type": kind, "id": "x1", "set": set}))?;
+            let request = &deed.effect.request;
+            Ok::<_, String>((format!("{} {}", request.path, request.body), deed.money.len()))
+        };
+        let card = make("card", json!({"description": "Visa"})).unwrap();
+        assert_eq!(card, (r#"/v1/cards/x1 {"description":"Visa"}"#.to_owned(), 0));
+        let bank = make("bank", json!({"reference": ""})).unwrap();
+        assert_eq!(bank.0, r#"/v1/banks/x1 {"reference":""}"#);
+        let more = json!({"amount": usd(700), "max_occurrences": 3});
+        let rent = make("recurring", more).unwrap();
+        let body = r#"/v1/recurring/charges/x1 {"amount":700,"max_occurrences":3}"#;
+        assert_eq!(rent, (body.to_owned(), 1));
+        let two = json!({"amount": usd(7), "max_amount": {"minor": 7, "currency": "CAD"}});
+        assert!(make("recurring", two).unwrap_err().contains("two currencies"));
+        assert!(make("card", json!({"amount": usd(7)})).unwrap_err().contains("no `amount`"));
+        assert!(make("card", json!({})).is_err());
+        assert!(make("invoice", json!({"description": "x"})).is_err());
+    }
+}

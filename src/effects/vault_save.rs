@@ -1,0 +1,106 @@
+//! What a one-time token holds is kept in a contact's vault (service-facts, 85).
+//!
+//! Nothing shows what a vault holds, and nothing there carries a mark. But a token works once: as long as it can be
+//! read, nothing was kept, and it is sent again (`engine/token.rs`); once it is gone, a person has to look.
+
+use serde_json::{Value, json};
+
+use super::method::{MethodSort, method_facts};
+use super::register::{
+    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+};
+use super::{Obligation, Shaped, expect, put};
+use crate::api::vault::CreateVaultMethod;
+use crate::base::id::{Mode, RemoteId};
+use crate::model::effect::Effect;
+use crate::model::intent::Intent;
+
+/// Keeps what a token holds for a contact; the token is sealed with the body.
+pub fn save_in_vault(
+    obligation: Obligation,
+    contact: &RemoteId,
+    sort: MethodSort,
+    token: &str,
+) -> Effect {
+    let payment_type = match sort {
+        MethodSort::Card => "credit_card",
+        MethodSort::Bank => "bank_account",
+    };
+    let test_mode = obligation.mode == Mode::Test;
+    let body = json!({
+        "payment_type": payment_type,
+        "one_time_token": token,
+        "authorized_uses": ["all"],
+        "test_mode": test_mode,
+    });
+    obligation
+        .effect::<CreateVaultMethod>(ROW.name, &[contact.as_str()], body)
+        .sealed()
+        .expecting("contact_id", contact.as_str())
+        .expecting("payment_type", payment_type)
+        .expecting("test_mode", test_mode)
+}
+
+/// Its id, and what it shows of the method.
+fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
+    let mut facts = method_facts(reply.get("method").unwrap_or(&Value::Null));
+    put(&mut facts, "payment_type", reply.get("payment_type").cloned().unwrap_or_default());
+    Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
+}
+
+fn queries(_: &Intent) -> Vec<Query> {
+    Vec::new()
+}
+
+/// The token alone tells, and only as long as nothing used it.
+fn judge(_: &Intent, _: &[Answer]) -> Finding {
+    let why = "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
+               its five minutes are over";
+    Finding::Unknown(why.to_owned())
+}
+
+pub(super) const ROW: EffectRow = EffectRow {
+    name: "vault.save",
+    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    baseline: None,
+    lane: Lane::Own,
+    learn,
+    proves: nothing,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{intent, judged, obligation};
+    use super::*;
+
+    #[test]
+    fn a_token_is_kept_under_its_contact_in_the_mode_of_the_merchant() {
+        let contact = RemoteId::new("p_1").unwrap();
+        for (mode, sort, word) in [
+            (Mode::Test, MethodSort::Card, "credit_card"),
+            (Mode::Live, MethodSort::Bank, "bank_account"),
+        ] {
+            let effect =
+                save_in_vault(Obligation { mode, ..obligation() }, &contact, sort, "canary");
+            assert_eq!(effect.request.path, "/contacts/p_1/payment-methods");
+            let test = mode == Mode::Test;
+            let body = json!({"payment_type": word, "one_time_token": "canary",
+                "authorized_uses": ["all"], "test_mode": test});
+            assert_eq!(effect.request.body, body);
+            assert!(effect.sealed && !format!("{effect:?}").contains("canary"));
+        }
+    }
+
+    #[test]
+    fn what_is_learnt_is_its_id_and_nothing_private() {
+        let asked = intent(ROW.name, &json!({}), Value::Null);
+        let method = json!({"type": "card", "number": "************4242", "name": "Jane Doe"});
+        let reply = json!({"id": "pm_1", "payment_type": "credit_card", "method": method});
+        let learned = learn(&asked, &reply).unwrap();
+        assert_eq!(learned.remote_id, Some(RemoteId::new("pm_1").unwrap()));
+        assert_eq!((&learned.facts["last4"], learned.exists), (&json!("4242"), true));
+        assert!(!learned.facts.to_string().contains("Jane"));
+        assert!(learn(&asked, &json!({"payment_type": "credit_card"})).is_err());
+        assert!(judged(&asked, &[]).starts_with("unknown: no service shows"));
+    }
+}
