@@ -41,6 +41,7 @@ mod run;
 mod sandbox;
 mod sandbox_env;
 mod scenario;
+mod scripts;
 mod seal;
 mod secrets;
 mod server;

@@ -18,7 +18,7 @@ use super::sandbox::{self, Addresses, EmbeddedSandbox};
 use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
-use super::{signals, signed};
+use super::{scripts, signals, signed};
 use crate::control::Control;
 use crate::control::socket::Door;
 use crate::engine::{Engine, Event, Overview, Until};
@@ -69,6 +69,11 @@ async fn serve(
     let door = tokio::spawn(door.serve(doors.control.clone(), doors.over()));
     let mut engine = engine(setup, open, embedded.map(|one| (one, addresses)), &doors.control)?;
     doors.control.receive(engine.inbox(doors.sender.clone()));
+    let found = scripts::found(setup)?;
+    let scripts_over = doors.over();
+    let scripts = scripts::watched(setup.clone(), found.files, doors.sender.clone(), scripts_over);
+    let scripts = tokio::spawn(scripts);
+    engine.use_scripts(found)?;
     let over = doors.over();
     let Doors { sender, events, ready, ending, private, .. } = doors;
     let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over));
@@ -86,7 +91,7 @@ async fn serve(
         Err(failure) = approvals => Err(failure),
     };
     ending.send_replace(true);
-    for task in [door, watcher, reporter, stopper] {
+    for task in [door, watcher, reporter, stopper, scripts] {
         task.abort();
     }
     result?;

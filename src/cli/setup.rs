@@ -256,6 +256,7 @@ impl Setup {
             timeout,
             grace: doubt.grace.get(&ProcessEnv)?,
             concurrency: CONCURRENCY,
+            hook_time: Some(crate::hooks::TIME_MAX),
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
             commit: git::commit(&self.specs),
             policy: self.config.rules(&ProcessEnv)?,

@@ -111,6 +111,8 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
             | Finished::Heard(_)
             | Finished::Swept(_)
             | Finished::Looked(_)
+            | Finished::HooksRan(_)
+            | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released

@@ -125,6 +125,8 @@ impl Engine {
             Finished::Heard(_)
             | Finished::Swept(_)
             | Finished::Looked(_)
+            | Finished::HooksRan(_)
+            | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)
             | Finished::Released

@@ -168,7 +168,7 @@ impl Engine {
             self.world.refresh(&self.shared.facts, key)?;
         }
         self.look_again(touched);
-        Ok(())
+        self.run_hooks()
     }
 
     fn to_next_list(&self, merchant: &Key, now: Instant) -> Duration {

@@ -21,6 +21,7 @@ mod forget;
 mod found;
 mod gate;
 mod guilty;
+mod hooks;
 mod inbox;
 mod inventory;
 mod limits;
@@ -67,6 +68,7 @@ use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 use crate::plan::{Planner, World};
 use again::Again;
+use hooks::Scripts;
 use inbox::Inboxes;
 use lone::Lone;
 use pace::Pace;
@@ -76,6 +78,7 @@ pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use booking::Allowing;
 pub use epoch::StateReply;
+pub use hooks::Found;
 pub use inbox::{Inbox, Looked, Taken};
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
@@ -110,6 +113,8 @@ pub enum Event {
     Refresh(oneshot::Sender<Reply>),
     /// The service told something; the sender hears once it is durable.
     Notice(Notice, oneshot::Sender<()>),
+    /// The folder of scripts was read.
+    Scripts(Box<Found>),
     /// Something was posted to the addresses of merchants' events, and is on disk.
     Posted,
     /// An applicant clicks on the link of this application; the sender hears where to go.
@@ -164,6 +169,7 @@ pub struct Engine {
     again: Again,
     sweeps: Sweeps,
     inboxes: Inboxes,
+    scripts: Scripts,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -199,6 +205,7 @@ impl Engine {
             again: Again::default(),
             sweeps: Sweeps::default(),
             inboxes: Inboxes::default(),
+            scripts: Scripts::default(),
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -261,10 +268,12 @@ impl Engine {
             let due = self.backoff.next_due();
             let dated = self.next_dates();
             let again = self.next_again();
-            let sweep = [self.next_sweep(), self.next_look()].into_iter().flatten().min();
+            let looks = [self.next_sweep(), self.next_look(), self.next_hooks()];
+            let sweep = looks.into_iter().flatten().min();
             tokio::select! {
                 biased;
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
+                Some(event) = self.scripts.asked.recv() => self.handle(event)?,
                 Some(finished) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     self.finish(finished.map_err(EngineError::from)?)?;
                 }
@@ -274,6 +283,7 @@ impl Engine {
                 () = schedule::until(sweep), if sweep.is_some() && !self.stopping => {
                     self.sweep();
                     self.look_at_events();
+                    self.hooks_due()?;
                 }
                 else => return Ok(()),
             }
@@ -322,6 +332,7 @@ impl Engine {
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Posted => self.posted(),
+            Event::Scripts(found) => self.use_scripts(*found)?,
             Event::Visit(key, page) => self.visit(&key, page),
             Event::Approve(approving, reply) => self.approve(approving, reply),
             Event::Refresh(reply) => self.refresh(reply),

@@ -11,6 +11,7 @@ mod events;
 mod intents;
 mod metrics;
 mod scoped;
+mod seen;
 mod strays;
 mod told;
 mod traffic;
@@ -64,6 +65,10 @@ pub enum Question {
     Events(EventsWanted),
     /// One event, by its id.
     Event(String),
+    /// What scripts see of a resource, by its key.
+    Known(String),
+    /// What scripts see of all resources of a kind with these fields.
+    Sought(String, Value),
     /// What would be done.
     Plan,
     /// What would be done of what this chooses.
@@ -96,6 +101,8 @@ pub enum Reply {
     Events(Box<EventsView>),
     /// One event, if it is known.
     Event(Option<Box<EventView>>),
+    /// What scripts see; or why not.
+    Known(Result<Value, String>),
     /// The plan, with the files' coverage and problems.
     Plan(Box<PlanView>),
     /// A plan that can be kept in a file.
@@ -149,6 +156,8 @@ impl Engine {
             Question::Intents => Reply::Intents(self.intents()?),
             Question::Events(wanted) => Reply::Events(Box::new(self.events(&wanted)?)),
             Question::Event(id) => Reply::Event(self.event(&id)?.map(Box::new)),
+            Question::Known(key) => Reply::Known(self.seen(&key)),
+            Question::Sought(kind, filter) => Reply::Known(Ok(self.sought(&kind, &filter))),
             Question::Plan => Reply::Plan(Box::new(self.plan_view())),
             Question::Scoped(scope) => match self.plan_within(&scope) {
                 Ok(plan) => Reply::Plan(Box::new(plan)),

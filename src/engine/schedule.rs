@@ -139,6 +139,12 @@ pub(super) fn to_next_quarter(now: DateTime<Utc>) -> Duration {
     Duration::from_millis(u64::try_from(QUARTER_MS.saturating_sub(into)).unwrap_or(1))
 }
 
+/// The instant of a moment that is to come.
+pub(super) fn until_time(now: DateTime<Utc>, at: DateTime<Utc>) -> Option<Instant> {
+    let wait = at.signed_duration_since(now).to_std().unwrap_or_default();
+    Instant::now().checked_add(wait)
+}
+
 /// Sleeps until an instant, for ever if there is none.
 pub(super) async fn until(due: Option<Instant>) {
     match due {

@@ -80,6 +80,8 @@ pub struct Settings {
     pub commit: Option<String>,
     /// Limits and approvals.
     pub policy: policy::Rules,
+    /// How long a script may run; none in a simulation, where the number of its operations alone is bounded.
+    pub hook_time: Option<Duration>,
 }
 
 /// Handles that every task has.

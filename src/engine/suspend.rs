@@ -58,7 +58,7 @@ impl Engine {
         Ok(Reply::Paused(Box::new(paused)))
     }
 
-    fn word(&self, pause: &Pause, actor: String) -> Word {
+    pub(super) fn word(&self, pause: &Pause, actor: String) -> Word {
         let key = pause.key().clone();
         if self.planner.step(&key).is_none() && self.world.suspension(&key).is_none() {
             let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();

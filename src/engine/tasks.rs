@@ -23,6 +23,7 @@ use crate::client::Urgency;
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::intent::{Cause, IntentState, OpenIntent};
 use crate::model::observed::{Applied, Observation, Source};
+use crate::model::ran::WishId;
 use crate::model::record::Record;
 use crate::plan::World;
 
@@ -43,6 +44,10 @@ pub enum Finished {
     Swept(Swept),
     /// A merchant's events were looked at.
     Looked(Looked),
+    /// The hooks of a merchant's events have run.
+    HooksRan(Key),
+    /// A try of an action that a hook asked for has ended: whether it is settled, and what to look at again.
+    Granted(WishId, bool, Option<Key>),
     /// A plan was approved: look at everything that a limit stands in the way of.
     Approved,
     /// Bookkeeping about these resources was written down.
@@ -272,6 +277,8 @@ impl Engine {
             Finished::Heard(key) => return self.heard(key),
             Finished::Swept(swept) => return self.swept(swept),
             Finished::Looked(looked) => return self.looked(looked),
+            Finished::HooksRan(merchant) => return self.hooks_ran(&merchant),
+            Finished::Granted(id, settled, key) => return self.granted(&id, settled, key),
             Finished::Approved => {
                 self.approved();
                 return Ok(());

@@ -66,6 +66,9 @@ pub struct Told {
     pub object: Option<RemoteObject>,
     /// How that stands to what was known.
     pub standing: Standing,
+    /// What was known of it before, where that was something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<RemoteObject>,
     /// The resources of ours that it is about.
     pub about: Vec<Key>,
     /// When it was read.
@@ -144,6 +147,8 @@ pub struct EventLedger {
     pub missed: u64,
     /// Those of them that were older than what was known.
     pub stale: u64,
+    /// The number of the last one whose hooks were run.
+    pub ran_to: u64,
     /// The time of the newest one, by the service's clock.
     pub newest: Option<DateTime<Utc>>,
     /// Every event up to here is known, by the service's clock.

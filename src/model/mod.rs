@@ -25,6 +25,7 @@ pub mod observed;
 pub mod outcome;
 pub mod plan;
 pub mod plan_approval;
+pub mod ran;
 pub mod reason;
 pub mod record;
 pub mod remote_object;

@@ -14,6 +14,7 @@ use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
+use crate::model::ran::{Granted, Passed, Ran, Replayed};
 use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
 use crate::model::unauthorised::Refused;
@@ -56,6 +57,14 @@ pub enum Record {
     Told(Box<Told>),
     /// The service does not have an event that was posted.
     Forged(Box<Forged>),
+    /// The hooks of an event were run: all that they ask for.
+    Ran(Box<Ran>),
+    /// No hook is for some events.
+    Passed(Box<Passed>),
+    /// What became of an action that a hook asked for.
+    Granted(Box<Granted>),
+    /// A person wants hooks run again that failed for good.
+    Replayed(Box<Replayed>),
     /// Every event of a merchant up to some moment is known.
     Polled(Box<Polled>),
     /// An operator's word that a merchant's remote objects are not ours: `init --empty-remote`.

@@ -252,6 +252,7 @@ fn settings(policy: Rules) -> Settings {
         grace: GRACE,
         concurrency: 4,
         failures_max: None,
+        hook_time: None,
         commit: None,
         policy,
     }

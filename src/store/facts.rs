@@ -3,6 +3,7 @@
 mod adoption;
 mod epoch;
 mod events;
+mod hooks;
 mod trail;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(super) use epoch::{looked_key, released_key};
 pub(super) use events::{
     event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
 };
+pub(super) use hooks::{depth_key, failed_key, granted_key, kept_key, to_run_key, wish_key};
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
@@ -61,6 +63,12 @@ pub(super) const EVENTS_FORGED: &[u8] = b"v/f/";
 pub(super) const EVENTS_GARBLED: &[u8] = b"v/g/";
 pub(super) const EVENT_LEDGERS: &[u8] = b"v/l/";
 pub(super) const OBJECTS: &[u8] = b"v/o/";
+pub(super) const EVENTS_TO_RUN: &[u8] = b"w/r/";
+pub(super) const WISHES: &[u8] = b"w/p/";
+pub(super) const WISHES_GRANTED: &[u8] = b"w/d/";
+pub(super) const HOOKS_FAILED: &[u8] = b"w/f/";
+pub(super) const HOOKS_KEPT: &[u8] = b"w/k/";
+pub(super) const HOOK_DEPTHS: &[u8] = b"w/c/";
 /// What the index says about itself; no part of the state.
 pub(super) const APPLIED: &[u8] = b"x/applied";
 
@@ -376,6 +384,11 @@ pub(super) fn write<T: Serialize>(
     })?;
     batch.put(key, bytes);
     Ok(())
+}
+
+/// Decodes one entry, for the fold.
+pub(super) fn decode_entry<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, FactError> {
+    decode(key, value)
 }
 
 /// Decodes one entry.

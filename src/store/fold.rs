@@ -9,6 +9,7 @@ mod adoption;
 pub mod counted;
 mod epoch;
 mod events;
+mod hooks;
 mod moves;
 mod plans;
 mod suspend;
@@ -67,6 +68,10 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Posted(posted) => Ok(events::posted(index, fold.batch, posted)?),
         Record::Told(told) => events::told(index, fold.batch, told),
         Record::Forged(forged) => Ok(events::forged(index, fold.batch, forged)?),
+        Record::Ran(ran) => hooks::ran(index, fold.batch, ran),
+        Record::Passed(passed) => hooks::passed(index, fold.batch, passed),
+        Record::Granted(granted) => Ok(hooks::granted(fold.batch, granted)?),
+        Record::Replayed(replayed) => Ok(hooks::replayed(index, fold.batch, replayed)?),
         Record::Polled(polled) => Ok(events::polled(index, fold.batch, polled)?),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
         Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),

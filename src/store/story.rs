@@ -193,6 +193,10 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Posted(_)
         | Record::Forged(_)
         | Record::Polled(_)
+        | Record::Ran(_)
+        | Record::Passed(_)
+        | Record::Granted(_)
+        | Record::Replayed(_)
         | Record::EmptyRemote { .. }
         | Record::Compacted(_)
         | Record::Restored(_)

@@ -8,7 +8,7 @@ use axum::body::Body;
 use http::Request;
 use reckon::base::id::{Key, Mode};
 use reckon::control::Control;
-use reckon::engine::{Event, EventsView, EventsWanted, Question, Reply, Until};
+use reckon::engine::{Event, EventsView, EventsWanted, Found, Question, Reply, Until};
 use reckon::http::{Outside, public};
 use reckon::sandbox;
 use serde_json::{Value, json};
@@ -39,8 +39,20 @@ pub(crate) fn address(mode: Mode) -> String {
 impl World {
     /// Runs a daemon while `act` goes on, then ends it at once, as one that is killed.
     pub(crate) async fn hearing(&self, act: impl AsyncFnOnce(&Ears<'_>)) {
+        self.hearing_with(None, act).await;
+    }
+
+    /// The same with these scripts.
+    pub(crate) async fn hearing_with(
+        &self,
+        scripts: Option<Found>,
+        act: impl AsyncFnOnce(&Ears<'_>),
+    ) {
         let mut engine = self.engine();
         engine.keep_looking();
+        if let Some(scripts) = scripts {
+            engine.use_scripts(scripts).unwrap();
+        }
         let (sender, events) = mpsc::channel::<Event>(256);
         let control = Control::new(sender.clone());
         control.receive(engine.inbox(sender));

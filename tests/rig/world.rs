@@ -263,6 +263,7 @@ impl World {
                 grace: Duration::from_secs(30),
                 concurrency: 16,
                 failures_max: self.failures_max,
+                hook_time: None,
                 commit: None,
                 policy: self.policy.clone(),
             },

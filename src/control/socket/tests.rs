@@ -26,6 +26,8 @@ async fn serve_at(below: &str) -> Served {
         | Question::Intents
         | Question::Events(_)
         | Question::Event(_)
+        | Question::Known(_)
+        | Question::Sought(..)
         | Question::Plan
         | Question::Scoped(_)
         | Question::Save(_)

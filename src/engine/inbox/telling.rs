@@ -24,6 +24,9 @@ use crate::model::record::Record;
 use crate::model::remote_object::{RemoteObject, Standing};
 use crate::store::vault::Sealed;
 
+/// A version, how it stands, and what was known.
+type Judged = (Option<RemoteObject>, Standing, Option<RemoteObject>);
+
 /// Events on their way to the journal, and the resources that have to be looked at for them.
 pub(super) struct Telling<'a> {
     shared: &'a Shared,
@@ -61,7 +64,7 @@ impl<'a> Telling<'a> {
         }
         let data = event.data.as_ref().unwrap_or(&Value::Null);
         let object = RemoteObject::of(&event.kind, data, created);
-        let (object, standing) = self.judged(object).await?;
+        let (object, standing, previous) = self.judged(object).await?;
         let about = self.resources(object.as_ref())?;
         if standing == Standing::News {
             self.note(object.as_ref(), data, &about)?;
@@ -79,6 +82,7 @@ impl<'a> Telling<'a> {
             body,
             object,
             standing,
+            previous,
             about,
             at: self.shared.now(),
         })));
@@ -91,31 +95,29 @@ impl<'a> Telling<'a> {
         Ok(known.is_some_and(|known| matches!(known.stands, EventStands::Told(_))))
     }
 
-    /// How a version stands to what is known; in doubt, what the service shows now takes its place.
-    async fn judged(
-        &self,
-        object: Option<RemoteObject>,
-    ) -> Result<(Option<RemoteObject>, Standing), Unread> {
-        let Some(object) = object else { return Ok((None, Standing::News)) };
-        let merchant = &self.wallet.merchant;
-        let known = match self.known.get(&object.id) {
-            Some(known) => Some(known.clone()),
-            None => {
-                self.shared.facts.remote_object(merchant, &object.id).map_err(EngineError::from)?
-            }
-        };
+    /// How a version stands to what is known, which comes with it; in doubt, what the service shows now takes its place.
+    async fn judged(&self, object: Option<RemoteObject>) -> Result<Judged, Unread> {
+        let Some(object) = object else { return Ok((None, Standing::News, None)) };
+        let known = self.known_of(&object)?;
         if planted::is("stale-event-applied") {
-            return Ok((Some(object), Standing::News));
+            return Ok((Some(object), Standing::News, known));
         }
         let standing = object.beside(known.as_ref());
         if standing != Standing::Tie {
-            return Ok((Some(object), standing));
+            return Ok((Some(object), standing, known));
         }
         Ok(match self.read_again(&object).await? {
             Some(now) if now.beside(known.as_ref()) != Standing::Stale => {
-                (Some(now), Standing::News)
+                (Some(now), Standing::News, known)
             }
-            Some(_) | None => (Some(object), Standing::Tie),
+            Some(_) | None => (Some(object), Standing::Tie, known),
+        })
+    }
+
+    fn known_of(&self, object: &RemoteObject) -> Result<Option<RemoteObject>, EngineError> {
+        Ok(match self.known.get(&object.id) {
+            Some(known) => Some(known.clone()),
+            None => self.shared.facts.remote_object(&self.wallet.merchant, &object.id)?,
         })
     }
 

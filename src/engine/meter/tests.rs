@@ -47,6 +47,7 @@ fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
         grace: Duration::from_secs(1),
         concurrency: 1,
         failures_max: None,
+        hook_time: None,
         commit: None,
         policy: Rules { limits, ..Rules::default() },
     };

@@ -57,6 +57,11 @@ impl Facts {
         Ok(ids)
     }
 
+    /// The id of a merchant's event by its number: they are counted from 1 as they become known.
+    pub fn event_at(&self, merchant: &Key, number: u64) -> Result<Option<String>, FactError> {
+        read(&*self.index, &Batch::new(), &number_key(merchant, number))
+    }
+
     /// The newest version of an object of the service.
     pub fn remote_object(
         &self,

@@ -5,7 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::FoldError;
+use super::{FoldError, hooks};
 use crate::base::id::Key;
 use crate::base::planted;
 use crate::model::event::{
@@ -109,6 +109,7 @@ pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<
         ledger.forged = ledger.forged.saturating_sub(u64::from(was_forged));
         ledger.newest = ledger.newest.max(Some(told.created));
     })?;
+    hooks::to_run(batch, merchant);
     Ok(write(batch, &number_key(merchant, number), &told.event)?)
 }
 

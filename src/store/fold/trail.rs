@@ -87,6 +87,10 @@ pub(super) fn note(
         | Record::Posted(_)
         | Record::Forged(_)
         | Record::Polled(_)
+        | Record::Ran(_)
+        | Record::Passed(_)
+        | Record::Granted(_)
+        | Record::Replayed(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)
         | Record::Compacted(_)

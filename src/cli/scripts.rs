@@ -1,0 +1,67 @@
+//! The scripts of a daemon: read and checked at its start, and again whenever their folder changes.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::exit::Failure;
+use super::hooks;
+use super::setup::Setup;
+use crate::base::hash::{Digest, sha256};
+use crate::config::ProcessEnv;
+use crate::engine::{Event, Found};
+use crate::hooks::folder::Folder;
+use crate::watch as tree;
+
+/// Hints that wait; more of them say nothing new.
+const HINTS_MAX: usize = 8;
+
+/// The scripts as they are now.
+pub(super) fn found(setup: &Setup) -> Result<Found, Failure> {
+    let folder = hooks::folder(setup)?;
+    let (hooks, problems) = hooks::loaded(setup, &folder);
+    Ok(Found { hooks, files: digest(&folder), problems: problems.len() })
+}
+
+/// SHA-256 over the names and texts of all scripts.
+fn digest(folder: &Folder) -> Digest {
+    let mut all = Vec::new();
+    for source in &folder.scripts {
+        for part in [source.path.as_bytes(), source.text.as_bytes()] {
+            all.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            all.extend(part);
+        }
+    }
+    sha256(&all)
+}
+
+/// Looks again whenever the folder changes, until the daemon ends.
+pub(super) async fn watched(
+    setup: Arc<Setup>,
+    mut known: Digest,
+    engine: mpsc::Sender<Event>,
+    over: impl Future<Output = ()>,
+) {
+    let Ok(root) = setup.config.scripts.get(&ProcessEnv) else { return };
+    let (sender, mut hints) = mpsc::channel(HINTS_MAX);
+    let watching = tree::watch(root, sender, over);
+    let looking = async {
+        while hints.recv().await.is_some() {
+            match found(&setup) {
+                Ok(found) if found.files != known => {
+                    known = found.files;
+                    if engine.send(Event::Scripts(Box::new(found))).await.is_err() {
+                        return;
+                    }
+                }
+                Ok(_) => {}
+                Err(failure) => tracing::error!("{}", failure.message),
+            }
+        }
+    };
+    let (ended, ()) = tokio::join!(watching, looking);
+    if let Err(error) = ended {
+        tracing::error!("{error}");
+    }
+}

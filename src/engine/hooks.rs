@@ -1,0 +1,158 @@
+//! Operators' hooks in the daemon: which scripts are loaded, when they run, and what follows.
+//!
+//! Events go to them in the order in which they became known, one merchant beside the other. What a run asks for is
+//! written down with the fact that it ran, in one record; only then is any of it done. A set of scripts that is wrong is
+//! not used: the last good one goes on, and without one events wait.
+
+mod reads;
+mod round;
+mod wishes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::schedule::until_time;
+use super::shared::EngineError;
+use super::{Engine, Event};
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::hooks::Hooks;
+use crate::model::ran::{FailedHook, WishId};
+use round::Round;
+
+/// A set of scripts as it was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The set, if nothing is wrong with it.
+    pub hooks: Option<Hooks>,
+    /// SHA-256 over the files as they are.
+    pub files: Digest,
+    /// How much is wrong.
+    pub problems: usize,
+}
+
+/// The scripts of a daemon, and what is under way.
+#[derive(Debug)]
+pub(super) struct Scripts {
+    /// The way to this engine from its own tasks.
+    sender: mpsc::UnboundedSender<Event>,
+    pub(super) asked: mpsc::UnboundedReceiver<Event>,
+    /// The last good set; none was found yet, or there are no scripts.
+    hooks: Option<Hooks>,
+    /// The newest set, good or not; none while nobody looked.
+    found: Option<Found>,
+    running: BTreeSet<Key>,
+    /// Actions that are under way.
+    granting: BTreeSet<WishId>,
+    /// Actions that could not be done yet: how often they were tried, and when they are again.
+    tried: BTreeMap<WishId, (u32, Instant)>,
+    next_wish: Option<Instant>,
+    next_failed: Option<Instant>,
+}
+
+impl Default for Scripts {
+    fn default() -> Self {
+        let (sender, asked) = mpsc::unbounded_channel();
+        Self {
+            sender,
+            asked,
+            hooks: None,
+            found: None,
+            running: BTreeSet::new(),
+            granting: BTreeSet::new(),
+            tried: BTreeMap::new(),
+            next_wish: None,
+            next_failed: None,
+        }
+    }
+}
+
+impl Engine {
+    /// Takes a set of scripts in; from the first one on hooks are run.
+    pub fn use_scripts(&mut self, found: Found) -> Result<(), EngineError> {
+        match &found.hooks {
+            Some(hooks) => self.scripts.hooks = Some(hooks.clone()),
+            None => tracing::error!(
+                problems = found.problems,
+                "the scripts are wrong (`reckon hooks check`): the last good ones stay in use"
+            ),
+        }
+        self.scripts.found = Some(found);
+        self.run_hooks()?;
+        self.grant()
+    }
+
+    /// Whether hooks can run: there are scripts that are good, or none at all.
+    fn has_scripts(&self) -> bool {
+        self.scripts.hooks.is_some() && !self.stopping
+    }
+
+    /// Runs the hooks of every event that waits for that.
+    pub(super) fn run_hooks(&mut self) -> Result<(), EngineError> {
+        if !self.has_scripts() {
+            return Ok(());
+        }
+        let mut due = self.failed_due()?;
+        let streams: BTreeSet<Key> = self.shared.facts.hooks_to_run()?.into_iter().collect();
+        let failed: BTreeSet<Key> = due.keys().cloned().collect();
+        for merchant in streams.union(&failed) {
+            if !self.scripts.running.insert(merchant.clone()) {
+                continue;
+            }
+            let round = Round {
+                shared: self.shared.clone(),
+                hooks: self.scripts.hooks.clone(),
+                merchant: merchant.clone(),
+                engine: self.scripts.sender.clone(),
+                failed: due.remove(merchant).unwrap_or_default(),
+            };
+            self.tasks.spawn(round.run());
+        }
+        Ok(())
+    }
+
+    /// Hooks that failed and are to be run again now, by merchant; notes when the next ones are.
+    fn failed_due(&mut self) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
+        let now = self.shared.now();
+        let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
+        let mut next = None;
+        for failed in self.shared.facts.failed_hooks()? {
+            match failed.failed.again {
+                Some(again) if again <= now => {
+                    due.entry(failed.merchant.clone()).or_default().push(failed);
+                }
+                Some(again) => {
+                    let wait = until_time(now, again);
+                    next = next.into_iter().chain(wait).min();
+                }
+                None => {}
+            }
+        }
+        self.scripts.next_failed = next;
+        Ok(due)
+    }
+
+    /// When something of the hooks is due by its time.
+    pub(super) fn next_hooks(&self) -> Option<Instant> {
+        let on = self.has_scripts();
+        [self.scripts.next_failed, self.scripts.next_wish]
+            .into_iter()
+            .flatten()
+            .min()
+            .filter(|_| on)
+    }
+
+    /// Something of the hooks is due.
+    pub(super) fn hooks_due(&mut self) -> Result<(), EngineError> {
+        self.run_hooks()?;
+        self.grant()
+    }
+
+    /// A merchant's hooks have run.
+    pub(super) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
+        self.scripts.running.remove(merchant);
+        self.hooks_due()
+    }
+}

@@ -1,0 +1,118 @@
+//! What a script reads while it runs: answered at once where it is known, and else asked for between two tries.
+//!
+//! A run cannot wait. So a read that has no answer yet ends the try; the answer is fetched, and the script runs again from
+//! its beginning: it is deterministic, and comes to the same place. Nothing that a try asked for counts before the last one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::base::id::Key;
+use crate::engine::shared::Shared;
+use crate::hooks::Reads;
+
+/// A read that somebody else has to make.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) enum Wanted {
+    /// A resource, by its key.
+    Resource(String),
+    /// All resources of a kind with these fields.
+    Find(String, Value),
+    /// What the service answers: the read's name and arguments.
+    Remote(String, Value),
+}
+
+impl Wanted {
+    fn key(&self) -> String {
+        match self {
+            Self::Resource(key) => json!(["resource", key]).to_string(),
+            Self::Find(kind, filter) => json!(["find", kind, filter]).to_string(),
+            Self::Remote(name, args) => json!(["remote", name, args]).to_string(),
+        }
+    }
+}
+
+/// What scripts may read of one merchant's events.
+pub(super) struct Answers {
+    shared: Arc<Shared>,
+    merchant: Key,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    known: BTreeMap<String, Result<Value, String>>,
+    /// What is kept by runs that are not written down yet.
+    kept: BTreeMap<(String, String), Value>,
+    wanted: Option<Wanted>,
+}
+
+impl Answers {
+    pub(super) fn new(shared: Arc<Shared>, merchant: Key) -> Self {
+        Self { shared, merchant, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The read that the last try stopped at.
+    pub(super) fn wanted(&self) -> Option<Wanted> {
+        self.state().wanted.take()
+    }
+
+    /// Its answer.
+    pub(super) fn learn(&self, wanted: &Wanted, answer: Result<Value, String>) {
+        self.state().known.insert(wanted.key(), answer);
+    }
+
+    /// Another event: what was read for the last one may have changed.
+    pub(super) fn forget(&self) {
+        self.state().known.clear();
+    }
+
+    /// What a run that ended well keeps.
+    pub(super) fn keep(&self, script: &str, kept: &[(String, Value)]) {
+        let mut state = self.state();
+        for (key, value) in kept {
+            state.kept.insert((script.to_owned(), key.clone()), value.clone());
+        }
+    }
+
+    fn ask(&self, wanted: Wanted) -> Result<Value, String> {
+        let mut state = self.state();
+        if let Some(known) = state.known.get(&wanted.key()) {
+            return known.clone();
+        }
+        state.wanted.get_or_insert(wanted);
+        Err("the answer is being fetched".to_owned())
+    }
+}
+
+impl Reads for Answers {
+    fn resource(&self, key: &str) -> Result<Value, String> {
+        self.ask(Wanted::Resource(key.to_owned()))
+    }
+
+    fn find(&self, kind: &str, filter: &Value) -> Result<Value, String> {
+        self.ask(Wanted::Find(kind.to_owned(), filter.clone()))
+    }
+
+    fn transaction(&self, id: &str) -> Result<Value, String> {
+        let known = self.shared.facts.remote_object(&self.merchant, id);
+        let known = known.map_err(|error| error.to_string())?;
+        Ok(known.map_or(Value::Null, |known| json!(known)))
+    }
+
+    fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
+        self.ask(Wanted::Remote(name.to_owned(), args.clone()))
+    }
+
+    fn kv(&self, script: &str, key: &str) -> Result<Value, String> {
+        if let Some(kept) = self.state().kept.get(&(script.to_owned(), key.to_owned())) {
+            return Ok(kept.clone());
+        }
+        self.shared.facts.kept(script, key).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,191 @@
+//! What hooks asked for, done: through the same register, intents, limits and approvals as a person's command.
+//!
+//! An action stays where it is until it is settled; asked for again after a crash, its name tells that it was done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::base::id::Key;
+use crate::engine::act::Stands;
+use crate::engine::question::Reply;
+use crate::engine::shared::{EngineError, Shared};
+use crate::engine::tasks::Finished;
+use crate::engine::{Asked, Engine, schedule};
+use crate::model::action::Action;
+use crate::model::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
+use crate::model::ran::{Fate, Granted, Pending, WishId};
+use crate::model::record::Record;
+use crate::model::suspension::Pause;
+
+/// Actions of hooks that are under way at once.
+const AT_ONCE: usize = 8;
+/// No action waits longer than this for its next try, unless it said so itself.
+const AGAIN_MAX: Duration = Duration::from_mins(5);
+
+impl Engine {
+    /// Does what hooks asked for, as far as its time has come.
+    pub(super) fn grant(&mut self) -> Result<(), EngineError> {
+        let now = self.shared.now();
+        self.scripts.next_wish = None;
+        for pending in self.shared.facts.wishes()? {
+            if self.scripts.granting.contains(&pending.id) || pending.wish.verb == NOTIFY {
+                continue;
+            }
+            let Some(wait) = self.waits(&pending, now) else {
+                if self.scripts.granting.len() < AT_ONCE {
+                    self.start_wish(pending);
+                }
+                continue;
+            };
+            let due = Instant::now().checked_add(wait);
+            self.scripts.next_wish = self.scripts.next_wish.into_iter().chain(due).min();
+        }
+        Ok(())
+    }
+
+    /// How long an action still waits.
+    fn waits(&self, pending: &Pending, now: DateTime<Utc>) -> Option<Duration> {
+        let said = pending.wish.at.filter(|at| *at > now);
+        let said = said.and_then(|at| at.signed_duration_since(now).to_std().ok());
+        let tried = self.scripts.tried.get(&pending.id).map(|(_, due)| *due);
+        let tried = tried.and_then(|due| due.checked_duration_since(Instant::now()));
+        said.into_iter().chain(tried.filter(|wait| !wait.is_zero())).max()
+    }
+
+    fn start_wish(&mut self, pending: Pending) {
+        let id = pending.id.clone();
+        self.scripts.granting.insert(id);
+        match pending.wish.verb.as_str() {
+            SUSPEND | RESUME => self.pause_for(pending),
+            RECONCILE => self.reconcile_for(pending),
+            _ => self.act_for(pending),
+        }
+    }
+
+    /// Has an action done like a person's command.
+    fn act_for(&mut self, pending: Pending) {
+        let Pending { id, wish, script, .. } = pending;
+        let (Some(merchant), Ok(name)) = (wish.merchant, id.action_name()) else {
+            return self.settle_wish(id, Fate::Invalid, "no merchant is named".to_owned(), None);
+        };
+        let action = Action { verb: wish.verb, merchant, name: Some(name), fields: wish.fields };
+        let (reply, answer) = oneshot::channel();
+        self.act(Asked { action, actor: format!("hook {script}") }, reply);
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move { acted(&shared, id, answer).await });
+    }
+
+    /// Suspends or resumes something in the name of the script.
+    fn pause_for(&mut self, pending: Pending) {
+        let Pending { id, wish, script, .. } = pending;
+        let Some(pause) = pause(&wish.verb, &wish.fields) else {
+            let message = "it names no resource".to_owned();
+            return self.settle_wish(id, Fate::Invalid, message, None);
+        };
+        let (record, paused) = self.word(&pause, format!("hook {script}"));
+        let message = paused_words(&paused);
+        self.settle_wish(
+            id,
+            Fate::Done,
+            message,
+            record.map(|record| (record, pause.key().clone())),
+        );
+    }
+
+    /// Looks at a resource again at once.
+    fn reconcile_for(&mut self, pending: Pending) {
+        let key = pending.wish.fields.get("key").and_then(Value::as_str);
+        if let Some(key) = key.and_then(|key| key.parse::<Key>().ok()) {
+            self.again.forget();
+            self.look_again([key].into());
+        }
+        self.settle_wish(pending.id, Fate::Done, "looked at again".to_owned(), None);
+    }
+
+    /// Writes down what became of an action, with what it meant where that is a record itself.
+    pub(super) fn settle_wish(
+        &mut self,
+        id: WishId,
+        fate: Fate,
+        message: String,
+        with: Option<(Record, Key)>,
+    ) {
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            let (first, key) = with.map_or((None, None), |(record, key)| (Some(record), Some(key)));
+            let granted = Granted { id: id.clone(), fate, message, at: shared.now() };
+            let records = first.into_iter().chain([Record::Granted(Box::new(granted))]).collect();
+            match shared.write(Vec::new(), records).await {
+                Ok(()) => Finished::Granted(id, true, key),
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    /// Takes in how a try of an action ended.
+    pub(in crate::engine) fn granted(
+        &mut self,
+        id: &WishId,
+        settled: bool,
+        key: Option<Key>,
+    ) -> Result<(), EngineError> {
+        self.scripts.granting.remove(id);
+        if settled {
+            self.scripts.tried.remove(id);
+        } else {
+            let tries = self.scripts.tried.get(id).map_or(0, |(tries, _)| *tries).saturating_add(1);
+            let shared = self.shared.clone();
+            let wait = shared.random(|rng| schedule::delay(tries, rng)).min(AGAIN_MAX);
+            if let Some(due) = Instant::now().checked_add(wait) {
+                self.scripts.tried.insert(id.clone(), (tries, due));
+            }
+        }
+        self.heard(key)?;
+        self.grant()
+    }
+}
+
+/// Waits until an action is settled, and writes down what became of it.
+async fn acted(shared: &Arc<Shared>, id: WishId, answer: oneshot::Receiver<Reply>) -> Finished {
+    let Ok(Reply::Acted(acted)) = answer.await else { return Finished::Granted(id, false, None) };
+    let fate = match acted.stands {
+        Stands::Done => Fate::Done,
+        Stands::Refused => Fate::Refused,
+        Stands::Invalid => Fate::Invalid,
+        Stands::Held | Stands::InDoubt | Stands::NotSent | Stands::Blocked => {
+            tracing::info!(event = id.event, action = %id.name, reason = acted.message, "waits");
+            return Finished::Granted(id, false, None);
+        }
+    };
+    let granted = Granted { id: id.clone(), fate, message: acted.message, at: shared.now() };
+    match shared.write(Vec::new(), vec![Record::Granted(Box::new(granted))]).await {
+        Ok(()) => Finished::Granted(id, true, None),
+        Err(error) => Finished::Broken(error),
+    }
+}
+
+/// What a script asks for about a resource.
+fn pause(verb: &str, fields: &Value) -> Option<Pause> {
+    let key: Key = fields.get("key")?.as_str()?.parse().ok()?;
+    if verb == RESUME {
+        return Some(Pause::Resume { key });
+    }
+    let reason = fields.get("reason").and_then(Value::as_str).unwrap_or("a hook asked for it");
+    let until = fields.get("until").and_then(Value::as_str).and_then(|until| until.parse().ok());
+    Some(Pause::Suspend { key, reason: reason.to_owned(), until })
+}
+
+fn paused_words(paused: &crate::model::suspension::Paused) -> String {
+    use crate::model::suspension::Paused;
+    match paused {
+        Paused::Suspended(_) => "suspended".to_owned(),
+        Paused::Resumed { .. } => "resumed".to_owned(),
+        Paused::NotSuspended { .. } => "it was not suspended".to_owned(),
+        Paused::Unknown { key, .. } => format!("there is no {}", key.short()),
+    }
+}

@@ -1,0 +1,53 @@
+//! What scripts see of resources: what the document says, and how it stands.
+
+use serde_json::{Value, json};
+
+use crate::base::id::Key;
+use crate::engine::Engine;
+use crate::model::plan::Step;
+use crate::plan::World;
+
+impl Engine {
+    /// One resource, null where there is none. Errors: this is no key.
+    pub(super) fn seen(&self, key: &str) -> Result<Value, String> {
+        let key: Key = key.parse().map_err(|error| format!("{key}: {error}"))?;
+        Ok(self.planner.step(&key).map_or(Value::Null, |step| self.seen_of(step)))
+    }
+
+    /// All of a kind whose fields are as the filter's, in the order of their names.
+    pub(super) fn sought(&self, kind: &str, filter: &Value) -> Value {
+        let steps = self.planner.steps().filter(|step| step.key.kind.as_str() == kind);
+        let all = steps.map(|step| self.seen_of(step));
+        Value::Array(all.filter(|seen| fits(seen, filter)).collect())
+    }
+
+    fn seen_of(&self, step: &Step) -> Value {
+        let manifest = self.world.desired().manifest(&step.key);
+        let labels = manifest.as_ref().map(|manifest| manifest.labels.clone());
+        json!({
+            "kind": step.key.kind,
+            "namespace": step.key.namespace,
+            "name": step.key.name,
+            "labels": labels.unwrap_or_default(),
+            "spec": manifest.map(|manifest| manifest.spec).unwrap_or_default(),
+            "ready": step.ready,
+            "reason": step.reason.word(),
+            "message": step.reason.to_string(),
+            "remote_id": step.remote_id,
+        })
+    }
+}
+
+/// Whether a value has all that a filter names.
+fn fits(seen: &Value, filter: &Value) -> bool {
+    match filter {
+        Value::Object(fields) => fields
+            .iter()
+            .all(|(name, wanted)| seen.get(name).is_some_and(|seen| fits(seen, wanted))),
+        wanted @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)) => seen == wanted,
+    }
+}

@@ -1,0 +1,167 @@
+//! What running the hooks of an event came to, and what became of what they asked for.
+//!
+//! An action of a hook is named by the event and by the name that the script gave it, and by nothing else: a script that
+//! is renamed, or runs once more after a crash, asks for the same thing (design.md, Hooks).
+
+use chrono::{DateTime, Utc};
+use data_encoding::BASE32_NOPAD;
+use serde::{Deserialize, Serialize};
+
+use crate::base::hash::sha256;
+use crate::base::id::{Key, Name, NameError};
+use crate::model::hook::{Run, Wish};
+
+/// How long a chain of causes may be: event, action, the event of that, and so on.
+pub const DEPTH_MAX: u32 = 4;
+/// A hook that failed is run so often before it is left to a person.
+pub const TRIES_MAX: u32 = 5;
+
+/// The hooks of one event, run: all that they ask for, in one record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Whose event.
+    pub merchant: Key,
+    /// The event.
+    pub event: String,
+    /// Its number among the merchant's events.
+    pub number: u64,
+    /// Whether it failed before, and only those scripts were run again.
+    #[serde(default)]
+    pub again: bool,
+    /// Those that ended well.
+    pub runs: Vec<Run>,
+    /// Those that did not.
+    pub failures: Vec<Failed>,
+    /// How many hooks stand before it in its chain of causes.
+    pub depth: u32,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// A hook that did not end well: it asked for nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// The script.
+    pub script: String,
+    /// Its function.
+    pub function: String,
+    /// What happened, with the place in the script.
+    pub message: String,
+    /// How often it was run so far.
+    pub tries: u32,
+    /// When it is run again; `None`: a person has to look (`events dead`).
+    pub again: Option<DateTime<Utc>>,
+}
+
+/// No hook is for the events up to this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passed {
+    /// Whose events.
+    pub merchant: Key,
+    /// The number of the last one.
+    pub to: u64,
+}
+
+/// What an action of a hook is called, for ever.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct WishId {
+    /// Whose event.
+    pub merchant: Key,
+    /// The event.
+    pub event: String,
+    /// The action's own name beneath it.
+    pub name: Name,
+}
+
+impl WishId {
+    /// The name of the action in the journal. Errors: never, but for a mistake of ours.
+    pub fn action_name(&self) -> Result<Name, NameError> {
+        let Self { merchant, event, name } = self;
+        let text = format!("{merchant}\0{event}\0{name}");
+        let digest = BASE32_NOPAD.encode(sha256(text.as_bytes()).as_bytes()).to_ascii_lowercase();
+        let digest: String = digest.chars().take(26).collect();
+        format!("hook-{digest}").parse()
+    }
+}
+
+/// An action that a hook asked for and that is not settled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// What it is called.
+    pub id: WishId,
+    /// What is asked for.
+    pub wish: Wish,
+    /// The script that asked.
+    pub script: String,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// What became of an action of a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Granted {
+    /// The action.
+    pub id: WishId,
+    /// What became of it.
+    pub fate: Fate,
+    /// In a sentence.
+    pub message: String,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// The ends that an action of a hook can come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It is done.
+    Done,
+    /// The service said no.
+    Refused,
+    /// It cannot be meant: no such verb, field or merchant.
+    Invalid,
+    /// Whether it happened is not known, and it is not done a second time.
+    Unknown,
+}
+
+/// A hook that waits to be run again, or for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedHook {
+    /// Whose event.
+    pub merchant: Key,
+    /// The event.
+    pub event: String,
+    /// How it failed last.
+    pub failed: Failed,
+}
+
+/// A person wants the hooks of an event run again that failed for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// Whose event.
+    pub merchant: Key,
+    /// The event.
+    pub event: String,
+    /// Who said so.
+    pub actor: String,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(event: &str, name: &str) -> WishId {
+        let merchant = "Merchant/acme".parse().unwrap();
+        WishId { merchant, event: event.to_owned(), name: name.parse().unwrap() }
+    }
+
+    #[test]
+    fn an_action_is_named_by_its_event_and_its_own_name() {
+        let name = |event, name| id(event, name).action_name().unwrap();
+        assert_eq!(name("e1", "refund"), name("e1", "refund"));
+        assert_ne!(name("e1", "refund"), name("e2", "refund"));
+        assert_ne!(name("e1", "refund"), name("e1", "refund-2"));
+    }
+}

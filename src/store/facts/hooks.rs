@@ -1,0 +1,82 @@
+//! Reads of what hooks asked for, keep, and failed at.
+
+use serde_json::Value;
+
+use super::{
+    EVENTS_TO_RUN, FactError, Facts, HOOK_DEPTHS, HOOKS_FAILED, HOOKS_KEPT, WISHES, WISHES_GRANTED,
+    parse_key, read,
+};
+use crate::base::id::Key;
+use crate::model::ran::{FailedHook, Granted, Pending, WishId};
+use crate::store::index::Batch;
+
+impl Facts {
+    /// Those whose events have hooks to be run.
+    pub fn hooks_to_run(&self) -> Result<Vec<Key>, FactError> {
+        let entries = self.index.scan(EVENTS_TO_RUN)?.into_iter();
+        entries
+            .map(|(key, _)| parse_key(key.get(EVENTS_TO_RUN.len()..).unwrap_or_default()))
+            .collect()
+    }
+
+    /// Every action of a hook that is not settled.
+    pub fn wishes(&self) -> Result<Vec<Pending>, FactError> {
+        self.list(WISHES)
+    }
+
+    /// What became of an action of a hook.
+    pub fn granted(&self, id: &WishId) -> Result<Option<Granted>, FactError> {
+        read(&*self.index, &Batch::new(), &granted_key(id))
+    }
+
+    /// Hooks that failed: those that are run again, and those that wait for a person.
+    pub fn failed_hooks(&self) -> Result<Vec<FailedHook>, FactError> {
+        self.list(HOOKS_FAILED)
+    }
+
+    /// What a script keeps under a key; null where there is nothing.
+    pub fn kept(&self, script: &str, key: &str) -> Result<Value, FactError> {
+        let kept: Option<Value> = read(&*self.index, &Batch::new(), &kept_key(script, key))?;
+        Ok(kept.unwrap_or_default())
+    }
+
+    /// How long the chain of causes is that an action stands in; 0: no hook asked for it.
+    pub fn hook_depth(&self, action: &Key) -> Result<u32, FactError> {
+        Ok(read(&*self.index, &Batch::new(), &depth_key(action))?.unwrap_or(0))
+    }
+}
+
+/// The entry of one whose events have hooks to be run.
+pub(in crate::store) fn to_run_key(merchant: &Key) -> Vec<u8> {
+    [EVENTS_TO_RUN, merchant.to_string().as_bytes()].concat()
+}
+
+fn of(prefix: &[u8], merchant: &Key, event: &str, name: &str) -> Vec<u8> {
+    let merchant = merchant.to_string();
+    [prefix, merchant.as_bytes(), b"\0", event.as_bytes(), b"\0", name.as_bytes()].concat()
+}
+
+/// The entry of an action that is not settled.
+pub(in crate::store) fn wish_key(id: &WishId) -> Vec<u8> {
+    of(WISHES, &id.merchant, &id.event, id.name.as_str())
+}
+
+/// The entry of an action that is.
+pub(in crate::store) fn granted_key(id: &WishId) -> Vec<u8> {
+    of(WISHES_GRANTED, &id.merchant, &id.event, id.name.as_str())
+}
+
+/// The entry of a hook that failed.
+pub(in crate::store) fn failed_key(merchant: &Key, event: &str, script: &str) -> Vec<u8> {
+    of(HOOKS_FAILED, merchant, event, script)
+}
+
+/// The entry of what a script keeps.
+pub(in crate::store) fn kept_key(script: &str, key: &str) -> Vec<u8> {
+    [HOOKS_KEPT, script.as_bytes(), b"\0", key.as_bytes()].concat()
+}
+
+/// The entry of an action's chain of causes.
+pub(in crate::store) fn depth_key(action: &Key) -> Vec<u8> {
+    [HOOK_DEPTHS, action.to_string().as_bytes()].concat()
+}
