@@ -32,7 +32,7 @@ fn bill(date: &str) -> String {
     let spec = format!(
         "contact: jane\n  bank_account: Operating\n  invoice_date: {date}\n  line_items: [{{description: Retainer, rate_per_quantity: \"125.00 USD\"}}]"
     );
-    document("Contact", "jane", jane) + &document("Invoice", "first", &spec)
+    document("Contact", "jane", jane) + document("Invoice", "first", &spec).as_str()
 }
 
 #[test]
