@@ -47,13 +47,13 @@ fn is_word(name: &str) -> bool {
 /// Everything that is wrong with the files of a set.
 pub(super) fn check(set: &Set<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut named = Vec::new();
+    let mut all = Vec::new();
     for one in set.units.values() {
         let (found, names) = unit(set, one);
         problems.extend(found);
-        named.push((one, names));
+        all.push((one, names));
     }
-    problems.extend(names::shared(&named));
+    problems.extend(names::shared(&all));
     problems
 }
 
