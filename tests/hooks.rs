@@ -4,7 +4,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::disallowed_methods,
-    clippy::arithmetic_side_effects,
     reason = "a failure here is a failed test; a variable writes the snapshots"
 )]
 

@@ -57,7 +57,7 @@ fn invoice(name: &str, amount: &str) -> String {
 fn mailed(name: &str, addresses: usize) -> String {
     let list: Vec<String> = (0..addresses).map(|one| format!("j{one}@example.com")).collect();
     let messages = format!("  invoice_messages: [{{email_addresses: [{}]}}]\n", list.join(", "));
-    invoice(name, "1.00 USD") + &messages
+    invoice(name, "1.00 USD") + messages.as_str()
 }
 
 fn invoices(all: &[(&str, &str)]) -> String {

@@ -110,7 +110,7 @@ impl Stand {
 
 fn said(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
+    text(&output.stdout) + text(&output.stderr).as_str()
 }
 
 fn guarded_until_a_person_says_otherwise(surface: &str) {

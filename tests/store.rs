@@ -190,7 +190,7 @@ fn survives(place: &Place, what: &str) {
     for arguments in [&["store", "check"][..], &["plan"], &["why", "Invoice/one"]] {
         let output = place.run(arguments);
         let code = output.status.code();
-        let told = said(&output.stderr) + &said(&output.stdout);
+        let told = said(&output.stderr) + said(&output.stdout).as_str();
         assert!(matches!(code, Some(0 | 4)), "{what}, {arguments:?}: {code:?} {told}");
         assert!(!told.contains("panicked"), "{what}, {arguments:?}: {told}");
         let ways = ["restore", "give", "move", "put the key", "rebuil", "permission", "Permission"];

@@ -168,8 +168,13 @@ impl Reader<'_> {
                 "write targets by name beneath it",
             );
         }
-        let targets = entry.value.entries().iter();
-        targets.filter_map(|entry| Some((self.target_name(entry)?, self.target(entry)?))).collect()
+        let mut targets = Notify::new();
+        for entry in entry.value.entries() {
+            // Both are looked at, so that all mistakes are told at once.
+            let (name, target) = (self.target_name(entry), self.target(entry));
+            targets.extend(name.zip(target));
+        }
+        targets
     }
 
     fn target_name(&mut self, entry: &Entry) -> Option<Name> {

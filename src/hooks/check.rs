@@ -1,6 +1,7 @@
 //! What a compiler would say of a script: names, arities, sorts of literals, and functions that no event reaches.
 
 mod calls;
+mod names;
 mod reach;
 mod walk;
 
@@ -43,8 +44,21 @@ fn is_word(name: &str) -> bool {
     name.chars().all(|found| found.is_alphanumeric() || found == '_')
 }
 
-/// Everything that is wrong with one file that could be read.
-pub(super) fn unit(set: &Set<'_>, unit: &Unit<'_>) -> Vec<Problem> {
+/// Everything that is wrong with the files of a set.
+pub(super) fn check(set: &Set<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut all = Vec::new();
+    for one in set.units.values() {
+        let (found, names) = unit(set, one);
+        problems.extend(found);
+        all.push((one, names));
+    }
+    problems.extend(names::shared(&all));
+    problems
+}
+
+/// Everything that is wrong with one file that could be read, and the names that it gives to actions.
+fn unit(set: &Set<'_>, unit: &Unit<'_>) -> (Vec<Problem>, Vec<names::Named>) {
     let mut walk = walk::Walk::new(set, unit);
     for value in unit.constants.values() {
         walk.constant(value);
@@ -52,7 +66,7 @@ pub(super) fn unit(set: &Set<'_>, unit: &Unit<'_>) -> Vec<Problem> {
     for function in &unit.functions {
         walk.function(function);
     }
-    let walk::Walk { mut problems, called, .. } = walk;
+    let walk::Walk { mut problems, called, names, .. } = walk;
     reach::check(unit, &called, &mut problems);
-    problems
+    (problems, names)
 }

@@ -28,9 +28,7 @@ pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Probl
         .collect();
     modules::check(&units, &mut problems);
     let set = Set::new(&units, known, &builtin);
-    for unit in units.values() {
-        problems.extend(check::unit(&set, unit));
-    }
+    problems.extend(check::check(&set));
     problems.sort();
     problems.dedup();
     if problems.iter().any(|problem| problem.severity == Severity::Error) {

@@ -4,8 +4,9 @@ use rhai::{Expr, FnCallExpr, Position, Stmt};
 
 use super::walk::Walk;
 use crate::base::nearest::nearest;
+use crate::hooks::failure::place;
 use crate::hooks::register::{self, HostFn};
-use crate::hooks::sort::Literal;
+use crate::hooks::sort::{Literal, Sort};
 
 /// Functions of the language that take what they are given.
 const FREE: [&str; 8] =
@@ -217,6 +218,9 @@ impl Walk<'_> {
             );
             return self.tell(at, "option", &message, &help);
         };
+        if let (Expr::StringConstant(text, at), Sort::Name) = (value, option.sort) {
+            self.names.push((text.to_string(), place(*at).unwrap_or((1, 1))));
+        }
         if let Some(literal) = literal(value)
             && let Err(unfit) = option.sort.literal(&literal, self.set.known)
         {

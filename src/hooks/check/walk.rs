@@ -21,6 +21,8 @@ pub(super) struct Walk<'a> {
     pub(super) problems: Vec<Problem>,
     /// The functions of the file that it calls itself.
     pub(super) called: BTreeSet<String>,
+    /// The names that it gives to actions.
+    pub(super) names: Vec<super::names::Named>,
     /// Variables of the blocks around, the innermost last.
     scopes: Vec<Vec<String>>,
     /// The event's name in a function that gets one.
@@ -30,7 +32,8 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(super) fn new(set: &'a Set<'a>, unit: &'a Unit<'a>) -> Self {
         let (problems, called) = (Vec::new(), BTreeSet::new());
-        Self { set, unit, problems, called, scopes: Vec::new(), event: None }
+        let (names, scopes) = (Vec::new(), Vec::new());
+        Self { set, unit, problems, called, names, scopes, event: None }
     }
 
     pub(super) fn constant(&mut self, value: &Expr) {
