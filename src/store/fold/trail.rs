@@ -79,6 +79,7 @@ pub(super) fn note(
         Record::Forgotten(forgotten) => append(index, batch, &forgotten.key, sequence),
         Record::Disowned(disowned) => append(index, batch, &disowned.key, sequence),
         Record::Strays(strays) => append(index, batch, &strays.key, sequence),
+        Record::Attached(one) => append(index, batch, &one.key, sequence),
         Record::Bound(_)
         | Record::Inbox(_)
         | Record::EmptyRemote { .. }

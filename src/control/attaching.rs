@@ -1,0 +1,28 @@
+//! A payer's page, and the token that comes of it.
+
+use tokio::sync::oneshot;
+
+use super::{Control, ControlError, Response};
+use crate::engine::{Attaching, Event, Intake, IntakeLink};
+
+impl Control {
+    /// What a payer's link leads to; nothing changes by it. Errors: the engine ended.
+    pub async fn intake(&self, link: IntakeLink) -> Result<Intake, ControlError> {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Intake(link, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Hands over a token in the name of this actor, through a payer's link or without one; returns once it is on
+    /// disk, or with why it is not taken. Errors: the engine ended.
+    pub async fn attach(
+        &self,
+        attaching: Attaching,
+        link: Option<IntakeLink>,
+        actor: String,
+    ) -> Response {
+        let (reply, answer) = oneshot::channel();
+        self.hears(Event::Attach(attaching, link, actor, reply), answer).await
+    }
+}
