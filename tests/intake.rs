@@ -19,6 +19,7 @@ mod search;
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -114,8 +115,10 @@ fn token(world: &World, sort: &str) -> String {
 async fn attach(control: &Control, token: &str) -> Result<Key, String> {
     let attaching = Attaching { key: jane(), token: Secret::from(token) };
     let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
-    let Reply::Attached(attached) = reply else { panic!("{reply:?}") };
-    attached
+    match reply {
+        Reply::Attached(attached) => attached,
+        other => Err(format!("{other:?}")),
+    }
 }
 
 /// A process that takes these tokens in and ends before it does anything with them.
@@ -372,7 +375,7 @@ async fn neither_the_token_nor_the_link_is_anywhere_but_in_the_vault() {
                 [Question::Plan, Question::Resources, Question::Resource(jane()), Question::Intents]
             {
                 let reply = daemon.control.ask(question).await.unwrap();
-                said.push_str(&format!("{reply:?}{}", serde_json::to_string(&reply).unwrap()));
+                write!(said, "{reply:?}{}", serde_json::to_string(&reply).unwrap()).unwrap();
             }
         });
         let heard = heard.await.join("\n");

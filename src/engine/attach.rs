@@ -96,7 +96,9 @@ impl Engine {
         let state = self.awaits(&manifest);
         match state {
             Intake::Asks(_) | Intake::Later if self.shared.now() >= link.until => Intake::Over,
-            state => state,
+            Intake::Asks(_) | Intake::Received | Intake::Stored | Intake::Over | Intake::Later => {
+                state
+            }
         }
     }
 

@@ -3,10 +3,12 @@ waited for them becomes active without another command. Arguments: the program, 
 sandbox's address, a folder for pictures. Ends with an error at the first thing that is not as it should be.
 """
 
+import base64
 import json
 import pathlib
 import subprocess
 import sys
+import urllib.request
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -20,8 +22,9 @@ PROGRAM, FOLDER, SERVICE, PICTURES = sys.argv[1], sys.argv[2], sys.argv[3].rstri
 CARD, ACCOUNT = "4242424242424242", "9876543210"
 
 
-def reckon(*arguments):
-    done = subprocess.run([PROGRAM, *arguments], cwd=FOLDER, capture_output=True, text=True, timeout=60)
+def reckon(*arguments, given=""):
+    done = subprocess.run(
+        [PROGRAM, *arguments], cwd=FOLDER, capture_output=True, text=True, timeout=60, input=given)
     assert done.returncode == 0, (arguments, done.stdout, done.stderr)
     return done.stdout.strip()
 
@@ -172,7 +175,8 @@ def lost(page):
     page.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*hosted-fields.js"]})
     visit(page, link)
     assert "cannot be reached" in page.find_element(By.ID, "trouble").text
-    assert not page.find_element(By.CSS_SELECTOR, "#intake button").is_enabled()
+    assert not page.find_element(By.CSS_SELECTOR, "#intake button").is_displayed()
+    assert not page.find_element(By.ID, "name").is_displayed()
     readable(page, PICTURES, "intake-lost")
     page.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
     page.get_log("browser")
@@ -192,6 +196,21 @@ def over(page, link):
     readable(page, PICTURES, "intake-over")
 
 
+def by_hand(page):
+    """A token that somebody else's page got is brought by a command, on its standard input."""
+    visit(page, reckon("link", "SavedMethod/later"))
+    key = page.find_element(By.ID, "intake").get_attribute("data-public-key")
+    basic = "Basic " + base64.b64encode((key + ":").encode()).decode()
+    details = {"type": "card", "number": CARD, "exp_month": 8, "exp_year": 2031}
+    request = urllib.request.Request(SERVICE + "/v1/tokens", json.dumps(details).encode(), {
+        "Authorization": basic, "Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        token = json.load(answer)["id"]
+    told = reckon("-vvv", "attach", "savedmethod/later", "--token", "-", given=token + "\n")
+    assert told == "attached to SavedMethod/later; the daemon saves it", told
+    wait(page, lambda: resource("SavedMethod", "later")["ready"], "the card is saved")
+
+
 def main():
     PICTURES.mkdir(parents=True, exist_ok=True)
     page = browser()
@@ -203,6 +222,7 @@ def main():
         quiet(page)
         lost(page)
         over(page, reckon("link", "SavedMethod/later"))
+        by_hand(page)
     finally:
         page.quit()
 

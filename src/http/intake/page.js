@@ -13,6 +13,7 @@
     ? [["number", "credit_card_number", "Card number", "1234 5678 9012 3456"], ["cvv", "cvv", "Security code", "123"]]
     : [["routing", "routing_number", "Routing number", "123456789"], ["account", "bank_account_number", "Account number", ""]];
   var fields = null;
+  var tried = false;
 
   function byId(id) {
     return document.getElementById(id);
@@ -31,9 +32,14 @@
     else input.removeAttribute("aria-invalid");
   }
 
+  // What is wrong with a field of the service; that it is empty is told once somebody tried to go on.
+  function fault(field) {
+    return tried && field.isEmpty ? BLANK : field.error || "";
+  }
+
   function show(state) {
     state.fields.forEach(function (field) {
-      mark(field.selector.slice(1), field.error || "");
+      mark(field.selector.slice(1), fault(field));
     });
   }
 
@@ -69,13 +75,14 @@
       else if (isOver(date)) wrong.expiry = "This date is over";
     }
     fields.getState().fields.forEach(function (field) {
-      wrong[field.selector.slice(1)] = field.isEmpty ? BLANK : field.error || "";
+      wrong[field.selector.slice(1)] = fault(field);
     });
     return wrong;
   }
 
   // Shows what is wrong beside its field, and goes to the first such field.
   function check() {
+    tried = true;
     var wrong = faults();
     var order = Array.prototype.map.call(form.querySelectorAll(".error"), function (place) {
       return place.id.replace("-error", "");
@@ -131,9 +138,16 @@
     else say(told.messages.join(". "));
   }
 
-  if (!hosted) {
+  // Without the service's fields there is nothing to be filled in.
+  function close(text) {
+    form.querySelector(".fields").hidden = true;
+    button.hidden = true;
     button.disabled = true;
-    say(LOST);
+    say(text);
+  }
+
+  if (!hosted) {
+    close(LOST);
     return;
   }
   try {
@@ -145,8 +159,7 @@
       })
     }, show);
   } catch (error) {
-    button.disabled = true;
-    say(hosted.parseException(error).message);
+    close(hosted.parseException(error).message);
     return;
   }
   if (!isCard) {

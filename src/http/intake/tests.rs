@@ -99,7 +99,8 @@ async fn the_page_runs_its_own_and_shows_the_frames_of_the_service_alone() {
             assert!(text.contains(&format!("<div class=\"hosted\" id=\"{place}\">")), "{place}");
         }
         let named: Vec<&str> =
-            text.split("<input").filter(|one| one.contains(" name=\"")).collect();
+            text.split("<input").skip(1).filter_map(|one| one.split('>').next()).collect();
+        let named: Vec<&str> = named.into_iter().filter(|one| one.contains(" name=\"")).collect();
         assert!(named.len() == 1 && named[0].contains("name=\"token_id\""), "{named:?}");
         for (header, value) in [
             ("cache-control", "no-store"),

@@ -58,7 +58,7 @@ fn step_of(document: &Manifest, have: Option<&Observed>, (later_s, ready): (i64,
         view: &view,
         on_doubt: OnDoubt::Recreate,
         live_refused: None,
-        now: at() + TimeDelta::seconds(later_s),
+        now: at().checked_add_signed(TimeDelta::seconds(later_s)).unwrap(),
     };
     SavedMethod::step(&cx, document, have)
 }
@@ -100,7 +100,7 @@ fn a_payer_may_give_a_card_or_a_bank_account_also_of_a_live_merchant() {
 #[test]
 fn a_word_that_is_no_intake_is_told_and_never_repeated() {
     let wanted = "`intake`, or a mapping of what `type` says";
-    for (source, found) in [("intak", "a text"), ("4539578763621486", "a number")] {
+    for (source, found) in [("canary-text", "a text"), ("4539578763621486", "a number")] {
         let told =
             problems("SavedMethod", &CARD.replace("source: intake", &format!("source: {source}")));
         assert!(told.contains("@ spec.source: expected "), "{told}");
