@@ -94,7 +94,7 @@ fn a_token_is_brought_and_saved_and_is_shown_nowhere() {
     let mut all = String::new();
     for (arguments, exit, words) in [
         (vec!["-vvv", "attach", "savedmethod/jane", "--token", UNKNOWN], 0, "within five minutes"),
-        (vec!["-vvv", "plan"], 0, "Create SavedMethod/jane"),
+        (vec!["-vvv", "plan"], 0, "+ SavedMethod/jane"),
         (vec!["attach", "savedmethod/jane", "--token", token.as_str()], 1, "being saved"),
         (vec!["-vvv", "apply", "--yes"], 0, "was not taken in time"),
         (vec!["attach", "SavedMethod/jane", "--token", token.as_str()], 0, "within five minutes"),
