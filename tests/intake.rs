@@ -182,10 +182,15 @@ async fn a_payer_gives_a_card_or_an_account_and_what_waited_goes_on_by_itself() 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_is_settled_by_the_mark_and_a_token_that_made_nothing_is_sent_again() {
     for surface in [Surface::Public, Surface::Documented] {
-        for (fault, sent) in [("drop_after", 1), ("error_after", 1), ("error_before", 2)] {
+        for (fault, status, sent) in [
+            ("drop_after", 0, 1),
+            ("error_after", 500, 1),
+            ("error_before", 500, 2),
+            ("throttle", 429, 2),
+        ] {
             let (world, _) = waiting(surface, "card").await;
             let strike = json!({"method": "POST", "path": "/v1/cards", "fault": fault, "times": 1,
-                "status": 500});
+                "status": status});
             world.control("POST", "faults", &strike);
             let after = attached(&world, &token(&world, "card")).await;
             assert_eq!(after, Vec::<String>::new(), "{surface:?} {fault}");
