@@ -115,10 +115,8 @@ fn token(world: &World, sort: &str) -> String {
 async fn attach(control: &Control, token: &str) -> Result<Key, String> {
     let attaching = Attaching { key: jane(), token: Secret::from(token) };
     let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
-    match reply {
-        Reply::Attached(attached) => attached,
-        other => Err(format!("{other:?}")),
-    }
+    let Reply::Attached(attached) = reply else { return Err("another answer".to_owned()) };
+    attached
 }
 
 /// A process that takes these tokens in and ends before it does anything with them.

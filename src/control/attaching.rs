@@ -3,13 +3,13 @@
 use tokio::sync::oneshot;
 
 use super::{Control, ControlError, Response};
-use crate::engine::{Attaching, Event, Intake, IntakeLink};
+use crate::engine::{Attaching, Bringing, Event, Intake, IntakeLink, Payer};
 
 impl Control {
     /// What a payer's link leads to; nothing changes by it. Errors: the engine ended.
     pub async fn intake(&self, link: IntakeLink) -> Result<Intake, ControlError> {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Intake(link, reply);
+        let event = Event::Payer(Payer::Look(link, reply));
         self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }
@@ -23,6 +23,7 @@ impl Control {
         actor: String,
     ) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Attach(attaching, link, actor, reply), answer).await
+        let bringing = Bringing { attaching, link, actor };
+        self.hears(Event::Payer(Payer::Bring(bringing, reply)), answer).await
     }
 }

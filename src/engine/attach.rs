@@ -81,13 +81,41 @@ pub struct Attaching {
     pub token: Secret,
 }
 
+/// A token with who brings it, and how.
+#[derive(Debug)]
+pub struct Bringing {
+    /// The token, and what it is for.
+    pub attaching: Attaching,
+    /// The payer's link that it came through, if it did.
+    pub link: Option<IntakeLink>,
+    /// Who brings it.
+    pub actor: String,
+}
+
+/// What is asked for a payer.
+#[derive(Debug)]
+pub enum Payer {
+    /// What a link leads to; nothing changes by it.
+    Look(IntakeLink, oneshot::Sender<Intake>),
+    /// A token is brought; the sender hears once it is durable, or why it is not taken.
+    Bring(Bringing, oneshot::Sender<Reply>),
+}
+
 fn exposed<S: Serializer>(token: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(token.expose())
 }
 
 impl Engine {
+    /// Does what is asked for a payer. Who asked may have gone away.
+    pub(super) fn payer(&mut self, asked: Payer) {
+        match asked {
+            Payer::Look(link, reply) => reply.send(self.intake(&link)).unwrap_or_default(),
+            Payer::Bring(bringing, reply) => self.attach(bringing, reply),
+        }
+    }
+
     /// What a payer's link leads to.
-    pub(super) fn intake(&self, link: &IntakeLink) -> Intake {
+    fn intake(&self, link: &IntakeLink) -> Intake {
         let wanted = self.world.desired().manifest(&link.key).filter(|one| is_intake(&one.spec));
         let Some(manifest) = wanted else { return Intake::Over };
         if manifest.annotations.generation != link.generation {
@@ -113,12 +141,8 @@ impl Engine {
     }
 
     /// Takes a token in, and answers once it is durable.
-    pub(super) fn attach(
-        &mut self,
-        (attaching, link): (Attaching, Option<IntakeLink>),
-        actor: String,
-        reply: oneshot::Sender<Reply>,
-    ) {
+    fn attach(&mut self, bringing: Bringing, reply: oneshot::Sender<Reply>) {
+        let Bringing { attaching, link, actor } = bringing;
         let key = attaching.key.clone();
         let digest_key = &self.shared.settings.planning.digest_key;
         let digest = keyed(digest_key, LABEL, attaching.token.expose().as_bytes());

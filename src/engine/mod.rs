@@ -73,7 +73,7 @@ use sweep::Sweeps;
 
 pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
-pub use attach::{Asking, Attaching, Intake, IntakeLink};
+pub use attach::{Asking, Attaching, Bringing, Intake, IntakeLink, Payer};
 pub use booking::Allowing;
 pub use epoch::StateReply;
 pub use notice::Notice;
@@ -110,10 +110,8 @@ pub enum Event {
     Notice(Notice, oneshot::Sender<()>),
     /// An applicant clicks on the link of this application; the sender hears where to go.
     Visit(Key, oneshot::Sender<Page>),
-    /// A payer opens a link; the sender hears what it leads to.
-    Intake(IntakeLink, oneshot::Sender<Intake>),
-    /// A token is brought, through a payer's link or by a person, by this name; the sender hears once it is durable.
-    Attach(Attaching, Option<IntakeLink>, String, oneshot::Sender<Reply>),
+    /// A payer opens a link, or a token is brought for a saved method.
+    Payer(Payer),
     /// A person approves a live binding; the sender hears once it is durable.
     Approve(Approving, oneshot::Sender<Reply>),
     /// A person asks for a change; the sender hears once it is settled, or can only be settled by someone.
@@ -317,10 +315,7 @@ impl Engine {
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Visit(key, page) => self.visit(&key, page),
-            Event::Intake(link, reply) => reply.send(self.intake(&link)).unwrap_or_default(),
-            Event::Attach(attaching, link, actor, reply) => {
-                self.attach((attaching, link), actor, reply);
-            }
+            Event::Payer(asked) => self.payer(asked),
             Event::Approve(approving, reply) => self.approve(approving, reply),
             Event::Refresh(reply) => self.refresh(reply),
             Event::Act(asked, reply) => self.act(asked, reply),

@@ -6,7 +6,7 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::base::id::{Key, Mode};
-use crate::engine::{Asking, Event};
+use crate::engine::{Asking, Bringing, Event, Payer};
 use crate::http::public;
 
 const TOKEN: &str = "aB3-token_of_the_payer";
@@ -58,7 +58,9 @@ fn post(path: &str, body: &str) -> Request<Body> {
 async fn looked(state: Intake) -> (Response, String) {
     let (router, mut events) = door();
     let asked = tokio::spawn(router.oneshot(get_of(&link())));
-    let Some(Event::Intake(found, reply)) = events.recv().await else { panic!("a look") };
+    let Some(Event::Payer(Payer::Look(found, reply))) = events.recv().await else {
+        panic!("a look")
+    };
     assert_eq!(found, jane());
     reply.send(state).unwrap();
     read(asked.await.unwrap().unwrap()).await
@@ -149,13 +151,15 @@ async fn opening_a_link_changes_nothing_and_a_token_is_thanked_for_once_it_is_st
     let mut head = get_of(&link());
     *head.method_mut() = Method::HEAD;
     let asked = tokio::spawn(router.clone().oneshot(head));
-    let Some(Event::Intake(_, reply)) = events.recv().await else { panic!("a look") };
+    let Some(Event::Payer(Payer::Look(_, reply))) = events.recv().await else { panic!("a look") };
     reply.send(asking("card")).unwrap();
     assert_eq!(asked.await.unwrap().unwrap().status(), 200);
 
     let body = format!("other=1&token_id={TOKEN}");
     let asked = tokio::spawn(router.oneshot(post(&link(), &body)));
-    let Some(Event::Attach(attaching, through, actor, reply)) = events.recv().await else {
+    let Some(Event::Payer(Payer::Bring(Bringing { attaching, link: through, actor }, reply))) =
+        events.recv().await
+    else {
         panic!("a token")
     };
     assert_eq!((attaching.token.expose(), &attaching.key), (TOKEN, &jane().key));
@@ -177,12 +181,16 @@ async fn a_token_that_is_not_taken_is_answered_with_how_things_stand() {
     for (state, status) in [(asking("card"), 409), (Intake::Received, 409), (Intake::Stored, 410)] {
         let (router, mut events) = door();
         let asked = tokio::spawn(router.oneshot(post(&link(), "token_id=")));
-        let Some(Event::Attach(attaching, _, _, reply)) = events.recv().await else {
+        let Some(Event::Payer(Payer::Bring(Bringing { attaching, .. }, reply))) =
+            events.recv().await
+        else {
             panic!("a token")
         };
         assert_eq!(attaching.token.expose(), "");
         reply.send(Reply::Attached(Err("no".to_owned()))).unwrap();
-        let Some(Event::Intake(_, reply)) = events.recv().await else { panic!("a look") };
+        let Some(Event::Payer(Payer::Look(_, reply))) = events.recv().await else {
+            panic!("a look")
+        };
         reply.send(state).unwrap();
         assert_eq!(asked.await.unwrap().unwrap().status(), status);
     }
