@@ -114,8 +114,6 @@ impl JsonSchema for Source {
         let mut schema = Written::json_schema(generator);
         schema.insert("type".to_owned(), json!(["object", "string"]));
         schema.insert("pattern".to_owned(), json!(format!("^{INTAKE}$")));
-        schema.insert("x-own".to_owned(), json!(true));
-        schema.insert("title".to_owned(), json!(format!("mapping or `{INTAKE}`")));
         schema
     }
 }
