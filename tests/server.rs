@@ -53,6 +53,13 @@ spec:
   line_items: [{description: Retainer, rate_per_quantity: "125.00 USD"}]
 "#;
 
+const PAYER: &str = r"---
+apiVersion: reckon.dev/v1
+kind: SavedMethod
+metadata: {name: jane-card}
+spec: {merchant: acme, type: card, source: intake}
+";
+
 /// A limit that the invoice exceeds.
 const LIMIT: &str = ", limits: {test: {per_object: ['10.00 USD']}}";
 
@@ -72,6 +79,25 @@ fn without_token(stage: &Stage) {
     };
     found.extend(canaries.in_folder(stage.root()).into_iter().filter(|one| !is_token_file(one)));
     assert_eq!(found, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payer_s_link_is_made_and_a_token_attached_beside_a_daemon() {
+    let mut stage = Stage::set(&format!("{TREE}{PAYER}"), "").await;
+    stage.start();
+    stage.asks(0, &["apply", "--yes"]);
+    let link = stage.asks(0, &["link", "SavedMethod/jane-card", "--days", "2"]).0;
+    assert!(link.contains("/intake/default.jane-card.0."), "{link}");
+    let here = parsed(&stage.asks(0, &["link", "SavedMethod/jane-card", "-o", "json"]).0);
+    assert!(here["link"].as_str().unwrap().starts_with("http"), "{here}");
+    let none = stage.asks(1, &["link", "SavedMethod/nobody"]).1;
+    assert!(none.contains("reckon::link::none"), "{none}");
+    let token = "canary_of_a_token";
+    let attach = ["-vvv", "attach", "SavedMethod/jane-card", "--token", token];
+    let (said, notes) = stage.asks(0, &attach);
+    assert!(said.contains("the daemon saves it"), "{said}");
+    assert!(!said.contains(token) && !notes.contains(token), "{notes}");
+    without_token(&stage);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,6 @@
 //! The command line: what there is to say and how it is said.
 
+mod intake;
 mod plans;
 mod server;
 mod signed;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use intake::{AttachArgs, LinkArgs};
 pub use plans::{Choice, PlanCommand, ShowArgs};
 pub use server::ServerArgs;
 pub use signed::SignedArgs;
@@ -98,8 +100,11 @@ pub enum Command {
     Get(GetArgs),
     /// Everything known of one resource.
     Describe(OneArgs),
-    /// Print the portal link of an invoice: a secret, for a payer whom you write to yourself.
-    Link(OneArgs),
+    /// Print a link for a payer whom you write to yourself, a secret: to the portal page of an invoice, or to the page
+    /// on which the details of a saved method are given.
+    Link(LinkArgs),
+    /// Bring a one-time token for a saved method that says `source: intake`, in place of the payer's page.
+    Attach(AttachArgs),
     /// What the service tells by itself.
     #[command(subcommand)]
     Events(EventsCommand),

@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use super::{
-    apply, approve, events, explain, forget, gateway, get, hooks, import, init, intents, link,
-    plan, run, sandbox, seal, signed, store, suspend, validate, why,
+    apply, approve, attach, events, explain, forget, gateway, get, hooks, import, init, intents,
+    link, plan, run, sandbox, seal, signed, store, suspend, validate, why,
 };
 
 /// Runs the command that was asked for.
@@ -31,6 +31,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,
         Command::Link(args) => link::run(&Setup::load(cli)?, args, out).await,
         Command::Events(command) => events::run(&Setup::load(cli)?, command, out).await,
+        Command::Attach(args) => attach::run(&Setup::load(cli)?, args, out).await,
         Command::Explain(args) => explain::run(args, out),
         Command::Schema(args) => explain::schema(args, out),
         Command::Intents(args) => intents::run(&Setup::load(cli)?, args, out).await,

@@ -13,7 +13,7 @@ use super::exit::Failure;
 use super::git_tree::{self, Folder};
 use super::server::tree;
 use super::setup::Setup;
-use super::{events, git, host, why};
+use super::{events, git, host, intake, why};
 use crate::control::look::{self, Contents, Differences, Look, SentFile, SentTree};
 use crate::control::{ControlError, Response};
 use crate::engine::{Engine, Parts, Question, Reply, Settings, Shared, Told};
@@ -104,6 +104,10 @@ impl look::Desk for Desk {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(told)
             }
             Look::Urls => events::addresses(&self.setup).and_then(told),
+            Look::Intake { key, generation, days } => {
+                let link = intake::made(&self.setup, &key, (generation, days));
+                link.and_then(|link| told(link.expose()))
+            }
         };
         reply.map_err(|why| ControlError::new(why.code, why.message, why.help.unwrap_or_default()))
     }

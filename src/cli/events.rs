@@ -126,10 +126,7 @@ async fn urls(setup: &Setup, out: Out) -> Result<Exit, Failure> {
 
 /// What there is to print.
 pub(super) fn addresses(setup: &Setup) -> Result<Addresses, Failure> {
-    let base = match &setup.config.public_url {
-        Some(url) => url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned(),
-        None => format!("http://{}", setup.config.listen.get(&ProcessEnv)?),
-    };
+    let base = base(setup)?;
     let outside = setup.outside()?;
     let partner = Partner { event_url: outside.event_url(&base) };
     let documents = documents(setup);
@@ -144,6 +141,23 @@ pub(super) fn addresses(setup: &Setup) -> Result<Addresses, Failure> {
         gateway: documents.merchants.iter().map(gateway).collect(),
         applicants: documents.applicants.iter().map(link).collect(),
     })
+}
+
+/// The address under which the world finds the daemon; without one of its own it is the private listener's.
+pub(super) fn base(setup: &Setup) -> Result<String, Failure> {
+    if let Some(url) = &setup.config.public_url {
+        return Ok(url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned());
+    }
+    let listen = setup.config.listen.get(&ProcessEnv)?;
+    let running = (listen.port() == 0).then(|| running(setup)).flatten();
+    Ok(running.unwrap_or_else(|| format!("http://{listen}")))
+}
+
+/// Where the daemon listens that took a free port.
+fn running(setup: &Setup) -> Option<String> {
+    let text = std::fs::read_to_string(setup.state.join("addresses.json")).ok()?;
+    let told: serde_json::Value = serde_json::from_str(&text).ok()?;
+    told.get("http")?.as_str().map(str::to_owned)
 }
 
 fn text(addresses: &Addresses) -> String {

@@ -1,35 +1,54 @@
-//! `link`: the portal link of an invoice, made when it is asked for and shown once, on standard output.
+//! `link`: an address for a payer whom somebody writes to, made when it is asked for and shown once, on standard
+//! output: the portal link of an invoice, or the page on which the details of a saved method are given.
 
 use serde_json::json;
 
-use super::args::OneArgs;
+use super::args::LinkArgs;
 use super::exit::{Exit, Failure};
+use super::get::one;
+use super::intake;
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
+use crate::base::id::Key;
+use crate::base::secret::Secret;
 use crate::control::Request;
 use crate::engine::Reply;
 use crate::kinds::Shape;
 use crate::kinds::invoice::Invoice;
+use crate::kinds::saved_method::SavedMethod;
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &OneArgs, out: Out) -> Result<Exit, Failure> {
-    if args.key.kind.as_str() != Invoice::NAME {
-        let what = format!("{} has no portal link", args.key.short());
-        return Err(Failure::input("reckon::link::kind", what).help("write Invoice/NAME"));
-    }
-    let request = Request::Link(args.key.clone());
-    let Reply::Link(link) = Session::open(setup).await?.done(setup, request).await? else {
-        return Err(Failure::bug("a link was not answered by one"));
-    };
-    let link = link.map(|link| link.0);
-    let Some(link) = link else {
-        let what = format!("there is no portal link of {} now", args.key.short());
-        return Err(Failure::input("reckon::link::none", what).help(
-            "there is one of an invoice that exists on the service and is not under way: \
-             `reckon get` shows how it stands",
-        ));
+pub(super) async fn run(setup: &Setup, args: &LinkArgs, out: Out) -> Result<Exit, Failure> {
+    let key = one(&args.what)?;
+    let link = match key.kind.as_str() {
+        SavedMethod::NAME => intake::link(setup, &key, args.days).await?,
+        Invoice::NAME if args.days.is_some() => {
+            let what = "the service alone says how long the link of an invoice is good for";
+            return Err(Failure::input("reckon::link::days", what).help("leave --days out"));
+        }
+        Invoice::NAME => portal(setup, &key).await?,
+        _ => {
+            let what = format!("{} has no link for a payer", key.short());
+            let failure = Failure::input("reckon::link::kind", what);
+            return Err(failure.help("write Invoice/NAME or SavedMethod/NAME"));
+        }
     };
     out.result(&json!({"link": link.expose()}), || link.expose().to_owned())?;
     Ok(Exit::Done)
+}
+
+/// The portal link of an invoice.
+async fn portal(setup: &Setup, key: &Key) -> Result<Secret, Failure> {
+    let request = Request::Link(key.clone());
+    let Reply::Link(link) = Session::open(setup).await?.done(setup, request).await? else {
+        return Err(Failure::bug("a link was not answered by one"));
+    };
+    link.map(|link| link.0).ok_or_else(|| {
+        let what = format!("there is no portal link of {} now", key.short());
+        Failure::input("reckon::link::none", what).help(
+            "there is one of an invoice that exists on the service and is not under way: \
+             `reckon get` shows how it stands",
+        )
+    })
 }

@@ -30,6 +30,11 @@ impl Addresses {
         Ok(Self { base: self.base.clone(), web: checked("web_url", web)? })
     }
 
+    /// The address of the service, as it is called.
+    pub(super) fn base(&self) -> &str {
+        self.base.as_str()
+    }
+
     /// Name and port of the host that a call goes to.
     pub(super) fn host(&self, host: Host) -> String {
         let url = match host {

@@ -120,6 +120,11 @@ impl Client {
         Ok(other)
     }
 
+    /// `{base_url}`, where a payer's browser finds the service's own fields.
+    pub fn base_url(&self) -> &str {
+        self.addresses.base()
+    }
+
     /// Sends one call once and says what its answer proves. A tenant token that the service refuses is renewed once and
     /// the call sent again; a credential that cannot be had or does not fit the call is `NotSent`.
     pub async fn send(&self, call: &Call, access: &Access) -> Outcome {

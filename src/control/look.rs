@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Control, ControlError, Response};
 use crate::base::hash::Digest;
+use crate::base::id::Key;
 use crate::engine::Question;
 
 /// What is looked at.
@@ -30,6 +31,15 @@ pub enum Look {
     },
     /// The addresses that are given to the service and to applicants: secrets.
     Urls,
+    /// A payer's link for a saved method, of this generation of its document, good for so many days: a secret.
+    Intake {
+        /// The saved method.
+        key: Key,
+        /// The generation.
+        generation: u32,
+        /// The days.
+        days: u16,
+    },
 }
 
 /// A tree of specs on its way. `Debug` shows how much it is: documents may hold personal values.
@@ -121,6 +131,16 @@ impl Differences {
 pub trait Desk: fmt::Debug + Send + Sync {
     /// Looks. It may take its time: it is called where that keeps nobody waiting.
     fn look(&self, look: Look) -> Response;
+}
+
+impl Look {
+    /// Whether what it tells is a secret.
+    pub fn is_secret(&self) -> bool {
+        match self {
+            Self::Urls | Self::Intake { .. } => true,
+            Self::Of(..) | Self::Compare(_) | Self::Why { .. } => false,
+        }
+    }
 }
 
 impl Control {

@@ -5,6 +5,7 @@
 //! travel, and decides nothing.
 
 mod adopting;
+mod attaching;
 pub mod look;
 mod rights;
 pub mod socket;
@@ -17,8 +18,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::id::{IntentId, Key, Mode};
 use crate::engine::{
-    Allowing, Approving, ApprovingPlan, Asked, Event, Inbox, Link, Notice, Page, Question, Reply,
-    Resolving, Said, Taken,
+    Allowing, Approving, ApprovingPlan, Asked, Attaching, Event, Inbox, Link, Notice, Page,
+    Question, Reply, Resolving, Said, Taken,
 };
 use crate::model::action::Action;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
@@ -65,6 +66,8 @@ pub enum Request {
     ImportAll(Vec<Adopting>),
     /// A resource, or an object with a mark of ours, is let go.
     Forget(Forgetting),
+    /// A one-time token is brought for a saved method.
+    Attach(Attaching),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -280,6 +283,7 @@ impl Control {
                 let (reply, answer) = oneshot::channel();
                 self.hears(Event::Forget(what, actor, reply), answer).await
             }
+            Request::Attach(attaching) => self.attach(attaching, None, actor).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

@@ -1,6 +1,5 @@
 //! Which requests only look.
 
-use super::look::Look;
 use super::{Control, ControlError, Request};
 use crate::engine::{Event, Question};
 
@@ -12,7 +11,7 @@ impl Request {
             return *question != Question::Settle;
         }
         if let Self::Look(look) = self {
-            return **look != Look::Urls;
+            return !look.is_secret();
         }
         *self == Self::Verify
     }
@@ -29,11 +28,13 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::look::Look;
     use crate::model::suspension::Pause;
 
     #[test]
     fn what_is_not_known_to_look_is_taken_for_a_change() {
         let key: crate::base::id::Key = "Invoice/jane".parse().unwrap();
+        let intake = Look::Intake { key: key.clone(), generation: 0, days: 7 };
         let why = Look::Why { what: "i-000001".to_owned(), verify: true };
         for request in [
             Request::Ask(Question::Plan),
@@ -50,6 +51,7 @@ mod tests {
             Request::Pause(Box::new(Pause::Resume { key })),
             Request::Release(Vec::new()),
             Request::Look(Box::new(Look::Urls)),
+            Request::Look(Box::new(intake)),
         ] {
             assert!(!request.only_looks(), "{request:?}");
         }

@@ -10,6 +10,7 @@ use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
 use crate::api::{Call, Endpoint};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::register::{Learned, Query};
+use crate::model::attachment::ATTACHED;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
@@ -77,7 +78,7 @@ pub enum MethodSort {
 
 impl MethodSort {
     /// The word on the wire.
-    const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Card => Cards::WORD,
             Self::Bank => Banks::WORD,
@@ -159,6 +160,7 @@ pub fn method_facts(reply: &Value) -> Value {
     let number = text("number").or(text("account_number")).unwrap_or_default();
     let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
     let mut facts = super::token_create::spent();
+    put(&mut facts, ATTACHED, Value::Null);
     put(&mut facts, "last4", json!(last4));
     for field in ["card_type", "exp_month", "exp_year", "bank_name", "account_type", "fingerprint"]
     {

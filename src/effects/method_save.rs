@@ -1,15 +1,20 @@
 //! A card or bank account is saved (gateway-api, POST /v1/cards, POST /v1/banks), its mark in
-//! `reference`: from a document's details, or from a one-time token that a person has.
+//! `reference`: from the details of a spec, from a one-time token that a person has, or by one that a payer's page
+//! brought.
 //!
-//! The lists can be filtered by reference, so a lost answer is settled by looking.
+//! The lists can be filtered by reference, so a lost answer is settled by looking. A token that is sent again cannot
+//! double: the service takes it once.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn};
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
 use super::{Obligation, Shaped, put};
 use crate::api::Call;
-use crate::model::effect::Effect;
+use crate::api::one_time_token::TOKEN_LIFE_MINUTES;
+use crate::model::attachment::{ATTACHED, Brought};
+use crate::model::effect::{Effect, Once};
 use crate::model::intent::Intent;
 
 /// Saves the card or bank account of a spec.
@@ -52,6 +57,39 @@ fn save_of<S: Sort>(obligation: Obligation, token: &str, description: Option<&st
         .expecting("type", S::WORD)
         .expecting("reference", mark)
         .expecting("description", description)
+}
+
+/// Saves what a token holds that was brought for just this.
+pub fn save_by_token(
+    obligation: Obligation,
+    source: MethodSource<'_>,
+    brought: &Brought,
+) -> Effect {
+    match source.sort {
+        MethodSort::Card => by_token::<Cards>(obligation, source, brought),
+        MethodSort::Bank => by_token::<Banks>(obligation, source, brought),
+    }
+}
+
+/// Until when a token that was brought may be sent: it is not younger than its way to us.
+pub fn good_until(brought: &Brought) -> DateTime<Utc> {
+    let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES);
+    brought.at.checked_add_signed(life).unwrap_or(brought.at)
+}
+
+fn by_token<S: Sort>(
+    obligation: Obligation,
+    source: MethodSource<'_>,
+    brought: &Brought,
+) -> Effect {
+    let mark = json!(obligation.source_id.mark());
+    let mut body = json!({"token_id": {"$sealed": brought.sealed}, "reference": mark});
+    if let Some(description) = source.description {
+        put(&mut body, "description", description.clone());
+    }
+    let once = Once { until: good_until(brought), spent: json!({ATTACHED: null}), again: true };
+    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).sealed().using(once);
+    effect.expecting("reference", mark).expecting("type", S::WORD)
 }
 
 fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {

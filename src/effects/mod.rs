@@ -82,7 +82,7 @@ pub use merchant_survey::{SURVEY, mark_of};
 pub use method::{MethodSort, MethodSource, method_facts};
 pub use method_change::{change_method, renew_method, set_method};
 pub use method_delete::delete_method;
-pub use method_save::{save_method, save_token};
+pub use method_save::{good_until, save_by_token, save_method, save_token};
 pub use occurrence_ignore::ignore_occurrence;
 pub use occurrence_pay::pay;
 pub use recurring_cancel::{cancel_recurring, has_no_path};

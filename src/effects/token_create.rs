@@ -55,7 +55,7 @@ impl FreshToken {
 
     /// What an effect that uses the token has to keep to.
     pub(super) fn once(&self) -> Once {
-        Once { until: self.until, spent: spent() }
+        Once { until: self.until, spent: spent(), again: false }
     }
 }
 

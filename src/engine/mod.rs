@@ -13,10 +13,12 @@ mod act;
 mod adopt;
 mod again;
 mod approve;
+mod attach;
 mod body;
 mod booking;
 mod bounds;
 mod epoch;
+mod event;
 mod forget;
 mod found;
 mod gate;
@@ -61,11 +63,8 @@ use tokio::task::JoinSet;
 
 use crate::base::id::{IntentId, Key};
 use crate::base::planted;
-use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::desired::Desired;
 use crate::model::plan::{Reason, Step};
-use crate::model::showing::Showing;
-use crate::model::suspension::Pause;
 use crate::plan::{Planner, World};
 use again::Again;
 use hooks::Scripts;
@@ -76,8 +75,10 @@ use sweep::Sweeps;
 
 pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
+pub use attach::{Asking, Attaching, Bringing, Intake, IntakeLink, Payer};
 pub use booking::Allowing;
 pub use epoch::StateReply;
+pub use event::Event;
 pub use hooks::Found;
 pub use inbox::{Inbox, Looked, Taken};
 pub use notice::Notice;
@@ -99,53 +100,6 @@ pub use trail::{Sought, Trail, Wanted, seek};
 pub use unable::Unable;
 pub use visit::{Link, Page};
 pub use world::{Specs, Standing};
-
-/// What wakes the engine.
-#[derive(Debug)]
-pub enum Event {
-    /// Files may have changed; an empty list means: look at the whole tree.
-    Files(Vec<PathBuf>),
-    /// Someone asks; the answer goes back over the channel.
-    Ask(Question, oneshot::Sender<Reply>),
-    /// Read every file's content again, whatever its size and time say, and answer with the plan.
-    Verify(oneshot::Sender<Reply>),
-    /// Look at everything that the service shows, and answer with the plan.
-    Refresh(oneshot::Sender<Reply>),
-    /// The service told something; the sender hears once it is durable.
-    Notice(Notice, oneshot::Sender<()>),
-    /// The folder of scripts was read.
-    Scripts(Box<Found>),
-    /// Something was posted to the addresses of merchants' events, and is on disk.
-    Posted,
-    /// An applicant clicks on the link of this application; the sender hears where to go.
-    Visit(Key, oneshot::Sender<Page>),
-    /// A person approves a live binding; the sender hears once it is durable.
-    Approve(Approving, oneshot::Sender<Reply>),
-    /// A person asks for a change; the sender hears once it is settled, or can only be settled by someone.
-    Act(Asked, oneshot::Sender<Reply>),
-    /// A person says how an intent is to be settled; the sender hears once that is durable.
-    Resolve(Resolving, oneshot::Sender<Reply>),
-    /// A person approves the plan; the sender hears once it is durable.
-    ApprovePlan(ApprovingPlan, oneshot::Sender<Reply>),
-    /// A signed commit approves the plan; the sender hears once it is durable.
-    ApproveSigned(Signing, oneshot::Sender<Reply>),
-    /// A person suspends or resumes something, by this name; the sender hears once it is durable.
-    Pause(Pause, String, oneshot::Sender<Reply>),
-    /// A person says that removals are meant; the sender hears once it is durable.
-    Allow(Allowing, String, oneshot::Sender<Reply>),
-    /// A person says that nothing was sent for these since the backup (none: for any); the sender hears once it is durable.
-    Release(Vec<Key>, String, oneshot::Sender<Reply>),
-    /// A person takes an object over, by this name; the sender hears once it is durable.
-    Import(Adopting, String, oneshot::Sender<Reply>),
-    /// What a merchant has, object by object; the sender hears once it was read.
-    Inventory(Inventory, oneshot::Sender<Reply>),
-    /// What the service answers to a read; nothing is written down.
-    Show(Showing, oneshot::Sender<Reply>),
-    /// A person lets something go, by this name; the sender hears once it is durable.
-    Forget(Forgetting, String, oneshot::Sender<Reply>),
-    /// End, once the calls under way have their answers written down.
-    Stop,
-}
 
 /// When a run ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -334,6 +288,7 @@ impl Engine {
             Event::Posted => self.posted(),
             Event::Scripts(found) => self.use_scripts(*found)?,
             Event::Visit(key, page) => self.visit(&key, page),
+            Event::Payer(asked) => self.payer(asked),
             Event::Approve(approving, reply) => self.approve(approving, reply),
             Event::Refresh(reply) => self.refresh(reply),
             Event::Act(asked, reply) => self.act(asked, reply),

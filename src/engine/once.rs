@@ -11,9 +11,12 @@ pub(super) fn is_too_old(shared: &Shared, effect: &Effect) -> bool {
 }
 
 /// The record that forgets what an effect uses. It is written before the intent that uses it, so
-/// that no part of a batch that power cut short leaves it to a second intent.
+/// that no part of a batch that power cut short leaves it to a second intent. There is none of what may be used again.
 pub(super) fn spent(shared: &Shared, effect: &Effect) -> Option<Record> {
-    let Once { until: _, spent } = effect.once.as_deref()?;
+    let Once { until: _, spent, again } = effect.once.as_deref()?;
+    if *again {
+        return None;
+    }
     Some(Record::Observation(Box::new(Observation {
         key: effect.key.clone(),
         merchant: effect.merchant.clone(),

@@ -71,7 +71,9 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
     }
     let spent = once::spent(shared, &job.effect);
     if once::is_too_old(shared, &job.effect) {
-        shared.write(Vec::new(), spent.into_iter().collect()).await?;
+        if let Some(spent) = spent {
+            shared.write(Vec::new(), vec![spent]).await?;
+        }
         return Ok(Finished::Moved(job.effect.key));
     }
     if spent.is_some() {

@@ -77,6 +77,8 @@ pub enum Question {
     Save(Box<Saving>),
     /// Every live binding that waits for a person's approval.
     Approvals,
+    /// For which generation of this saved method a payer's link is made now.
+    IntakeLink(Key),
     /// Where in the journal something stands.
     Trail(Wanted),
     /// Look at the whole tree again, and answer once only outside events remain.
@@ -139,6 +141,10 @@ pub enum Reply {
     State(StateReply),
     /// The portal link that was asked for, if there is one.
     Link(Option<Link>),
+    /// The generation that a payer's link is made for; or why there is none now.
+    IntakeLink(Result<u32, String>),
+    /// The saved method that a token was brought for; or why it was not taken.
+    Attached(Result<Key, String>),
     /// What is told beside the engine.
     Told(Told),
 }
@@ -165,6 +171,7 @@ impl Engine {
             },
             Question::Save(saving) => self.saved(*saving)?,
             Question::Approvals => Reply::Approvals(self.approvals()),
+            Question::IntakeLink(key) => Reply::IntakeLink(self.intake_link(&key)),
             Question::Trail(wanted) => Reply::State(StateReply::Trail(self.trail(&wanted)?)),
             Question::Settle => Reply::Settled,
         })

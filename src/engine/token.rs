@@ -51,7 +51,9 @@ pub(super) async fn weighed(
         return Ok(finding);
     };
     tracing::debug!(intent = %intent.id, ?standing, "its token was looked at");
-    Ok(means(standing, is_fresh(intent), (finding, answers)))
+    // What a token saves carries the mark; what it changes shows none.
+    let changes = is_fresh(intent) && intent.target.is_some();
+    Ok(means(standing, changes, (finding, answers)))
 }
 
 /// A refusal without the token that was sealed: the service names what it does not find.

@@ -8,6 +8,7 @@ mod answer;
 mod apply;
 mod carry;
 mod guard;
+mod intake;
 mod outside;
 mod serve;
 mod tokens;

@@ -3,8 +3,11 @@
 
 use std::fmt;
 
+use chrono::DateTime;
+
 use crate::base::hash::{keyed, sha256};
 use crate::base::id::{Key, Mode};
+use crate::engine::IntakeLink;
 
 /// The path of partner notifications, without the token.
 const PARTNER_PATH: &str = "/webhooks/partner/";
@@ -12,6 +15,8 @@ const PARTNER_PATH: &str = "/webhooks/partner/";
 const GATEWAY_PATH: &str = "/webhooks/gateway/";
 /// The path of applicants' links.
 const APPLY_PATH: &str = "/apply/";
+/// The path of payers' links.
+const INTAKE_PATH: &str = "/intake/";
 /// Characters of the token in the Event URL.
 const TOKEN_LENGTH: usize = 40;
 /// Characters of a link's signature.
@@ -64,6 +69,14 @@ impl Outside {
         Some((format!("Merchant/{namespace}/{name}").parse().ok()?, mode.parse().ok()?))
     }
 
+    /// A payer's link beneath an address. A secret: whoever has it can give details.
+    pub fn intake(&self, base: &str, link: &IntakeLink) -> String {
+        let IntakeLink { key, generation, until } = link;
+        let named = format!("{}.{}.{generation}.{}", key.namespace, key.name, until.timestamp());
+        let signed = self.code("intake-link", &named, SIGNATURE_LENGTH);
+        format!("{}{INTAKE_PATH}{named}.{signed}", base.trim_end_matches('/'))
+    }
+
     /// Whether a token is that of the Event URL.
     pub(super) fn knows(&self, token: &str) -> bool {
         same(token, &self.token())
@@ -75,6 +88,20 @@ impl Outside {
         let ours = same(signed, &self.signature(named));
         let (namespace, name) = named.split_once('.').filter(|_| ours)?;
         format!("MerchantApplication/{namespace}/{name}").parse().ok()
+    }
+
+    /// What the last part of a payer's link names, if its signature is ours.
+    pub(super) fn payer(&self, link: &str) -> Option<IntakeLink> {
+        let (named, signed) = link.rsplit_once('.')?;
+        let ours = same(signed, &self.code("intake-link", named, SIGNATURE_LENGTH));
+        let (named, until) = named.rsplit_once('.').filter(|_| ours)?;
+        let (named, generation) = named.rsplit_once('.')?;
+        let (namespace, name) = named.split_once('.')?;
+        Some(IntakeLink {
+            key: format!("SavedMethod/{namespace}/{name}").parse().ok()?,
+            generation: generation.parse().ok()?,
+            until: DateTime::from_timestamp(until.parse().ok()?, 0)?,
+        })
     }
 
     fn token(&self) -> String {

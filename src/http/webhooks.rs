@@ -39,9 +39,10 @@ pub fn public(control: Control, outside: &Outside) -> Router {
         .fallback(|| async { StatusCode::NOT_FOUND })
 }
 
-/// The webhooks and the applicants' links alone.
+/// The webhooks and the links of applicants and payers alone.
 pub fn hooks(control: Control, outside: &Outside) -> Router {
     let links = super::apply::links(control.clone(), outside.clone());
+    let payers = super::intake::links(control.clone(), outside.clone());
     let door = Door { control, outside: outside.clone() };
     Router::new()
         .route("/webhooks/partner/{token}/{reference}", post(partner))
@@ -49,6 +50,7 @@ pub fn hooks(control: Control, outside: &Outside) -> Router {
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .with_state(door)
         .merge(links)
+        .merge(payers)
 }
 
 /// Takes one notification in. A wrong token looks like a path that is not there.

@@ -200,8 +200,11 @@ fn minding_drift(have: &Observed, manifest: &Manifest, draft: Draft) -> Draft {
     Draft { reason: Reason::Drifted(drifted), ..draft }
 }
 
-/// A waiting creation is still a creation; one that cannot be is blocked.
+/// A waiting creation is still a creation, but for one that waits for a payer; one that cannot be is blocked.
 fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
+    if matches!(reason, Reason::AwaitsIntake(_)) {
+        return Verdict::Wait;
+    }
     let blocks = matches!(reason, Reason::Unfit(_) | Reason::DueToday(_) | Reason::OtherMode(_));
     if blocks || reason.is_about_accounts() { Verdict::Blocked } else { verdict }
 }

@@ -129,11 +129,15 @@ fn is_zero(count: &u32) -> bool {
 }
 
 /// Something that works once and not for long. One intent uses it, whatever becomes of that intent;
-/// when it is too old, no intent does. Either way the resource forgets it.
+/// when it is too old, no intent does. Either way the resource forgets it. What may be used again is forgotten only
+/// by the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Once {
     /// From then on it is too old.
     pub until: DateTime<Utc>,
     /// The facts that forget it.
     pub spent: Value,
+    /// Whether a try that came to nothing leaves it to the next one: the service itself takes it once, and what it
+    /// made is found by its mark.
+    pub again: bool,
 }

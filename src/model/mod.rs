@@ -6,6 +6,7 @@
 pub mod absence;
 pub mod action;
 pub mod adoption;
+pub mod attachment;
 pub mod bound;
 pub mod class;
 pub mod compacted;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::base::id::Key;
 use crate::model::adoption::{self, Stray};
+use crate::model::attachment::Awaited;
 use crate::model::bound::LiveBinding;
 use crate::model::going::{Going, Removal};
 use crate::model::limit::Over;
@@ -46,6 +47,8 @@ pub enum Reason {
     AwaitsDecision,
     /// The applicant has not finished the sign-up.
     AwaitsApplicant,
+    /// A payer has not given the details of a saved method.
+    AwaitsIntake(Box<Awaited>),
     /// A person has to approve this live binding.
     AwaitsApproval(Box<LiveBinding>),
     /// The service takes its credentials no more: what to do.
@@ -113,6 +116,7 @@ impl Reason {
             Self::CannotChange(_) => "CannotChange",
             Self::AwaitsDecision => "AwaitsDecision",
             Self::AwaitsApplicant => "AwaitsApplicant",
+            Self::AwaitsIntake(_) => "AwaitsIntake",
             Self::AwaitsApproval(_) => "AwaitsApproval",
             Self::AwaitsAuthorization(_) => "AwaitsAuthorization",
             Self::BoundElsewhere(_) => "BoundElsewhere",
@@ -173,6 +177,7 @@ impl Reason {
             | Self::WaitsFor(_)
             | Self::AwaitsDecision
             | Self::AwaitsApplicant
+            | Self::AwaitsIntake(_)
             | Self::TestPassed
             | Self::TestFailed
             | Self::InFlight
@@ -250,6 +255,7 @@ impl fmt::Display for Reason {
                 f,
                 "waits for the applicant to finish it; `reckon events urls` prints the link to send"
             ),
+            Self::AwaitsIntake(awaited) => write!(f, "{awaited}"),
             Self::AwaitsApproval(binding) => write!(
                 f,
                 "waits for the approval of a person: look at what its code opened, and say \

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{IntentId, Key};
 use crate::model::absence::{AbsenceRecord, MovedRecord};
 use crate::model::adoption::{Adoption, Disowned, Forgotten, StraysFound};
+use crate::model::attachment::Attachment;
 use crate::model::bound::Approval;
 use crate::model::compacted::Compacted;
 use crate::model::epoch::{Release, Restored};
@@ -120,6 +121,8 @@ pub enum Record {
     Disowned(Box<Disowned>),
     /// Objects with marks of ours were found that are not known.
     Strays(Box<StraysFound>),
+    /// A one-time token was brought for a saved method: a payer's page, or `attach`.
+    Attached(Box<Attachment>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

@@ -6,6 +6,7 @@
 
 mod absences;
 mod adoption;
+mod attached;
 pub mod counted;
 mod epoch;
 mod events;
@@ -94,6 +95,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Forgotten(forgotten) => adoption::forgotten(index, fold.batch, forgotten),
         Record::Disowned(disowned) => adoption::disowned(index, fold.batch, disowned),
         Record::Strays(strays) => adoption::strays(index, fold.batch, strays),
+        Record::Attached(one) => attached::fold(index, fold.batch, one),
     }
 }
 

@@ -211,7 +211,8 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Adopted(_)
         | Record::Forgotten(_)
         | Record::Disowned(_)
-        | Record::Strays(_) => {}
+        | Record::Strays(_)
+        | Record::Attached(_) => {}
     }
 }
 

@@ -32,6 +32,7 @@ async fn serve_at(below: &str) -> Served {
         | Question::Scoped(_)
         | Question::Save(_)
         | Question::Approvals
+        | Question::IntakeLink(_)
         | Question::Trail(_)
         | Question::Settle => Reply::Settled,
     });

@@ -18,7 +18,11 @@ pub(super) const FIELDS: &[Field] = &[
         "The merchant that the method belongs to, NAME or NAMESPACE/NAME (design, Files).",
     ),
     never("type", "`card` or `bank` (gateway-api, Payment method in a request)."),
-    token("source", Privacy::Plain, "Where the data comes from: what `type` says (design, Files)."),
+    token(
+        "source",
+        Privacy::Plain,
+        "Where the data comes from: a mapping of what `type` says, or `intake`: the payer types it into a page of ours, or `reckon attach` brings a one-time token (design, Files).",
+    ),
     token("source.card", Privacy::Plain, "A card (gateway-api, Saved cards)."),
     token(
         "source.card.number",

@@ -6,9 +6,13 @@ pub mod bank;
 mod bank_tests;
 pub mod card;
 mod fields;
+mod intake;
+#[cfg(test)]
+mod intake_tests;
 mod readback;
 pub mod shape;
 mod sketch;
+mod source;
 mod step;
 #[cfg(test)]
 mod step_tests;
@@ -19,6 +23,8 @@ pub use bank::Bank;
 pub use card::Card;
 pub(super) use step::source;
 
-pub use shape::{MethodType, SavedMethod, Source, Spec};
+pub use intake::is_intake;
+pub use shape::{MethodType, SavedMethod, Spec};
+pub use source::Source;
 
 pub use readback::{BANKS, CARDS};

@@ -3,11 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Bank, Card};
+use super::source::Source;
 use super::{bank, card, fields};
 use crate::api::rules::REFERENCE_LENGTH_MAX;
 use crate::base::id::Name;
-use crate::base::secret::Secret;
 use crate::kinds::merchant::Merchant;
 use crate::kinds::refused::Refused;
 use crate::kinds::secret_source::FORMS;
@@ -59,32 +58,6 @@ impl MethodType {
     }
 }
 
-/// Where the method's data comes from: just one of these.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Source {
-    /// A card written here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub card: Option<Card>,
-    /// A bank account written here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bank: Option<Bank>,
-}
-
-impl Source {
-    /// Whether nothing is said: what is saved already stays as it is.
-    fn is_empty(&self) -> bool {
-        self.card.is_none() && self.bank.is_none()
-    }
-
-    /// A number that stands in the open, and where.
-    fn literal(&self) -> Option<(&'static str, &Secret)> {
-        let card = || Some((card::NUMBER, self.card.as_ref()?.number.literal()?));
-        let bank = || Some((bank::NUMBER, self.bank.as_ref()?.account_number.literal()?));
-        card().or_else(bank)
-    }
-}
-
 impl Shape for SavedMethod {
     const NAME: &'static str = "SavedMethod";
     const FIELDS: &'static [Field] = fields::FIELDS;
@@ -95,8 +68,8 @@ impl Shape for SavedMethod {
         let mut issues = Vec::new();
         issues.extend(reference::issue("spec.merchant", Merchant::NAME, merchant));
         issues.extend(source_issues(*method_type, source).filter(|_| !source.is_empty()));
-        issues.extend(source.card.as_ref().map(card::issues).unwrap_or_default());
-        issues.extend(source.bank.as_ref().map(bank::issues).unwrap_or_default());
+        issues.extend(source.card().map(card::issues).unwrap_or_default());
+        issues.extend(source.bank().map(bank::issues).unwrap_or_default());
         let description = description.as_deref();
         issues.extend(
             description.and_then(|one| text::short("spec.description", one, REFERENCE_LENGTH_MAX)),
@@ -136,9 +109,11 @@ impl Shape for SavedMethod {
 
 /// The source is what the type says, and nothing else.
 fn source_issues(method_type: MethodType, source: &Source) -> Option<Issue> {
-    let Source { card, bank } = source;
+    if *source == Source::Intake {
+        return None;
+    }
     let wanted = method_type.word();
-    let (path, message) = match (method_type, card, bank) {
+    let (path, message) = match (method_type, source.card(), source.bank()) {
         (MethodType::Card, Some(_), None) | (MethodType::Bank, None, Some(_)) => return None,
         (_, None, None) => (SOURCE.to_owned(), format!("there is no {wanted} here")),
         (MethodType::Card, _, Some(_)) => {

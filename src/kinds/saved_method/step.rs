@@ -5,10 +5,11 @@
 use serde_json::Value;
 
 use super::SavedMethod;
+use super::intake::{brought, is_intake};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::{
     FreshToken, MethodSort, MethodSource, Obligation, change_method, create_token, delete_method,
-    renew_method, save_method,
+    renew_method, save_by_token, save_method,
 };
 use crate::kinds::leaving::{going, obligation, used, waiting};
 use crate::kinds::readback::ReadBack;
@@ -28,11 +29,15 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         create: &|new| {
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
             needed(cx, &merchant)?;
+            if is_intake(&manifest.spec) {
+                return Ok(save_by_token(new, source, &brought(cx, manifest, have)?));
+            }
             at_hand(source)?;
             Ok(save_method(new, source))
         },
         change: &|new, target, changes| {
             if by_token(SavedMethod::FIELDS, changes) {
+                saved_already(&manifest.spec)?;
                 at_hand(source)?;
                 return renewal(new, source, target, have);
             }
@@ -51,6 +56,16 @@ fn at_hand(source: MethodSource<'_>) -> Result<(), Reason> {
     }
     let why = "its details are not in its document: write them there, or say `reckon import` once more to leave what is \
                saved as it is";
+    Err(Reason::Unfit(why.to_owned()))
+}
+
+/// What is saved is not asked for again.
+fn saved_already(spec: &Value) -> Result<(), Reason> {
+    if !is_intake(spec) {
+        return Ok(());
+    }
+    let why = "it is saved already, and `source: intake` asks a payer for other details: raise reckon.dev/generation \
+               to have them asked for, or leave `source` as it was";
     Err(Reason::Unfit(why.to_owned()))
 }
 

@@ -120,14 +120,6 @@ fn there_is_no_security_code() {
 }
 
 #[test]
-fn there_is_no_intake_yet() {
-    check(
-        "merchant: acme\ntype: card\nsource: {intake: {}}",
-        "reckon::spec::unknown_field @ spec.source.intake (key): there is no field `intake` here | write one of `card`, `bank`",
-    );
-}
-
-#[test]
 fn a_month_is_a_whole_number() {
     check(
         "merchant: acme\ntype: card\nsource: {card: {number: {env: C}, exp_month: May, exp_year: 31}}",

@@ -82,6 +82,7 @@ pub(super) fn note(
         Record::Told(told) => {
             told.about.iter().try_for_each(|key| append(index, batch, key, sequence))
         }
+        Record::Attached(one) => append(index, batch, &one.key, sequence),
         Record::Bound(_)
         | Record::Inbox(_)
         | Record::Posted(_)

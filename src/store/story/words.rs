@@ -28,6 +28,10 @@ fn said(record: &Record) -> Option<Told> {
     if let Record::Resumed { key: _, actor, at } = record {
         return Some((*at, "resumed", Some(format!("by {actor}"))));
     }
+    if let Record::Attached(one) = record {
+        let detail = format!("a one-time token, brought by {}", one.actor);
+        return Some((one.at, "attached", Some(detail)));
+    }
     None
 }
 

@@ -1,0 +1,59 @@
+//! `attach`: a one-time token that a person has takes the place of the payer's page.
+
+use std::io::{self, Read};
+
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use super::args::AttachArgs;
+use super::exit::{Exit, Failure};
+use super::get::one;
+use super::out::Out;
+use super::session::{Session, daemon};
+use super::setup::Setup;
+use crate::base::secret::Secret;
+use crate::control::Request;
+use crate::engine::{Attaching, Reply};
+
+/// What stands for standard input.
+const STDIN: &str = "-";
+/// A token is shorter.
+const TOKEN_BYTES_MAX: u64 = 4 * 1024;
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, args: &AttachArgs, out: Out) -> Result<Exit, Failure> {
+    let key = one(&args.what)?;
+    let token = token(&args.token)?;
+    let is_running = daemon(setup).await?.is_some();
+    let request = Request::Attach(Attaching { key: key.clone(), token });
+    let Reply::Attached(attached) = Session::open(setup).await?.done(setup, request).await? else {
+        return Err(Failure::bug("a token was not answered by one"));
+    };
+    attached.map_err(|why| {
+        let help =
+            "`reckon get` shows how it stands; a token is taken while its reason is AwaitsIntake";
+        Failure::input("reckon::attach::refused", why).help(help)
+    })?;
+    let name = key.short();
+    out.result(&json!({"attached": name}), || {
+        if is_running {
+            format!("attached to {name}; the daemon saves it")
+        } else {
+            format!("attached to {name}; `reckon apply` within five minutes saves it")
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The token, from the argument or from standard input.
+fn token(argument: &str) -> Result<Secret, Failure> {
+    if argument != STDIN {
+        return Ok(Secret::from(argument));
+    }
+    let mut text = Zeroizing::new(String::new());
+    let read = io::stdin().lock().take(TOKEN_BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|error| {
+        Failure::environment("reckon::attach::input", format!("read the token: {error}"))
+    })?;
+    Ok(Secret::from(text.trim()))
+}

@@ -1,0 +1,29 @@
+//! A payer's page, and the token that comes of it.
+
+use tokio::sync::oneshot;
+
+use super::{Control, ControlError, Response};
+use crate::engine::{Attaching, Bringing, Event, Intake, IntakeLink, Payer};
+
+impl Control {
+    /// What a payer's link leads to; nothing changes by it. Errors: the engine ended.
+    pub async fn intake(&self, link: IntakeLink) -> Result<Intake, ControlError> {
+        let (reply, answer) = oneshot::channel();
+        let event = Event::Payer(Payer::Look(link, reply));
+        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
+        answer.await.map_err(|_| ControlError::stopped())
+    }
+
+    /// Hands over a token in the name of this actor, through a payer's link or without one; returns once it is on
+    /// disk, or with why it is not taken. Errors: the engine ended.
+    pub async fn attach(
+        &self,
+        attaching: Attaching,
+        link: Option<IntakeLink>,
+        actor: String,
+    ) -> Response {
+        let (reply, answer) = oneshot::channel();
+        let bringing = Bringing { attaching, link, actor };
+        self.hears(Event::Payer(Payer::Bring(bringing, reply)), answer).await
+    }
+}

@@ -1,0 +1,108 @@
+//! A payer's link: it shows the service's own fields, and takes the one-time token that they give.
+//!
+//! Opening the link changes nothing, for programs open links, too, to show what is behind them. The signature in it
+//! names one saved method, one generation of its document and one moment, and can be made by nobody else; what it is
+//! good for beyond that the engine says.
+
+mod page;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use data_encoding::BASE64_NOPAD;
+use tower_http::limit::RequestBodyLimitLayer;
+
+use super::Outside;
+use crate::base::secret::Secret;
+use crate::control::Control;
+use crate::engine::{Attaching, Intake, IntakeLink, Reply};
+
+/// The greatest body, in bytes: a token has some twenty characters.
+const BODY_BYTES_MAX: usize = 4 * 1024;
+/// How long the engine may take.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// Bytes of chance in what an answer's own scripts and styles are known by.
+const NONCE_BYTES: usize = 18;
+/// Who brings a token through a link.
+const PAYER: &str = "payer";
+
+/// What every request can reach.
+#[derive(Debug, Clone)]
+struct Door {
+    control: Control,
+    outside: Outside,
+}
+
+/// The payers' links.
+pub(super) fn links(control: Control, outside: Outside) -> Router {
+    Router::new()
+        .route("/intake/{link}", get(show).post(take))
+        .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
+        .with_state(Door { control, outside })
+}
+
+async fn show(State(door): State<Door>, Path(link): Path<String>) -> Response {
+    match door.outside.payer(&link) {
+        Some(link) => door.page(link).await,
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn take(State(door): State<Door>, Path(text): Path<String>, body: Bytes) -> Response {
+    let Some(link) = door.outside.payer(&text) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let attaching = Attaching { key: link.key.clone(), token: token(&body) };
+    let taken = door.control.attach(attaching, Some(link.clone()), PAYER.to_owned());
+    match tokio::time::timeout(ANSWER_MAX, taken).await {
+        Ok(Ok(Reply::Attached(Ok(_)))) => thanks(&text),
+        Ok(Ok(Reply::Attached(Err(why)))) => {
+            tracing::info!(key = %link.key, why, "a payer's token was not taken");
+            let mut page = door.page(link).await;
+            if page.status() == StatusCode::OK {
+                *page.status_mut() = StatusCode::CONFLICT;
+            }
+            page
+        }
+        Ok(_) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+/// The token that a form sends, empty where it sends none. One has no character that a form would write otherwise.
+fn token(body: &[u8]) -> Secret {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    let found = text.split('&').find_map(|pair| pair.strip_prefix("token_id="));
+    Secret::from(found.unwrap_or_default())
+}
+
+/// Leads back to the link, which says how things stand.
+fn thanks(link: &str) -> Response {
+    let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
+    (headers, Redirect::to(&format!("/intake/{link}"))).into_response()
+}
+
+impl Door {
+    /// What a link leads to now.
+    async fn page(&self, link: IntakeLink) -> Response {
+        let asked = tokio::time::timeout(ANSWER_MAX, self.control.intake(link)).await;
+        match (asked, nonce()) {
+            (Ok(Ok(state)), Some(nonce)) => page::answer(&state, &nonce),
+            (_, Some(nonce)) => page::answer(&Intake::Later, &nonce),
+            (_, None) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        }
+    }
+}
+
+/// Chance for one answer; `None`: the operating system has none.
+fn nonce() -> Option<String> {
+    let mut bytes = [0; NONCE_BYTES];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(BASE64_NOPAD.encode(&bytes))
+}

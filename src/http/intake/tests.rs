@@ -1,0 +1,253 @@
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request};
+use chrono::{DateTime, Utc};
+use tokio::sync::mpsc;
+use tower::ServiceExt;
+
+use super::*;
+use crate::base::id::{Key, Mode};
+use crate::engine::{Asking, Bringing, Event, Payer};
+use crate::http::public;
+
+const TOKEN: &str = "aB3-token_of_the_payer";
+
+fn outside() -> Outside {
+    Outside::new(&[3; 32])
+}
+
+fn payer(generation: u32, until: &str) -> IntakeLink {
+    let key: Key = "SavedMethod/default/jane.home".parse().unwrap();
+    let until: DateTime<Utc> = until.parse().unwrap();
+    IntakeLink { key, generation, until }
+}
+
+fn jane() -> IntakeLink {
+    payer(2, "2026-12-01T00:00:00Z")
+}
+
+fn link() -> String {
+    outside().intake("", &jane())
+}
+
+fn asking(sort: &'static str) -> Intake {
+    Intake::Asks(Box::new(Asking {
+        sort,
+        public_key: "m_\"key\"".to_owned(),
+        merchant: Some("Books & <Sons>".to_owned()),
+        mode: Mode::Test,
+        service: "https://pay.example:8443/base".to_owned(),
+        trouble: None,
+    }))
+}
+
+fn door() -> (Router, mpsc::Receiver<Event>) {
+    let (sender, events) = mpsc::channel(8);
+    (public(Control::new(sender), &outside()), events)
+}
+
+fn get_of(path: &str) -> Request<Body> {
+    Request::get(path).body(Body::empty()).unwrap()
+}
+
+fn post(path: &str, body: &str) -> Request<Body> {
+    let request = Request::post(path).header("content-type", "application/x-www-form-urlencoded");
+    request.body(Body::from(body.to_owned())).unwrap()
+}
+
+/// The answer to a request for which the engine answers one look with this.
+async fn looked(state: Intake) -> (Response, String) {
+    let (router, mut events) = door();
+    let asked = tokio::spawn(router.oneshot(get_of(&link())));
+    let Some(Event::Payer(Payer::Look(found, reply))) = events.recv().await else {
+        panic!("a look")
+    };
+    assert_eq!(found, jane());
+    reply.send(state).unwrap();
+    read(asked.await.unwrap().unwrap()).await
+}
+
+async fn read(answer: Response) -> (Response, String) {
+    let (parts, body) = answer.into_parts();
+    let bytes = to_bytes(body, 64 * 1024).await.unwrap();
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    (Response::from_parts(parts, Body::empty()), text)
+}
+
+#[tokio::test]
+async fn the_page_runs_its_own_and_shows_the_frames_of_the_service_alone() {
+    for (sort, places) in [("card", ["number", "cvv"]), ("bank", ["routing", "account"])] {
+        let (answer, text) = looked(asking(sort)).await;
+        assert_eq!(answer.status(), 200);
+        let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+        let nonce = policy.split("'nonce-").nth(1).unwrap().split('\'').next().unwrap();
+        assert_eq!(
+            policy,
+            format!(
+                "default-src 'none'; script-src 'nonce-{nonce}'; frame-src https://pay.example:8443; form-action 'self'; \
+                 style-src 'nonce-{nonce}'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+            )
+        );
+        assert_eq!(nonce.len(), 24);
+        let library = "https://pay.example:8443/base/hosted-fields/1.5.0/hosted-fields.js";
+        assert!(text.contains(&format!("<script nonce=\"{nonce}\" src=\"{library}\">")), "{text}");
+        assert_eq!(
+            text.matches("<script").count(),
+            text.matches(&format!("<script nonce=\"{nonce}\"")).count()
+        );
+        assert!(text.contains("data-public-key=\"m_&quot;key&quot;\""), "{text}");
+        assert!(text.contains("<header>Books &amp; &lt;Sons&gt;</header>"), "{text}");
+        assert!(text.contains(&format!("data-sort=\"{sort}\"")));
+        for place in places {
+            assert!(text.contains(&format!("<div class=\"hosted\" id=\"{place}\">")), "{place}");
+        }
+        let named: Vec<&str> =
+            text.split("<input").skip(1).filter_map(|one| one.split('>').next()).collect();
+        let named: Vec<&str> = named.into_iter().filter(|one| one.contains(" name=\"")).collect();
+        assert!(named.len() == 1 && named[0].contains("name=\"token_id\""), "{named:?}");
+        for (header, value) in [
+            ("cache-control", "no-store"),
+            ("referrer-policy", "no-referrer"),
+            ("x-content-type-options", "nosniff"),
+            ("x-frame-options", "DENY"),
+        ] {
+            assert_eq!(answer.headers()[header], value);
+        }
+    }
+    let (one, _) = looked(asking("card")).await;
+    let (other, _) = looked(asking("card")).await;
+    let policy = |answer: &Response| answer.headers()["content-security-policy"].clone();
+    assert_ne!(policy(&one), policy(&other), "an answer's nonce is its own");
+}
+
+#[tokio::test]
+async fn every_state_of_a_link_is_told_calmly() {
+    for (state, status, words) in [
+        (Intake::Received, 200, "they are being saved"),
+        (Intake::Stored, 410, "Your details are saved"),
+        (Intake::Over, 410, "not valid any more"),
+        (Intake::Later, 503, "a little later"),
+    ] {
+        let (answer, text) = looked(state).await;
+        assert_eq!(answer.status(), status);
+        assert!(text.contains(words) && !text.contains("<script"), "{text}");
+        assert_eq!(text.contains("http-equiv=\"refresh\""), status == 200);
+        let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'; style-src 'nonce-"), "{policy}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_service_said_is_for_the_operator_and_the_payer_is_asked_once_more() {
+    let Intake::Asks(mut asking) = asking("card") else { panic!() };
+    asking.trouble = Some("the service did not save it: canary".to_owned());
+    let (answer, text) = looked(Intake::Asks(asking)).await;
+    assert_eq!(answer.status(), 200);
+    assert!(text.contains("It could not be saved") && !text.contains("canary"), "{text}");
+}
+
+#[tokio::test]
+async fn opening_a_link_changes_nothing_and_a_token_is_thanked_for_once_it_is_stored() {
+    let (router, mut events) = door();
+    let mut head = get_of(&link());
+    *head.method_mut() = Method::HEAD;
+    let asked = tokio::spawn(router.clone().oneshot(head));
+    let Some(Event::Payer(Payer::Look(_, reply))) = events.recv().await else { panic!("a look") };
+    reply.send(asking("card")).unwrap();
+    assert_eq!(asked.await.unwrap().unwrap().status(), 200);
+
+    let body = format!("other=1&token_id={TOKEN}");
+    let asked = tokio::spawn(router.oneshot(post(&link(), &body)));
+    let Some(Event::Payer(Payer::Bring(Bringing { attaching, link: through, actor }, reply))) =
+        events.recv().await
+    else {
+        panic!("a token")
+    };
+    assert_eq!((attaching.token.expose(), &attaching.key), (TOKEN, &jane().key));
+    assert_eq!((through, actor.as_str()), (Some(jane()), "payer"));
+    assert!(!format!("{attaching:?}").contains(TOKEN));
+    tokio::task::yield_now().await;
+    assert!(!asked.is_finished());
+    reply.send(Reply::Attached(Ok(jane().key))).unwrap();
+    let answer = asked.await.unwrap().unwrap();
+    assert_eq!(
+        (answer.status(), answer.headers()["location"].to_str().unwrap()),
+        (StatusCode::SEE_OTHER, link().as_str())
+    );
+    assert_eq!(answer.headers()["cache-control"], "no-store");
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_taken_is_answered_with_how_things_stand() {
+    for (state, status) in [(asking("card"), 409), (Intake::Received, 409), (Intake::Stored, 410)] {
+        let (router, mut events) = door();
+        let asked = tokio::spawn(router.oneshot(post(&link(), "token_id=")));
+        let Some(Event::Payer(Payer::Bring(Bringing { attaching, .. }, reply))) =
+            events.recv().await
+        else {
+            panic!("a token")
+        };
+        assert_eq!(attaching.token.expose(), "");
+        reply.send(Reply::Attached(Err("no".to_owned()))).unwrap();
+        let Some(Event::Payer(Payer::Look(_, reply))) = events.recv().await else {
+            panic!("a look")
+        };
+        reply.send(state).unwrap();
+        assert_eq!(asked.await.unwrap().unwrap().status(), status);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_stored_is_not_thanked_for() {
+    let (router, mut events) = door();
+    let asked = tokio::spawn(router.clone().oneshot(post(&link(), "token_id=a")));
+    drop(events.recv().await);
+    assert_eq!(asked.await.unwrap().unwrap().status(), 503, "the engine ended meanwhile");
+    let asked = router.clone().oneshot(post(&link(), "token_id=a")).await;
+    assert_eq!(asked.unwrap().status(), 503, "the engine is too slow");
+    drop(events);
+    let (answer, text) = read(router.oneshot(get_of(&link())).await.unwrap()).await;
+    assert_eq!(answer.status(), 503, "there is no engine");
+    assert!(text.contains("Please come back"), "{text}");
+}
+
+#[tokio::test]
+async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
+    let (router, mut events) = door();
+    let ours = link().replace("/intake/", "");
+    let (named, signature) = ours.rsplit_once('.').unwrap();
+    let other_generation = named.replacen(".2.", ".3.", 1);
+    let later =
+        format!("default.jane.home.2.{}", payer(2, "2027-12-01T00:00:00Z").until.timestamp());
+    assert_ne!(other_generation, named);
+    let others = Outside::new(&[4; 32]).intake("", &jane()).replace("/intake/", "");
+    let applicant = outside().link("", &"MerchantApplication/default/jane".parse().unwrap());
+    for forged in [
+        format!("{other_generation}.{signature}"),
+        format!("{later}.{signature}"),
+        format!("default.jack.2.0.{signature}"),
+        format!("{named}."),
+        format!("{named}.{}", signature.get(1..).unwrap()),
+        named.to_owned(),
+        signature.to_owned(),
+        others,
+        applicant.replace("/apply/", ""),
+    ] {
+        let path = format!("/intake/{forged}");
+        for request in [get_of(&path), post(&path, "token_id=a")] {
+            let answer = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(answer.status(), 404, "{forged}");
+        }
+    }
+    let large = post(&link(), &format!("token_id={}", "a".repeat(5000)));
+    assert_eq!(router.oneshot(large).await.unwrap().status(), 413);
+    assert!(events.try_recv().is_err());
+}
+
+#[test]
+fn a_link_says_what_it_was_made_for_and_nobody_can_read_it_from_its_maker() {
+    let ours = outside();
+    let link = ours.intake("https://pay.example/", &jane());
+    let last = link.strip_prefix("https://pay.example/intake/").unwrap();
+    assert_eq!(ours.payer(last), Some(jane()));
+    assert_eq!(format!("{ours:?}"), "Outside(…)");
+}

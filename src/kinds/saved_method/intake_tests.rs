@@ -1,0 +1,222 @@
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use super::SavedMethod;
+use crate::api::Problem;
+use crate::base::hash::sha256;
+use crate::base::id::{IntentId, Key, RemoteId};
+use crate::kinds::Kind;
+use crate::kinds::step::{Draft, StepCx, View};
+use crate::kinds::testing::{good, link_problems, manifest, problems};
+use crate::model::attachment::{ATTACHED, Attachment};
+use crate::model::effect::{Effect, Work};
+use crate::model::manifest::{Manifest, OnDoubt};
+use crate::model::observed::{Observed, Refusal};
+use crate::model::plan::{Reason, Verdict};
+
+const CARD: &str = "merchant: acme\ntype: card\nsource: intake\ndescription: Jane's";
+const BANK: &str = "merchant: acme\ntype: bank\nsource: intake";
+
+struct Around(bool);
+
+impl View for Around {
+    fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
+        (key.kind.as_str() == "Merchant").then(|| {
+            manifest("Merchant", "acme", "mode: live\ncredentials: {access_token: {env: A}}")
+        })
+    }
+
+    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
+        Some(Arc::new(Observed::unknown(key.clone(), at())))
+    }
+
+    fn ready(&self, _: &Key) -> bool {
+        self.0
+    }
+
+    fn users(&self, _: &Key) -> Vec<Key> {
+        Vec::new()
+    }
+}
+
+fn at() -> DateTime<Utc> {
+    "2026-11-21T18:00:00Z".parse().unwrap()
+}
+
+/// The step so many seconds after the token came.
+fn step(spec: &str, have: Option<&Observed>, later_s: i64) -> Draft {
+    step_of(&manifest("SavedMethod", "it", spec), have, (later_s, true))
+}
+
+fn step_of(document: &Manifest, have: Option<&Observed>, (later_s, ready): (i64, bool)) -> Draft {
+    let (view, digest_key) = (Around(ready), [9; 32]);
+    let cx = StepCx {
+        partner: "acme",
+        digest_key: &digest_key,
+        view: &view,
+        on_doubt: OnDoubt::Recreate,
+        live_refused: None,
+        now: at().checked_add_signed(TimeDelta::seconds(later_s)).unwrap(),
+    };
+    SavedMethod::step(&cx, document, have)
+}
+
+/// What is known once a token came for this generation.
+fn attached(generation: u32) -> Observed {
+    let merchant: Key = "Merchant/default/acme".parse().unwrap();
+    let one = Attachment {
+        key: "SavedMethod/default/it".parse().unwrap(),
+        merchant: merchant.clone(),
+        generation,
+        token: "00".to_owned(),
+        digest: sha256(b"t"),
+        at: at(),
+        actor: "payer".to_owned(),
+    };
+    Observed { facts: json!({ ATTACHED: one.fact() }), ..Observed::unknown(merchant, at()) }
+}
+
+fn effect(draft: &Draft) -> &Effect {
+    match &draft.work {
+        Some(Work::Effect(effect)) => effect,
+        other => panic!("no effect: {other:?}, {:?}", draft.reason),
+    }
+}
+
+#[test]
+fn a_payer_may_give_a_card_or_a_bank_account_also_of_a_live_merchant() {
+    let live = manifest("Merchant", "acme", "mode: live\ncredentials: {access_token: {env: A}}");
+    for (spec, sort) in [(CARD, "card"), (BANK, "bank")] {
+        assert_eq!(problems("SavedMethod", spec), "");
+        let canonical = good("SavedMethod", spec);
+        assert_eq!((&canonical["source"], &canonical["type"]), (&json!("intake"), &json!(sort)));
+        let document = manifest("SavedMethod", "it", spec);
+        assert_eq!(link_problems(&[document, live.clone()]), "");
+    }
+}
+
+#[test]
+fn a_word_that_is_no_intake_is_told_and_never_repeated() {
+    let wanted = "`intake`, or a mapping of what `type` says";
+    for (source, found) in [("canary-text", "a text"), ("4539578763621486", "a number")] {
+        let told =
+            problems("SavedMethod", &CARD.replace("source: intake", &format!("source: {source}")));
+        assert!(told.contains("@ spec.source: expected "), "{told}");
+        assert!(told.contains(&format!("{wanted}, found {found} | write {wanted}")), "{told}");
+        assert!(!told.contains(source), "{told}");
+    }
+    let nested = problems("SavedMethod", "merchant: acme\ntype: card\nsource: {intake: {}}");
+    assert!(
+        nested.starts_with("reckon::spec::unknown_field @ spec.source.intake (key)"),
+        "{nested}"
+    );
+}
+
+#[test]
+fn it_waits_for_the_payer_and_that_is_no_error() {
+    for (spec, sort) in [(CARD, "card"), (BANK, "bank")] {
+        let draft = step(spec, None, 0);
+        assert_eq!((draft.verdict, draft.reason.word()), (Verdict::Wait, "AwaitsIntake"));
+        assert!(!draft.ready && draft.work.is_none() && !draft.reason.needs_a_person());
+        let told = draft.reason.to_string();
+        assert!(
+            told.starts_with(&format!("waits for the payer's {sort}: `reckon link ")),
+            "{told}"
+        );
+    }
+    let unready = step_of(&manifest("SavedMethod", "it", CARD), None, (0, false));
+    let acme: Key = "Merchant/default/acme".parse().unwrap();
+    assert_eq!(unready.reason, Reason::WaitsFor(vec![acme]), "there is no key for a page yet");
+}
+
+#[test]
+fn a_token_that_was_brought_saves_it_with_its_mark() {
+    for (spec, name, path, sort) in
+        [(CARD, "card.save", "/v1/cards", "card"), (BANK, "bank.save", "/v1/banks", "bank")]
+    {
+        let draft = step(spec, Some(&attached(0)), 299);
+        assert_eq!((draft.verdict, &draft.reason), (Verdict::Create, &Reason::NotCreated));
+        let effect = effect(&draft);
+        assert_eq!((effect.name, effect.request.path.as_str()), (name, path));
+        assert!(effect.sealed, "the token is in the body");
+        let mut body = json!({"token_id": {"$sealed": "00"}, "reference": effect.source_id.mark()});
+        if sort == "card" {
+            body["description"] = json!("Jane's");
+        }
+        assert_eq!(effect.request.body, body);
+        assert_eq!((&effect.expect["type"], effect.expect.len()), (&json!(sort), 2));
+        let once = effect.once.as_ref().unwrap();
+        assert_eq!((once.until, once.again), (at() + TimeDelta::minutes(5), true));
+        assert_eq!(once.spent, json!({"attached": null}));
+    }
+}
+
+#[test]
+fn a_token_that_is_five_minutes_old_is_asked_for_again() {
+    let draft = step(CARD, Some(&attached(0)), 300);
+    assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
+    let told = draft.reason.to_string();
+    assert!(told.starts_with("the token was not taken in time"), "{told}");
+    assert!(told.contains("open the link again; waits for the payer's card"), "{told}");
+}
+
+#[test]
+fn a_refused_token_is_asked_for_again_with_the_words_of_the_service() {
+    let refused = |status: u16, text: &str| {
+        let refusal = Refusal {
+            intent: IntentId::new(1),
+            digest: sha256(b"any"),
+            status,
+            problem: Problem::new("code", text),
+            at: at(),
+        };
+        let known = Observed { refusal: Some(refusal), ..attached(0) };
+        let draft = step(CARD, Some(&known), 1);
+        assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
+        draft.reason.to_string()
+    };
+    assert!(refused(404, "Token not found").starts_with("the token was not taken in time"));
+    let told = refused(422, "Card number is invalid");
+    assert!(
+        told.starts_with("the service did not save it: Card number is invalid; waits"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_token_of_another_generation_is_not_used() {
+    let raised = Arc::unwrap_or_clone(manifest("SavedMethod", "it", CARD));
+    let mut raised: Manifest = raised;
+    raised.annotations.generation = 1;
+    assert_eq!(step_of(&raised, Some(&attached(0)), (1, true)).reason.word(), "AwaitsIntake");
+    assert!(step_of(&raised, Some(&attached(1)), (1, true)).work.is_some());
+}
+
+#[test]
+fn what_is_saved_is_settled_and_asked_for_again_only_under_another_generation() {
+    let saved = |spec: &str, facts: Value| {
+        let applied = effect(&step(spec, Some(&attached(0)), 1)).applied.clone();
+        let mut known = attached(0);
+        (known.exists, known.facts, known.applied) = (true, facts, Some(applied));
+        known.remote_id = Some(RemoteId::new("c1").unwrap());
+        known
+    };
+    let known = saved(CARD, json!({}));
+    let draft = step(CARD, Some(&known), 900);
+    assert_eq!((draft.verdict, draft.ready), (Verdict::Settled, true), "{:?}", draft.reason);
+    let changed = step(&CARD.replace("Jane's", "Ours"), Some(&known), 900);
+    assert_eq!(effect(&changed).name, "card.change", "a description changes without a payer");
+    let written = "merchant: acme\ntype: card\ndescription: Jane's\nsource: {card: {number: 4242424242424242, exp_month: 8, exp_year: 31}}";
+    assert_eq!(effect(&step(written, Some(&known), 900)).name, "token.create");
+    let mut before = known.clone();
+    let applied = before.applied.as_mut().unwrap();
+    applied.spec["source"] = json!({"card": {"exp_month": 8}});
+    let draft = step(CARD, Some(&before), 900);
+    assert!(draft.work.is_none() && draft.verdict == Verdict::Blocked);
+    assert!(draft.reason.to_string().contains("raise reckon.dev/generation"), "{}", draft.reason);
+    let mut raised: Manifest = Arc::unwrap_or_clone(manifest("SavedMethod", "it", CARD));
+    raised.annotations.generation = 1;
+    assert_eq!(step_of(&raised, Some(&known), (900, true)).reason.word(), "AwaitsIntake");
+}
