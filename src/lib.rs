@@ -27,6 +27,7 @@ pub mod policy;
 
 pub mod client;
 pub mod hooks;
+pub mod outbox;
 pub mod plan;
 pub mod spec;
 pub mod store;

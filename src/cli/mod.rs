@@ -54,6 +54,8 @@ mod signed;
 mod specs;
 mod store;
 mod suspend;
+#[cfg_attr(not(test), expect(dead_code, reason = "the engine does not send notifications yet"))]
+mod targets;
 mod unfit;
 mod validate;
 pub mod why;

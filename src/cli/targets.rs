@@ -1,0 +1,181 @@
+//! The targets of `notify` with every setting read, as the outbox takes them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::secret::Secret;
+use crate::config::{
+    Config, ConfigError, Encryption, Env, FromText, MailTarget, NotifyTarget, Setting, WebForm,
+};
+use crate::outbox::{self, Login, Mail, Target};
+
+/// Where mail is handed in.
+const PORT: u16 = 587;
+/// The same, encrypted from the first byte on.
+const PORT_TLS: u16 = 465;
+
+/// Every target by its name. To be called when the outbox is needed: it reads variables. Errors: all that are unset
+/// or do not fit, and a user without a password or the other way round.
+pub(super) fn targets(
+    config: &Config,
+    env: &dyn Env,
+) -> Result<BTreeMap<String, Target>, Vec<ConfigError>> {
+    let mut reading = Reading { env, file: config.file.clone(), errors: Vec::new() };
+    let targets = config.notify.iter();
+    let targets =
+        targets.filter_map(|(name, target)| Some((name.to_string(), reading.target(target)?)));
+    let targets = targets.collect();
+    if reading.errors.is_empty() { Ok(targets) } else { Err(reading.errors) }
+}
+
+/// Reads settings, and keeps what is wrong with them.
+struct Reading<'a> {
+    env: &'a dyn Env,
+    file: Arc<str>,
+    errors: Vec<ConfigError>,
+}
+
+impl Reading<'_> {
+    fn get<T: FromText + Clone>(&mut self, setting: &Setting<T>) -> Option<T> {
+        setting.get(self.env).map_err(|error| self.errors.push(error)).ok()
+    }
+
+    fn target(&mut self, target: &NotifyTarget) -> Option<Target> {
+        match target {
+            NotifyTarget::Web { url, form } => {
+                let (url, form) = (self.get(url), self.get(form));
+                Some(Target::Web { url: Secret::from(url?.expose()), form: form_of(form?) })
+            }
+            NotifyTarget::Mail(mail) => Some(Target::Mail(Box::new(self.mail(mail)?))),
+        }
+    }
+
+    /// Every setting is read before the first one that failed ends it.
+    fn mail(&mut self, mail: &MailTarget) -> Option<Mail> {
+        let MailTarget { to, from, host, port, user, password, encryption } = mail;
+        let to: Vec<_> = to.iter().map(|to| self.get(to)).collect();
+        let (from, host, encryption) = (self.get(from), self.get(host), self.get(encryption));
+        let port = port.as_ref().map(|port| self.get(port));
+        let login = self.login(user.as_ref(), password.as_ref());
+        let encryption = encryption_of(encryption?);
+        Some(Mail {
+            to: to.into_iter().map(|to| Some(Secret::from(to?.expose()))).collect::<Option<_>>()?,
+            from: Secret::from(from?.expose()),
+            host: host?,
+            port: port.unwrap_or_else(|| Some(usual_port(encryption)))?,
+            login,
+            encryption,
+        })
+    }
+
+    /// Who we are there, if we are anyone. One half without the other is an error.
+    fn login(
+        &mut self,
+        user: Option<&Setting<String>>,
+        password: Option<&Setting<Secret>>,
+    ) -> Option<Login> {
+        if user.is_some() != password.is_some() {
+            let path = if user.is_none() { "notify.*.mail.user" } else { "notify.*.mail.password" };
+            self.errors.push(ConfigError::Missing { path, file: self.file.clone() });
+        }
+        let user = user.and_then(|user| self.get(user));
+        let password = password.and_then(|password| self.get(password));
+        Some(Login { user: Secret::from(user?), password: password? })
+    }
+}
+
+fn form_of(form: WebForm) -> outbox::Form {
+    match form {
+        WebForm::Json => outbox::Form::Json,
+        WebForm::Chat => outbox::Form::Chat,
+    }
+}
+
+fn encryption_of(encryption: Encryption) -> outbox::Encryption {
+    match encryption {
+        Encryption::Starttls => outbox::Encryption::Starttls,
+        Encryption::Tls => outbox::Encryption::Tls,
+        Encryption::None => outbox::Encryption::None,
+    }
+}
+
+fn usual_port(encryption: outbox::Encryption) -> u16 {
+    match encryption {
+        outbox::Encryption::Tls => PORT_TLS,
+        outbox::Encryption::Starttls | outbox::Encryption::None => PORT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn read(body: &str) -> Result<BTreeMap<String, Target>, Vec<ConfigError>> {
+        let text = format!("apiVersion: reckon.dev/v1\nkind: Config\nnotify:\n{body}");
+        let config = Config::parse("reckon.yaml", Path::new("/work"), text.into_bytes()).unwrap();
+        let env = |name: &str| match name {
+            "CHAT" => Some("https://chat.example/canary".to_owned()),
+            "PASSWORD" => Some("canary-password".to_owned()),
+            "ODD" => Some("canary".to_owned()),
+            _ => None,
+        };
+        targets(&config, &env)
+    }
+
+    fn mail(body: &str) -> Mail {
+        let targets =
+            read(&format!("  m: {{mail: {{to: [a@a.example], from: f@f.example, {body}}}}}\n"));
+        let target = targets.unwrap().remove("m");
+        let Some(Target::Mail(mail)) = target else { panic!("{target:?}") };
+        *mail
+    }
+
+    #[test]
+    fn every_target_is_read_and_none_is_shown() {
+        let targets = read(
+            "  chat: {url: {env: CHAT}, type: chat}\n  program: {url: https://p.example/canary, type: json}\n  \
+             payers: {mail: {to: [canary@a.example], from: canary@f.example, host: smtp.example, user: canary, \
+             password: {env: PASSWORD}}}\n",
+        )
+        .unwrap();
+        assert_eq!(targets.keys().collect::<Vec<_>>(), ["chat", "payers", "program"]);
+        assert!(!format!("{targets:?}").contains("canary"), "{targets:?}");
+        let Some(Target::Web { url, form: outbox::Form::Chat }) = targets.get("chat") else {
+            panic!("{targets:?}")
+        };
+        assert_eq!(url.expose(), "https://chat.example/canary");
+        let Some(Target::Mail(mail)) = targets.get("payers") else { panic!("{targets:?}") };
+        assert_eq!(mail.to.first().unwrap().expose(), "canary@a.example");
+        assert_eq!(mail.login.as_ref().unwrap().password.expose(), "canary-password");
+    }
+
+    #[test]
+    fn the_port_follows_the_encryption_where_none_is_written() {
+        let port = |body: &str| (mail(body).port, mail(body).encryption);
+        assert_eq!(port("host: s.example"), (587, outbox::Encryption::Starttls));
+        assert_eq!(port("host: s.example, encryption: tls"), (465, outbox::Encryption::Tls));
+        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, outbox::Encryption::None));
+        assert_eq!(port("host: s.example, port: 2525").0, 2525);
+    }
+
+    #[test]
+    fn all_that_is_unset_or_does_not_fit_is_told_at_once() {
+        let errors = read(
+            "  chat: {url: {env: ODD}, type: {env: NOTHING}}\n  m: {mail: {to: [{env: TO}, {env: ODD}], \
+             from: f@f.example, host: {env: HOST}, user: jane}}\n",
+        )
+        .unwrap_err();
+        let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 6, "{told:#?}");
+        assert!(told.iter().all(|line| !line.contains("canary")), "{told:#?}");
+        assert!(told.contains(&"`notify.*.mail.password` is missing in reckon.yaml".to_owned()));
+        let both = "  m: {mail: {to: [a@a.example], from: f@f.example, host: s.example, password: {env: PASSWORD}}}\n";
+        let told = read(both).unwrap_err();
+        assert_eq!(
+            told.first().unwrap().to_string(),
+            "`notify.*.mail.user` is missing in reckon.yaml"
+        );
+    }
+}

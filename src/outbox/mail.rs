@@ -1,0 +1,187 @@
+//! One conversation with a mail server.
+//!
+//! Until the server asked for the mail itself (354) nothing was handed over, so every failure before that proves that
+//! nothing was sent. After it only the server's word counts: 250 taken, 5xx refused, 4xx not taken; anything else, or
+//! nothing, leaves doubt. All recipients or none: one who is refused ends it before the mail is handed over. Of what a
+//! server writes, codes alone are told: its sentences may name people.
+
+use std::error::Error as _;
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
+use lettre::transport::smtp::commands;
+use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::response::Response;
+use tokio::time::timeout;
+
+use super::letter::Letter;
+use super::{Encryption, Login, Mail, Sent};
+
+/// How often the time of one answer fits into half a conversation.
+const ANSWERS: u32 = 3;
+/// The server waits for the mail itself.
+const GO_ON: u16 = 354;
+/// The server took the mail.
+const TAKEN: u16 = 250;
+
+/// How the connection is kept secret.
+pub(super) enum Way {
+    /// It is not.
+    Open,
+    /// After a word in the open.
+    Starttls(TlsParameters),
+    /// From the first byte on.
+    Tls(TlsParameters),
+}
+
+/// Hands the mail over. `answer`: how long one answer may take.
+pub(super) async fn send(mail: &Mail, letter: &Letter, answer: Duration) -> Sent {
+    match way(mail) {
+        Ok(way) => converse(mail, way, letter, answer).await,
+        Err(sent) => sent,
+    }
+}
+
+fn way(mail: &Mail) -> Result<Way, Sent> {
+    let tls = || {
+        // Someone may have installed it before; then that one serves as well.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let built = TlsParameters::builder(host(mail).to_owned()).build();
+        built.map_err(|error| Sent::NotSent(format!("no mail server can be asked: {error}")))
+    };
+    match mail.encryption {
+        Encryption::Starttls => tls().map(Way::Starttls),
+        Encryption::Tls => tls().map(Way::Tls),
+        Encryption::None if is_loopback(host(mail)) => Ok(Way::Open),
+        Encryption::None => Err(Sent::Refused(
+            "the way to the target's mail server is not encrypted, which only one at a loopback IP \
+             may be: write `encryption: starttls` or `tls`"
+                .to_owned(),
+        )),
+    }
+}
+
+/// The server without the brackets that an IPv6 address may stand in.
+fn host(mail: &Mail) -> &str {
+    mail.host.trim_start_matches('[').trim_end_matches(']')
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Both halves of the conversation.
+pub(super) async fn converse(mail: &Mail, way: Way, letter: &Letter, answer: Duration) -> Sent {
+    let half = answer.saturating_mul(ANSWERS);
+    let mut server = match timeout(half, introduce(mail, way, letter, answer)).await {
+        Ok(Ok(server)) => server,
+        Ok(Err(sent)) => return sent,
+        Err(_elapsed) => {
+            let reason = "the mail server took too long before it could be given the mail";
+            return Sent::NotSent(reason.to_owned());
+        }
+    };
+    let sent = match timeout(half, server.message(&letter.bytes)).await {
+        Ok(answer) => judged(answer),
+        Err(_elapsed) => Sent::InDoubt("the mail server did not answer in time".to_owned()),
+    };
+    if sent == Sent::Done {
+        // Politeness: the mail is taken, whatever becomes of it.
+        timeout(answer, server.abort()).await.ok();
+    }
+    sent
+}
+
+/// Everything before the mail itself.
+async fn introduce(
+    mail: &Mail,
+    way: Way,
+    letter: &Letter,
+    answer: Duration,
+) -> Result<AsyncSmtpConnection, Sent> {
+    let mut server = connect(mail, way, answer).await?;
+    if let Some(login) = &mail.login {
+        let signed = server.auth(DEFAULT_MECHANISMS, &credentials(login)).await;
+        signed.map_err(|error| early(&error, "our user and password"))?;
+    }
+    let from = commands::Mail::new(Some(letter.from.clone()), Vec::new());
+    server.command(from).await.map_err(|error| early(&error, "the sender"))?;
+    let count = letter.to.len();
+    for (at, to) in (1..).zip(&letter.to) {
+        let asked = server.command(commands::Rcpt::new(to.clone(), Vec::new())).await;
+        asked.map_err(|error| early(&error, format_args!("recipient {at} of {count}")))?;
+    }
+    let ready = server.command(commands::Data).await;
+    let ready = ready.map_err(|error| early(&error, "the mail"))?;
+    if ready.has_code(GO_ON) {
+        return Ok(server);
+    }
+    Err(Sent::NotSent(format!("the mail server answered {} to the mail", ready.code())))
+}
+
+fn credentials(login: &Login) -> Credentials {
+    Credentials::new(login.user.expose().to_owned(), login.password.expose().to_owned())
+}
+
+async fn connect(mail: &Mail, way: Way, answer: Duration) -> Result<AsyncSmtpConnection, Sent> {
+    let (wrapped, upgrade) = match way {
+        Way::Open => (None, None),
+        Way::Starttls(tls) => (None, Some(tls)),
+        Way::Tls(tls) => (Some(tls), None),
+    };
+    let (us, place) = (ClientId::default(), (host(mail), mail.port));
+    let server = AsyncSmtpConnection::connect_tokio1(place, Some(answer), &us, wrapped, None).await;
+    let mut server = server.map_err(|error| early(&error, "the connection"))?;
+    if let Some(tls) = upgrade {
+        server.starttls(tls, &us).await.map_err(|error| early(&error, "encryption"))?;
+    }
+    Ok(server)
+}
+
+/// What a failure before the mail itself means. `at`: what it was about.
+fn early(error: &Error, at: impl Display) -> Sent {
+    let reason = format!("the mail server did not take {at}: {}", told(error));
+    if error.is_permanent() { Sent::Refused(reason) } else { Sent::NotSent(reason) }
+}
+
+/// What the answer to the mail itself means.
+fn judged(answer: Result<Response, Error>) -> Sent {
+    match answer {
+        Ok(answer) if answer.has_code(TAKEN) => Sent::Done,
+        Ok(answer) => Sent::InDoubt(format!("the mail server answered {}", answer.code())),
+        Err(error) => {
+            let reason = format!("the mail server did not take the mail: {}", told(&error));
+            if error.is_permanent() {
+                Sent::Refused(reason)
+            } else if error.is_transient() {
+                Sent::NotSent(reason)
+            } else {
+                Sent::InDoubt(format!("the mail server did not answer: {}", told(&error)))
+            }
+        }
+    }
+}
+
+/// What went wrong, without any of the server's own words.
+fn told(error: &Error) -> String {
+    if let Some(code) = error.status() {
+        let words = error.source().map(ToString::to_string).unwrap_or_default();
+        let enhanced = words.split_whitespace().next().filter(|word| is_enhanced(word));
+        return enhanced.map_or_else(|| code.to_string(), |more| format!("{code} {more}"));
+    }
+    if error.is_response() {
+        return "it hung up, or what it said is no answer".to_owned();
+    }
+    error.to_string()
+}
+
+/// Whether a word is an enhanced status code, such as `5.1.1` (RFC 3463).
+fn is_enhanced(word: &str) -> bool {
+    let number =
+        |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    word.split('.').count() == 3 && word.split('.').all(number)
+}

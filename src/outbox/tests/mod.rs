@@ -1,0 +1,92 @@
+//! The outbox against servers of this process, over real sockets on free ports.
+
+mod mail;
+mod server;
+mod web;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::base::clock::SystemClock;
+use server::{Reply, Server};
+
+/// A word that must show nowhere.
+const CANARY: &str = "canary";
+
+fn outbox(target: Target) -> Outbox {
+    let targets = BTreeMap::from([("ops".to_owned(), target)]);
+    Outbox::new(targets, Options::new(Arc::new(SystemClock)))
+}
+
+fn message(body: Value) -> Message {
+    let (key, target) = ("evt_1/tell".to_owned(), "ops".to_owned());
+    Message { key, target, body, subject: None, to: None }
+}
+
+/// The first word of an outcome, and its reason.
+fn parts(sent: &Sent) -> (&'static str, &str) {
+    match sent {
+        Sent::Done => ("done", ""),
+        Sent::NotSent(reason) => ("not sent", reason),
+        Sent::Refused(reason) => ("refused", reason),
+        Sent::InDoubt(reason) => ("in doubt", reason),
+    }
+}
+
+fn check(sent: &Sent, word: &str, reason: &str) {
+    assert_eq!(parts(sent), (word, reason));
+}
+
+/// An address at which nobody listens.
+fn nobody() -> std::net::SocketAddr {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+/// Sends to a server that holds its answer back, and lets the time run out once it has what it waits for.
+async fn send_until_late(outbox: &Outbox, server: &mut Server) -> Sent {
+    let message = message(json!("x"));
+    let late = async {
+        server.holds().await;
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_hours(1)).await;
+    };
+    tokio::join!(outbox.send(&message), late).0
+}
+
+#[tokio::test]
+async fn a_target_that_is_none_is_refused_with_what_was_probably_meant() {
+    let outbox = outbox(Target::Web { url: CANARY.into(), form: Form::Chat });
+    let message = Message { target: "opps".to_owned(), ..message(json!("x")) };
+    let reason = "the configuration has no target `opps`: did you mean `ops`?";
+    check(&outbox.send(&message).await, "refused", reason);
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_stand_in_a_header_is_refused() {
+    let outbox =
+        outbox(Target::Web { url: format!("http://{}", nobody()).into(), form: Form::Chat });
+    for key in
+        [String::new(), "a b".to_owned(), "a\r\nx: y".to_owned(), "é".to_owned(), "x".repeat(257)]
+    {
+        let message = Message { key, ..message(json!("x")) };
+        let reason = "its key is not 1 to 256 visible characters of ASCII";
+        check(&outbox.send(&message).await, "refused", reason);
+    }
+}
+
+#[test]
+fn nothing_secret_or_personal_shows_in_debug() {
+    let login = Some(Login { user: CANARY.into(), password: CANARY.into() });
+    let mail = Mail { login, ..mail::target(25) };
+    let mail = Mail { to: vec![CANARY.into()], from: CANARY.into(), ..mail };
+    let web = Target::Web { url: "https://canary.example/canary".into(), form: Form::Json };
+    let to = Some(vec![CANARY.to_owned()]);
+    let message = Message { to, subject: Some(CANARY.to_owned()), ..message(json!({CANARY: 1})) };
+    let shown = format!("{:?} {:?} {message:?}", outbox(web), outbox(Target::Mail(Box::new(mail))));
+    assert!(!shown.contains(CANARY), "{shown}");
+    assert!(shown.contains("Message(evt_1/tell to ops)"), "{shown}");
+}

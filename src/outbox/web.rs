@@ -1,0 +1,134 @@
+//! One POST to a web address.
+//!
+//! What an answer proves: 2xx that it was taken, 4xx that it was refused, 429 and 503 that it was not taken yet. All
+//! else, and no answer, proves nothing. Every notification has a connection of its own: they are rare, and one that was
+//! kept could be closed by the other side just as something is written to it.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Url, redirect, retry, tls};
+
+use super::Sent;
+use crate::base::causes::causes;
+use crate::base::secret::Secret;
+
+const USER_AGENT: &str = "reckon";
+/// The header by which a receiver knows a repeat (draft-ietf-httpapi-idempotency-key-header).
+const KEY_HEADER: &str = "Idempotency-Key";
+
+/// The way to web addresses; made at the first notification.
+#[derive(Debug)]
+pub(super) struct Web {
+    timeout: Duration,
+    client: OnceLock<Result<Client, String>>,
+}
+
+impl Web {
+    /// A way that takes at most so long.
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self { timeout, client: OnceLock::new() }
+    }
+
+    /// Posts this JSON. The key is visible ASCII.
+    pub(super) async fn post(&self, url: &Secret, key: &str, body: String) -> Sent {
+        let Ok(url) = Url::parse(url.expose()) else {
+            return Sent::Refused("the target's address is no web address".to_owned());
+        };
+        let client = match self.client.get_or_init(|| client(self.timeout)) {
+            Ok(client) => client,
+            Err(reason) => return Sent::NotSent(reason.clone()),
+        };
+        let request = client.post(url.clone()).header(CONTENT_TYPE, "application/json");
+        match request.header(KEY_HEADER, key).body(body).send().await {
+            Ok(answer) => judged(answer.status().as_u16()),
+            Err(error) => failed(error, &url),
+        }
+    }
+}
+
+fn client(timeout: Duration) -> Result<Client, String> {
+    // Someone may have installed it before; then that one serves as well.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let builder = Client::builder()
+        .user_agent(USER_AGENT)
+        .tls_version_min(tls::Version::TLS_1_2)
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        .no_proxy()
+        .referer(false)
+        .pool_max_idle_per_host(0)
+        .connect_timeout(connect_timeout(timeout))
+        .timeout(timeout);
+    builder.build().map_err(|error| format!("no web address can be asked: {}", causes(&error)))
+}
+
+/// Shorter than the whole: if it is this that runs out, nothing was sent.
+fn connect_timeout(timeout: Duration) -> Duration {
+    timeout.checked_div(2).unwrap_or(timeout)
+}
+
+fn judged(status: u16) -> Sent {
+    match status {
+        200..=299 => Sent::Done,
+        429 | 503 => Sent::NotSent(format!("the target answered {status}: not now")),
+        408 => Sent::InDoubt("the target answered 408: it waited for the rest".to_owned()),
+        300..=399 => {
+            Sent::InDoubt(format!("the target answered {status}, and no redirect is followed"))
+        }
+        400..=499 => Sent::Refused(format!("the target answered {status}")),
+        _ => Sent::InDoubt(format!("the target answered {status}")),
+    }
+}
+
+/// What an error proves: only one from before the request was written proves anything.
+fn failed(error: reqwest::Error, url: &Url) -> Sent {
+    let error = error.without_url();
+    let told = hide(causes(&error), url);
+    if error.is_connect() || error.is_builder() {
+        Sent::NotSent(format!("the target was not reached: {told}"))
+    } else if error.is_timeout() {
+        Sent::InDoubt("the target did not answer in time".to_owned())
+    } else {
+        Sent::InDoubt(format!("the target did not answer: {told}"))
+    }
+}
+
+/// The line without what it may tell of the address: a certificate that does not fit names its host.
+fn hide(line: String, url: &Url) -> String {
+    let parts = [url.host_str(), Some(url.path()), url.query()];
+    let telling = parts.into_iter().flatten().filter(|part| part.len() > 1);
+    telling.fold(line, |line, part| line.replace(part, "•••"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_its_word() {
+        let word = |status| match judged(status) {
+            Sent::Done => "done",
+            Sent::NotSent(_) => "not sent",
+            Sent::Refused(_) => "refused",
+            Sent::InDoubt(_) => "in doubt",
+        };
+        let words: Vec<_> =
+            [200, 204, 302, 400, 404, 408, 410, 429, 500, 502, 503, 504].map(word).into();
+        let expect = [
+            "done", "done", "in doubt", "refused", "refused", "in doubt", "refused", "not sent",
+            "in doubt", "in doubt", "not sent", "in doubt",
+        ];
+        assert_eq!(words, expect);
+    }
+
+    #[test]
+    fn what_an_error_says_of_the_address_is_hidden() {
+        let url = Url::parse("https://canary.example/hook/canary?k=canary").unwrap();
+        let line = "not valid for canary.example, /hook/canary?k=canary".to_owned();
+        assert_eq!(hide(line, &url), "not valid for •••, •••?•••");
+        let root = Url::parse("https://x.example/").unwrap();
+        assert_eq!(hide("either/or".to_owned(), &root), "either/or");
+    }
+}
