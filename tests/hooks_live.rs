@@ -2,6 +2,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "a failure here is a failed test"
 )]
 
@@ -16,13 +17,17 @@ mod payments;
 mod world;
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
+use ears::Ears;
 use payments::{MERCHANT, START, card, recurring};
 use reckon::base::hash::sha256;
-use reckon::engine::Found;
+use reckon::control::Request;
+use reckon::engine::{Carried, Courier, Found, HooksView, IntakeLink, Question, Reply};
 use reckon::hooks::{Hooks, Known, Source};
+use reckon::outbox::{Message, Sent};
 use reckon::sandbox::Surface;
-use serde_json::json;
+use serde_json::{Value, json};
 use world::World;
 
 const REFUND: &str = r#"
@@ -41,6 +46,35 @@ fn scripts(name: &str, text: &str) -> Found {
     let hooks = Hooks::load(&[source], &known);
     assert!(hooks.is_ok(), "{:?}", hooks.err());
     Found { hooks: hooks.ok(), files: sha256(text.as_bytes()), problems: 0 }
+}
+
+/// Keeps what it is given, and answers as it was told to.
+struct Pigeon {
+    carried: Mutex<Vec<Message>>,
+    answers: Mutex<Vec<Sent>>,
+}
+
+impl Pigeon {
+    fn answering(answers: &[Sent]) -> Arc<Self> {
+        let answers = Mutex::new(answers.iter().rev().cloned().collect());
+        Arc::new(Self { carried: Mutex::default(), answers })
+    }
+
+    fn carried(&self) -> Vec<Message> {
+        self.carried.lock().unwrap().clone()
+    }
+}
+
+impl Courier for Pigeon {
+    fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a> {
+        self.carried.lock().unwrap().push(message.clone());
+        let answer = self.answers.lock().unwrap().pop().unwrap_or(Sent::Done);
+        Box::pin(async move { answer })
+    }
+
+    fn intake(&self, link: &IntakeLink) -> String {
+        format!("https://pay.example/{}", link.key.name)
+    }
 }
 
 async fn connected() -> World {
@@ -64,24 +98,172 @@ fn refunds(world: &World) -> usize {
     world.objects("transactions").iter().filter(|one| one["type"] == "REFUND").count()
 }
 
+async fn hooks(ears: &Ears<'_>) -> HooksView {
+    let Ok(Reply::Hooks(view)) = ears.control.ask(Question::Hooks).await else {
+        panic!("another answer")
+    };
+    *view
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_a_hook_asks_for_is_done_once() {
     let world = connected().await;
-    let found = scripts("give_back", REFUND);
     world
-        .hearing_with(Some(found.clone()), async |ears| {
+        .hearing_with(Some(scripts("give_back", REFUND)), None, async |ears| {
             ears.wait(5).await;
             charge(&world, 700);
             charge(&world, 800);
             ears.wait(120).await;
             assert_eq!(refunds(&world), 1);
+            assert_eq!(hooks(ears).await.waiting, []);
         })
         .await;
     let renamed = scripts("another_name", REFUND);
     world
-        .hearing_with(Some(renamed), async |ears| {
+        .hearing_with(Some(renamed), None, async |ears| {
             ears.wait(300).await;
             assert_eq!(refunds(&world), 1, "a script that is renamed asks for the same");
         })
         .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_asked_for_is_done_by_the_next_process_and_once() {
+    for fault in ["drop_after", "error_before", "error_after"] {
+        let world = connected().await;
+        world.hearing_with(Some(scripts("a", REFUND)), None, async |ears| ears.wait(5).await).await;
+        charge(&world, 700);
+        let order = json!({"method": "POST", "path": "/v1/charges/", "fault": fault,
+            "status": 503, "times": 1});
+        world.control("POST", "faults", &order);
+        for seconds in [1, 2, 3, 400, 400] {
+            world
+                .hearing_with(Some(scripts("b", REFUND)), None, async |ears| {
+                    ears.wait(seconds).await;
+                })
+                .await;
+        }
+        assert_eq!(refunds(&world), 1, "{fault}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_fails_asks_for_nothing_backs_off_and_is_left_to_a_person() {
+    let text = r#"
+fn on_transaction_authorized(event) {
+    if event.data.amount != 700 { return; }
+    refund(event.data, #{name: "give-back"});
+    if kv_get("mended") == () { throw "not yet"; }
+}
+fn on_transaction_voided(event) { kv_set("mended", true); }
+"#;
+    let world = connected().await;
+    world
+        .hearing_with(Some(scripts("careful", text)), None, async |ears| {
+            ears.wait(5).await;
+            charge(&world, 700);
+            ears.wait(65).await;
+            let view = hooks(ears).await;
+            assert_eq!((view.failed.len(), view.dead.len()), (1, 0));
+            assert!(view.failed[0].message.contains("not yet"), "{:?}", view.failed);
+            ears.wait(3600).await;
+            let view = hooks(ears).await;
+            assert_eq!((view.failed.len(), view.dead.len()), (0, 1));
+            assert_eq!((view.dead[0].tries, refunds(&world)), (5, 0), "all or nothing");
+            let other = charge(&world, 900);
+            world.ask("acme", "POST", &format!("/v1/transactions/{other}/void"), &json!({}));
+            ears.wait(65).await;
+            let event = view.dead[0].event.clone();
+            let asked = ears.control.handle(Request::Replay(event), "ann".to_owned()).await;
+            assert_eq!(asked, Ok(Reply::Replayed(1)));
+            ears.wait(60).await;
+            assert_eq!((hooks(ears).await.dead.len(), refunds(&world)), (0, 1));
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_reads_what_there_is_and_waits_as_long_as_it_says() {
+    let text = r#"
+fn on_transaction_authorized(event) {
+    if event.data.amount != 700 { return; }
+    let rent = resource("RecurringCharge/rent");
+    let cards = find("SavedMethod", #{ready: true});
+    let charge = remote("transaction.get", #{id: event.data.id});
+    if rent == () || cards.len() != 1 || charge.amount != 700 { throw "not as expected"; }
+    hold("RecurringCharge/rent", "looked at", #{name: "stop", at: add_days(date(event.created), 2)});
+}
+"#;
+    let world = connected().await;
+    world
+        .hearing_with(Some(scripts("reader", text)), None, async |ears| {
+            ears.wait(5).await;
+            charge(&world, 700);
+            ears.wait(70).await;
+            let view = hooks(ears).await;
+            assert_eq!((view.failed, view.dead), (Vec::new(), Vec::new()));
+            assert_eq!((view.waiting.len(), view.waiting[0].verb.as_str()), (1, "suspend"));
+            ears.wait(3 * 24 * 3600).await;
+            assert_eq!(hooks(ears).await.waiting, []);
+            let Ok(Reply::Overview(now)) = ears.control.ask(Question::Overview).await else {
+                panic!("another answer")
+            };
+            assert_eq!(now.suspended, 1);
+        })
+        .await;
+}
+
+const TELL: &str = r#"
+fn on_transaction_authorized(event) {
+    if event.data.amount != 700 { return; }
+    notify("ops", `charged ${amount_of(event.data)}`, #{name: "tell"});
+}
+"#;
+
+#[tokio::test(start_paused = true)]
+async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
+    let gone = Sent::NotSent("nobody listens".to_owned());
+    let lost = Sent::InDoubt("no answer came".to_owned());
+    for (answers, times) in [(vec![gone.clone(), gone, Sent::Done], 3), (vec![lost], 1)] {
+        let world = connected().await;
+        let pigeon = Pigeon::answering(&answers);
+        let found = scripts("tell", TELL);
+        world
+            .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
+                ears.wait(5).await;
+                charge(&world, 700);
+                ears.wait(1800).await;
+                assert_eq!(hooks(ears).await.waiting, []);
+            })
+            .await;
+        let carried = pigeon.carried();
+        assert_eq!(carried.len(), times);
+        assert!(carried.iter().all(|one| one.key == carried[0].key && one.target == "ops"));
+        assert_eq!(carried[0].body, Value::from("charged 7.00 USD"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_chain_of_causes_comes_to_an_end() {
+    let text = r#"
+fn on_transaction_authorized(event) {
+    if event.data.type != "CHARGE" { return; }
+    charge(event.data.amount_of ?? amount_of(event.data), "jane", #{name: "again"});
+}
+"#;
+    let text =
+        text.replace("event.data.amount_of ?? amount_of(event.data)", "amount_of(event.data)");
+    let world = connected().await;
+    world
+        .hearing_with(Some(scripts("echo", &text)), None, async |ears| {
+            ears.wait(5).await;
+            charge(&world, 700);
+            ears.wait(3600).await;
+            let view = hooks(ears).await;
+            assert_eq!(view.dead.len(), 1, "{:?}", view.dead);
+            assert!(view.dead[0].message.contains("chain"), "{:?}", view.dead);
+        })
+        .await;
+    let charges = world.objects("transactions").iter().filter(|one| one["amount"] == 700).count();
+    assert_eq!(charges, 5, "one of somebody, and four of hooks");
 }

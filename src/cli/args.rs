@@ -340,6 +340,14 @@ pub enum EventsCommand {
         #[arg(value_name = "ID")]
         id: String,
     },
+    /// List the hooks that failed for good, those that are tried again, and the actions that wait.
+    Dead,
+    /// Run the hooks of an event again that failed for good.
+    Replay {
+        /// The service's id of the event.
+        #[arg(value_name = "ID")]
+        id: String,
+    },
     /// List the newest events, and go on with those that come.
     Tail(EventsListArgs),
 }

@@ -14,6 +14,7 @@ use super::setup::Setup;
 use super::signals;
 use crate::base::id::{Key, Mode};
 use crate::config::ProcessEnv;
+use crate::control::Request;
 use crate::control::look::Look;
 use crate::engine::{EventsView, EventsWanted, Question, Reply};
 use crate::kinds::step::MERCHANT;
@@ -58,6 +59,8 @@ pub(super) async fn run(setup: &Setup, command: &EventsCommand, out: Out) -> Res
             Ok(Exit::Done)
         }
         EventsCommand::Show { id } => show(setup, id, out).await,
+        EventsCommand::Dead => dead(setup, out).await,
+        EventsCommand::Replay { id } => replay(setup, id, out).await,
         EventsCommand::Tail(args) => tail(setup, args, out).await,
     }
 }
@@ -85,6 +88,33 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
         return Err(failure.help("`reckon events list` shows the newest ones"));
     };
     out.result(&event, || render::events::one(&event))?;
+    Ok(Exit::Done)
+}
+
+/// Hooks that failed, and what waits. A hook that failed for good needs a person (exit 3).
+async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+    let session = Session::open(setup).await?;
+    let reply = session.ask(Question::Hooks).await;
+    let Reply::Hooks(view) = session.end(setup, reply).await? else {
+        return Err(Failure::bug("hooks were not answered by hooks"));
+    };
+    out.result(&view, || render::events::dead(&view))?;
+    Ok(if view.dead.is_empty() { Exit::Done } else { Exit::Stuck })
+}
+
+async fn replay(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
+    let session = Session::open(setup).await?;
+    let Reply::Replayed(hooks) = session.done(setup, Request::Replay(id.to_owned())).await? else {
+        return Err(Failure::bug("a replay was not answered by one"));
+    };
+    if hooks == 0 {
+        let message = format!("no hook of event {id} failed for good");
+        let failure = Failure::input("reckon::events::replay", message);
+        return Err(failure.help("`reckon events dead` lists those that did"));
+    }
+    out.result(&serde_json::json!({ "hooks": hooks }), || {
+        format!("{hooks} of its hooks are run again; the daemon does it at once")
+    })?;
     Ok(Exit::Done)
 }
 

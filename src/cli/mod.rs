@@ -10,6 +10,7 @@ mod attach;
 mod cache;
 mod chaos;
 mod commands;
+mod courier;
 mod desk;
 mod doors;
 mod events;

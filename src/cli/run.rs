@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::args::RunArgs;
+use super::courier::Post;
 use super::desk::Desk;
 use super::doors::Doors;
 use super::exit::{Exit, Failure};
@@ -67,12 +68,14 @@ async fn serve(
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
     let door = tokio::spawn(door.serve(doors.control.clone(), doors.over()));
+    let courier = Arc::new(Post::new(setup.clone(), addresses.clone()));
     let mut engine = engine(setup, open, embedded.map(|one| (one, addresses)), &doors.control)?;
     doors.control.receive(engine.inbox(doors.sender.clone()));
     let found = scripts::found(setup)?;
     let scripts_over = doors.over();
     let scripts = scripts::watched(setup.clone(), found.files, doors.sender.clone(), scripts_over);
     let scripts = tokio::spawn(scripts);
+    engine.tell_through(courier);
     engine.use_scripts(found)?;
     let over = doors.over();
     let Doors { sender, events, ready, ending, private, .. } = doors;

@@ -64,6 +64,8 @@ pub enum Request {
     Show(Box<Showing>),
     /// The tree is looked at again, and these are taken over, one after the other.
     ImportAll(Vec<Adopting>),
+    /// The hooks of this event that failed for good are run again.
+    Replay(String),
     /// A resource, or an object with a mark of ours, is let go.
     Forget(Forgetting),
     /// A one-time token is brought for a saved method.
@@ -279,6 +281,10 @@ impl Control {
                 self.hears(Event::Inventory(asked, reply), answer).await
             }
             Request::ImportAll(all) => self.import_all(all, &actor).await,
+            Request::Replay(event) => {
+                let (reply, answer) = oneshot::channel();
+                self.hears(Event::Replay(event, actor, reply), answer).await
+            }
             Request::Forget(what) => {
                 let (reply, answer) = oneshot::channel();
                 self.hears(Event::Forget(what, actor, reply), answer).await

@@ -8,7 +8,9 @@ impl Request {
     /// be so is not so.
     pub fn only_looks(&self) -> bool {
         if let Self::Ask(question) = self {
-            return *question != Question::Settle;
+            // What scripts see holds names and addresses.
+            let whole = matches!(question, Question::Known(_) | Question::Sought(..));
+            return *question != Question::Settle && !whole;
         }
         if let Self::Look(look) = self {
             return !look.is_secret();

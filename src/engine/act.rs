@@ -112,6 +112,7 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
             | Finished::Swept(_)
             | Finished::Looked(_)
             | Finished::HooksRan(_)
+            | Finished::Replayed
             | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)

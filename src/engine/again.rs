@@ -126,6 +126,7 @@ impl Engine {
             | Finished::Swept(_)
             | Finished::Looked(_)
             | Finished::HooksRan(_)
+            | Finished::Replayed
             | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)

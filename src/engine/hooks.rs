@@ -4,23 +4,30 @@
 //! written down with the fact that it ran, in one record; only then is any of it done. A set of scripts that is wrong is
 //! not used: the last good one goes on, and without one events wait.
 
+mod notify;
 mod reads;
 mod round;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::question::{HooksView, Reply};
 use super::schedule::until_time;
-use super::shared::EngineError;
+use super::shared::{EngineError, Shared};
+use super::tasks::Finished;
 use super::{Engine, Event};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::hooks::Hooks;
-use crate::model::ran::{FailedHook, WishId};
+use crate::model::ran::{FailedHook, Replayed, WishId};
+use crate::model::record::Record;
 use round::Round;
+
+pub use notify::{Carried, Courier};
 
 /// A set of scripts as it was found.
 #[derive(Debug, Clone)]
@@ -34,13 +41,14 @@ pub struct Found {
 }
 
 /// The scripts of a daemon, and what is under way.
-#[derive(Debug)]
 pub(super) struct Scripts {
     /// The way to this engine from its own tasks.
     sender: mpsc::UnboundedSender<Event>,
     pub(super) asked: mpsc::UnboundedReceiver<Event>,
     /// The last good set; none was found yet, or there are no scripts.
     hooks: Option<Hooks>,
+    /// SHA-256 over its files.
+    files_in_use: Option<Digest>,
     /// The newest set, good or not; none while nobody looked.
     found: Option<Found>,
     running: BTreeSet<Key>,
@@ -48,6 +56,8 @@ pub(super) struct Scripts {
     granting: BTreeSet<WishId>,
     /// Actions that could not be done yet: how often they were tried, and when they are again.
     tried: BTreeMap<WishId, (u32, Instant)>,
+    /// Who carries what hooks tell; without one it waits.
+    courier: Option<Arc<dyn Courier>>,
     next_wish: Option<Instant>,
     next_failed: Option<Instant>,
 }
@@ -59,10 +69,12 @@ impl Default for Scripts {
             sender,
             asked,
             hooks: None,
+            files_in_use: None,
             found: None,
             running: BTreeSet::new(),
             granting: BTreeSet::new(),
             tried: BTreeMap::new(),
+            courier: None,
             next_wish: None,
             next_failed: None,
         }
@@ -72,12 +84,12 @@ impl Default for Scripts {
 impl Engine {
     /// Takes a set of scripts in; from the first one on hooks are run.
     pub fn use_scripts(&mut self, found: Found) -> Result<(), EngineError> {
-        match &found.hooks {
-            Some(hooks) => self.scripts.hooks = Some(hooks.clone()),
-            None => tracing::error!(
-                problems = found.problems,
-                "the scripts are wrong (`reckon hooks check`): the last good ones stay in use"
-            ),
+        if let Some(hooks) = &found.hooks {
+            self.scripts.hooks = Some(hooks.clone());
+            self.scripts.files_in_use = Some(found.files);
+        } else {
+            let problems = found.problems;
+            tracing::error!(problems, "the scripts are wrong (`reckon hooks check`): the last good ones stay in use");
         }
         self.scripts.found = Some(found);
         self.run_hooks()?;
@@ -150,9 +162,55 @@ impl Engine {
         self.grant()
     }
 
+    /// The scripts in use, and those in the folder.
+    pub(super) fn scripts_view(&self) -> HooksView {
+        let hooks = self.scripts.hooks.as_ref();
+        let found = self.scripts.found.as_ref();
+        HooksView {
+            scripts: hooks.into_iter().flat_map(Hooks::scripts).map(str::to_owned).collect(),
+            loaded: self.scripts.files_in_use.map(|files| files.to_string()),
+            files: found.map(|found| found.files.to_string()),
+            problems: found.map_or(0, |found| found.problems),
+            ..HooksView::default()
+        }
+    }
+
+    /// A person wants the hooks of an event run again that failed for good.
+    pub(super) fn replay(&mut self, event: String, actor: String, reply: oneshot::Sender<Reply>) {
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match replayed(&shared, event, actor).await {
+                Ok(found) => Finished::Replayed.answering(Reply::Replayed(found), reply),
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
     /// A merchant's hooks have run.
     pub(super) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
         self.scripts.running.remove(merchant);
         self.hooks_due()
+    }
+}
+
+/// Writes down that what failed for good is run again; answers how many hooks that are.
+async fn replayed(shared: &Shared, event: String, actor: String) -> Result<usize, EngineError> {
+    let failed = shared.facts.failed_hooks()?;
+    let dead = failed.iter().filter(|one| one.event == event && one.failed.again.is_none());
+    let merchants: BTreeSet<Key> = dead.clone().map(|one| one.merchant.clone()).collect();
+    let found = dead.count();
+    let at = shared.now();
+    let of = |merchant| Replayed { merchant, event: event.clone(), actor: actor.clone(), at };
+    let records: Vec<Record> =
+        merchants.into_iter().map(|merchant| Record::Replayed(Box::new(of(merchant)))).collect();
+    if !records.is_empty() {
+        shared.write(Vec::new(), records).await?;
+    }
+    Ok(found)
+}
+
+impl std::fmt::Debug for Scripts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scripts({:?})", self.hooks)
     }
 }

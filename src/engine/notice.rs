@@ -13,15 +13,17 @@ use super::settle::held;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
 use crate::api::partner_event::{Notification, PartnerEvent, PartnerEventType};
-use crate::base::hash::{Digest, SourceId, keyed};
+use crate::base::hash::{Digest, SourceId, canonical, keyed};
 use crate::base::id::Key;
 use crate::base::planted;
 use crate::base::secret::Secret;
 use crate::effects::EffectRow;
+use crate::model::event::{Told, Via};
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
+use crate::model::remote_object::Standing;
 use crate::store::vault::Sealed;
 
 /// Whose key seals a body that matches nothing.
@@ -97,6 +99,7 @@ fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result
     let is_test = is_test(shared, key)?;
     let mut held = held_submission(shared, key, &notice.reference)?;
     for event in said.events.iter().filter(ours) {
+        told(shared, key, event, news)?;
         let Some((facts, secrets)) = decision(event, is_test, &notice.reference) else {
             continue;
         };
@@ -106,6 +109,44 @@ fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result
         news.records.extend(held.take().map(|open| settled(open, &fact)));
         news.records.push(Record::Observation(Box::new(fact)));
     }
+    Ok(())
+}
+
+/// An event of an application that we submitted, for hooks: without its code, and each once.
+fn told(
+    shared: &Shared,
+    key: &Key,
+    event: &PartnerEvent,
+    news: &mut News,
+) -> Result<(), EngineError> {
+    let mut data = serde_json::to_value(&event.data).unwrap_or_default();
+    if let Some(data) = data.as_object_mut() {
+        data.remove("auth_code");
+    }
+    let kind = event.kind.as_str().to_owned();
+    let shown = json!({"type": kind, "data": data, "reason": event.reason});
+    let bytes = canonical(&shown);
+    let id = keyed(&shared.settings.planning.digest_key, "partner-event", &bytes).to_string();
+    let same = |one: &Record| matches!(one, Record::Told(told) if told.event == id);
+    if news.records.iter().any(same) || shared.facts.event(key, &id)?.is_some() {
+        return Ok(());
+    }
+    let sealed = shared.random(|rng| shared.vault.seal(&key.to_string(), &bytes, rng))?;
+    let at = shared.now();
+    news.records.push(Record::Told(Box::new(Told {
+        merchant: key.clone(),
+        event: id,
+        kind,
+        created: at,
+        via: Via::Post,
+        body: sealed.reference().to_string(),
+        object: None,
+        standing: Standing::News,
+        previous: None,
+        about: vec![key.clone()],
+        at,
+    })));
+    news.blobs.push(sealed);
     Ok(())
 }
 

@@ -133,6 +133,7 @@ impl Engine {
             | Finished::Swept(_)
             | Finished::Looked(_)
             | Finished::HooksRan(_)
+            | Finished::Replayed
             | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)

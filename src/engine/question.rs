@@ -8,6 +8,7 @@ use serde_json::Value;
 mod against;
 mod checksum;
 mod events;
+mod hooks;
 mod intents;
 mod metrics;
 mod scoped;
@@ -37,6 +38,7 @@ use crate::plan::World;
 
 pub use against::Compared;
 pub use events::{EventView, EventsView, EventsWanted, ReceiverView};
+pub use hooks::{FailedView, HooksView, WishView};
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use metrics::Metrics;
 pub use scoped::{Unknown, sums};
@@ -65,6 +67,8 @@ pub enum Question {
     Events(EventsWanted),
     /// One event, by its id.
     Event(String),
+    /// How hooks stand.
+    Hooks,
     /// What scripts see of a resource, by its key.
     Known(String),
     /// What scripts see of all resources of a kind with these fields.
@@ -103,6 +107,10 @@ pub enum Reply {
     Events(Box<EventsView>),
     /// One event, if it is known.
     Event(Option<Box<EventView>>),
+    /// How hooks stand.
+    Hooks(Box<HooksView>),
+    /// How many hooks are run again.
+    Replayed(usize),
     /// What scripts see; or why not.
     Known(Result<Value, String>),
     /// The plan, with the files' coverage and problems.
@@ -162,6 +170,7 @@ impl Engine {
             Question::Intents => Reply::Intents(self.intents()?),
             Question::Events(wanted) => Reply::Events(Box::new(self.events(&wanted)?)),
             Question::Event(id) => Reply::Event(self.event(&id)?.map(Box::new)),
+            Question::Hooks => Reply::Hooks(Box::new(self.hooks_view()?)),
             Question::Known(key) => Reply::Known(self.seen(&key)),
             Question::Sought(kind, filter) => Reply::Known(Ok(self.sought(&kind, &filter))),
             Question::Plan => Reply::Plan(Box::new(self.plan_view())),

@@ -44,6 +44,8 @@ pub enum Finished {
     Swept(Swept),
     /// A merchant's events were looked at.
     Looked(Looked),
+    /// Hooks that failed for good are to be run again.
+    Replayed,
     /// The hooks of a merchant's events have run.
     HooksRan(Key),
     /// A try of an action that a hook asked for has ended: whether it is settled, and what to look at again.
@@ -249,7 +251,7 @@ impl Engine {
             self.world.refresh(&self.shared.facts, &key)?;
             self.look_again(self.spoken_of(&key));
         }
-        Ok(())
+        self.run_hooks()
     }
 
     /// Where a merchant's credentials come from.
@@ -277,6 +279,7 @@ impl Engine {
             Finished::Heard(key) => return self.heard(key),
             Finished::Swept(swept) => return self.swept(swept),
             Finished::Looked(looked) => return self.looked(looked),
+            Finished::Replayed => return self.hooks_due(),
             Finished::HooksRan(merchant) => return self.hooks_ran(&merchant),
             Finished::Granted(id, settled, key) => return self.granted(&id, settled, key),
             Finished::Approved => {

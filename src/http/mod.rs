@@ -30,7 +30,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use crate::base::id::Key;
 use crate::control::wire::{CONTROL_PATH, REQUEST_BYTES_MAX};
 use crate::control::{Control, ControlError};
-use crate::engine::{EventsWanted, Overview, Question, Reply};
+use crate::engine::{EventsView, EventsWanted, HooksView, Overview, Question, Reply};
 use crate::render;
 
 pub use outside::Outside;
@@ -97,19 +97,31 @@ async fn readyz(State(door): State<Door>) -> Response {
     error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("not_ready", why, help))
 }
 
-/// How things stand as a whole, and which version says so.
+/// How things stand as a whole, and which version says so. What hooks and receivers say is left out where it is not
+/// known.
 #[derive(Serialize)]
 struct Status {
     version: &'static str,
+    hooks: Option<HooksView>,
+    events: Option<EventsView>,
     #[serde(flatten)]
     overview: Overview,
 }
 
 async fn status(State(door): State<Door>) -> Response {
     let version = env!("CARGO_PKG_VERSION");
+    let hooks = match door.control.ask(Question::Hooks).await {
+        Ok(Reply::Hooks(hooks)) => Some(*hooks),
+        Ok(_) | Err(_) => None,
+    };
+    let wanted = EventsWanted { merchant: None, most: 0 };
+    let events = match door.control.ask(Question::Events(wanted)).await {
+        Ok(Reply::Events(events)) => Some(*events),
+        Ok(_) | Err(_) => None,
+    };
     let made = |reply| {
         let Reply::Overview(overview) = reply else { return None };
-        Some(ok(&Status { version, overview }))
+        Some(ok(&Status { version, hooks, events, overview }))
     };
     door.answer(Question::Overview, made).await
 }

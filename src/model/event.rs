@@ -45,6 +45,8 @@ pub enum Via {
     Poll,
     /// By its id, after a post named it.
     ReadBack,
+    /// It was posted, and carries the mark of an application that we submitted: the partner's events are not listed.
+    Post,
 }
 
 /// One event, as the service itself shows it to the merchant's own key.

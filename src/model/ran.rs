@@ -124,6 +124,17 @@ pub enum Fate {
     Unknown,
 }
 
+/// A notification is being told, or was not after all. One that a process began and did not end may have arrived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Telling {
+    /// The action that asks for it.
+    pub id: WishId,
+    /// Whether it is on its way; if not, provably nobody got it.
+    pub under_way: bool,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
 /// A hook that waits to be run again, or for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedHook {

@@ -15,7 +15,7 @@ use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
-use crate::model::ran::{Granted, Passed, Ran, Replayed};
+use crate::model::ran::{Granted, Passed, Ran, Replayed, Telling};
 use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
 use crate::model::unauthorised::Refused;
@@ -64,6 +64,8 @@ pub enum Record {
     Passed(Box<Passed>),
     /// What became of an action that a hook asked for.
     Granted(Box<Granted>),
+    /// A notification is being told, or was not after all.
+    Telling(Box<Telling>),
     /// A person wants hooks run again that failed for good.
     Replayed(Box<Replayed>),
     /// Every event of a merchant up to some moment is known.

@@ -3,7 +3,7 @@
 use super::resources::lines;
 use super::words::{Paint, clean, counted, line};
 use crate::base::money::{Currency, Money};
-use crate::engine::{EventView, EventsView, ReceiverView};
+use crate::engine::{EventView, EventsView, FailedView, HooksView, ReceiverView};
 use crate::model::remote_object::{RemoteObject, Standing};
 
 /// The newest events, what was posted and is not proved, and a line for each receiver.
@@ -36,6 +36,49 @@ pub fn tail(items: &[EventView], color: bool) -> String {
     for item in items.iter().rev() {
         let cells = cells(item);
         line(&mut out, &format!("{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant)));
+    }
+    out
+}
+
+/// Hooks that failed, and actions that wait.
+pub fn dead(view: &HooksView) -> String {
+    let mut out = String::new();
+    if view.problems > 0 {
+        line(
+            &mut out,
+            "The scripts in the folder are wrong (`reckon hooks check`): older ones are in use.",
+        );
+    }
+    let failed = |out: &mut String, title: &str, all: &[FailedView]| {
+        for (number, one) in all.iter().enumerate() {
+            if number == 0 {
+                line(out, title);
+            }
+            let again = one.again.as_ref().map(|again| format!("; again at {again}"));
+            let (script, event, why) = (clean(&one.script), clean(&one.event), clean(&one.message));
+            let tries = counted(usize::try_from(one.tries).unwrap_or(usize::MAX), "time");
+            line(
+                out,
+                &format!("  {script}, event {event}: {why} ({tries}{})", again.unwrap_or_default()),
+            );
+        }
+    };
+    failed(&mut out, "Failed for good; `reckon events replay ID` runs them again:", &view.dead);
+    failed(&mut out, "Failed, and are run again:", &view.failed);
+    for (number, wish) in view.waiting.iter().enumerate() {
+        if number == 0 {
+            line(&mut out, "Asked for by a hook, and not done yet:");
+        }
+        let until = wish.at.as_ref().map(|at| format!(", not before {at}"));
+        let (verb, name) = (clean(&wish.verb), clean(&wish.name));
+        let (script, event) = (clean(&wish.script), clean(&wish.event));
+        line(
+            &mut out,
+            &format!("  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default()),
+        );
+    }
+    if out.is_empty() {
+        line(&mut out, "No hook failed, and nothing waits.");
     }
     out
 }

@@ -25,7 +25,9 @@ pub(super) use epoch::{looked_key, released_key};
 pub(super) use events::{
     event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
 };
-pub(super) use hooks::{depth_key, failed_key, granted_key, kept_key, to_run_key, wish_key};
+pub(super) use hooks::{
+    depth_key, failed_key, granted_key, kept_key, telling_key, to_run_key, wish_key,
+};
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
@@ -66,6 +68,7 @@ pub(super) const OBJECTS: &[u8] = b"v/o/";
 pub(super) const EVENTS_TO_RUN: &[u8] = b"w/r/";
 pub(super) const WISHES: &[u8] = b"w/p/";
 pub(super) const WISHES_GRANTED: &[u8] = b"w/d/";
+pub(super) const WISHES_TELLING: &[u8] = b"w/t/";
 pub(super) const HOOKS_FAILED: &[u8] = b"w/f/";
 pub(super) const HOOKS_KEPT: &[u8] = b"w/k/";
 pub(super) const HOOK_DEPTHS: &[u8] = b"w/c/";

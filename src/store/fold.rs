@@ -72,6 +72,10 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Ran(ran) => hooks::ran(index, fold.batch, ran),
         Record::Passed(passed) => hooks::passed(index, fold.batch, passed),
         Record::Granted(granted) => Ok(hooks::granted(fold.batch, granted)?),
+        Record::Telling(telling) => {
+            hooks::telling(fold.batch, telling);
+            Ok(())
+        }
         Record::Replayed(replayed) => Ok(hooks::replayed(index, fold.batch, replayed)?),
         Record::Polled(polled) => Ok(events::polled(index, fold.batch, polled)?),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),

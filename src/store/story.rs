@@ -196,6 +196,7 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Ran(_)
         | Record::Passed(_)
         | Record::Granted(_)
+        | Record::Telling(_)
         | Record::Replayed(_)
         | Record::EmptyRemote { .. }
         | Record::Compacted(_)

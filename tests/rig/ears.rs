@@ -1,6 +1,7 @@
 //! A daemon that listens for events of the gateway, and the posts that come to it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -8,7 +9,7 @@ use axum::body::Body;
 use http::Request;
 use reckon::base::id::{Key, Mode};
 use reckon::control::Control;
-use reckon::engine::{Event, EventsView, EventsWanted, Found, Question, Reply, Until};
+use reckon::engine::{Courier, Event, EventsView, EventsWanted, Found, Question, Reply, Until};
 use reckon::http::{Outside, public};
 use reckon::sandbox;
 use serde_json::{Value, json};
@@ -39,17 +40,21 @@ pub(crate) fn address(mode: Mode) -> String {
 impl World {
     /// Runs a daemon while `act` goes on, then ends it at once, as one that is killed.
     pub(crate) async fn hearing(&self, act: impl AsyncFnOnce(&Ears<'_>)) {
-        self.hearing_with(None, act).await;
+        self.hearing_with(None, None, act).await;
     }
 
-    /// The same with these scripts.
+    /// The same with these scripts, and with somebody who carries what they tell.
     pub(crate) async fn hearing_with(
         &self,
         scripts: Option<Found>,
+        courier: Option<Arc<dyn Courier>>,
         act: impl AsyncFnOnce(&Ears<'_>),
     ) {
         let mut engine = self.engine();
         engine.keep_looking();
+        if let Some(courier) = courier {
+            engine.tell_through(courier);
+        }
         if let Some(scripts) = scripts {
             engine.use_scripts(scripts).unwrap();
         }

@@ -26,6 +26,7 @@ async fn serve_at(below: &str) -> Served {
         | Question::Intents
         | Question::Events(_)
         | Question::Event(_)
+        | Question::Hooks
         | Question::Known(_)
         | Question::Sought(..)
         | Question::Plan

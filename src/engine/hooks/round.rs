@@ -164,9 +164,10 @@ impl Round {
         let too_deep = self.depth(told)? >= DEPTH_MAX;
         for handler in handlers {
             let tries = tries.get(&handler.script).copied().unwrap_or(0).saturating_add(1);
-            let result = match too_deep {
-                true => Err("it would be one more link in a chain of events and hooks".to_owned()),
-                false => self.one(handler, &event, answers).await.map_err(|why| why.to_string()),
+            let result = if too_deep {
+                Err("it would be one more link in a chain of events and hooks".to_owned())
+            } else {
+                self.one(handler, &event, answers).await.map_err(|why| why.to_string())
             };
             match result {
                 Ok(run) => {
@@ -296,10 +297,19 @@ impl Round {
             "mode": mode,
             "merchant": (self.merchant.kind.as_str() == MERCHANT).then(|| named(&self.merchant)),
             "resource": resource.map(|key| format!("{}/{}", key.kind, named(key))),
-            "data": event.get("data").cloned().unwrap_or_default(),
+            "data": data(&event),
             "previous": told.previous,
         }))
     }
+}
+
+/// The record that an event shows; why an application was declined stands beside it.
+fn data(event: &Value) -> Value {
+    let mut data = event.get("data").cloned().unwrap_or_default();
+    if let (Some(data), Some(reason)) = (data.as_object_mut(), event.get("reason")) {
+        data.insert("reason".to_owned(), reason.clone());
+    }
+    data
 }
 
 /// A name as documents write it: without the namespace where that is the usual one.

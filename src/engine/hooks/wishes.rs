@@ -33,7 +33,7 @@ impl Engine {
         let now = self.shared.now();
         self.scripts.next_wish = None;
         for pending in self.shared.facts.wishes()? {
-            if self.scripts.granting.contains(&pending.id) || pending.wish.verb == NOTIFY {
+            if self.scripts.granting.contains(&pending.id) {
                 continue;
             }
             let Some(wait) = self.waits(&pending, now) else {
@@ -63,6 +63,7 @@ impl Engine {
         match pending.wish.verb.as_str() {
             SUSPEND | RESUME => self.pause_for(pending),
             RECONCILE => self.reconcile_for(pending),
+            NOTIFY => self.notify_for(pending),
             _ => self.act_for(pending),
         }
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     EVENTS_TO_RUN, FactError, Facts, HOOK_DEPTHS, HOOKS_FAILED, HOOKS_KEPT, WISHES, WISHES_GRANTED,
-    parse_key, read,
+    WISHES_TELLING, parse_key, read,
 };
 use crate::base::id::Key;
 use crate::model::ran::{FailedHook, Granted, Pending, WishId};
@@ -27,6 +27,11 @@ impl Facts {
     /// What became of an action of a hook.
     pub fn granted(&self, id: &WishId) -> Result<Option<Granted>, FactError> {
         read(&*self.index, &Batch::new(), &granted_key(id))
+    }
+
+    /// Whether a notification was begun to be told, and nobody wrote down what became of it.
+    pub fn is_telling(&self, id: &WishId) -> Result<bool, FactError> {
+        Ok(self.index.get(&telling_key(id))?.is_some())
     }
 
     /// Hooks that failed: those that are run again, and those that wait for a person.
@@ -64,6 +69,11 @@ pub(in crate::store) fn wish_key(id: &WishId) -> Vec<u8> {
 /// The entry of an action that is.
 pub(in crate::store) fn granted_key(id: &WishId) -> Vec<u8> {
     of(WISHES_GRANTED, &id.merchant, &id.event, id.name.as_str())
+}
+
+/// The entry of a notification that is being told.
+pub(in crate::store) fn telling_key(id: &WishId) -> Vec<u8> {
+    of(WISHES_TELLING, &id.merchant, &id.event, id.name.as_str())
 }
 
 /// The entry of a hook that failed.

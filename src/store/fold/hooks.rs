@@ -5,10 +5,12 @@ use crate::base::id::Key;
 use crate::model::action::Action;
 use crate::model::event::EventLedger;
 use crate::model::hook::Run;
-use crate::model::ran::{Failed, FailedHook, Granted, Passed, Pending, Ran, Replayed, WishId};
+use crate::model::ran::{
+    Failed, FailedHook, Granted, Passed, Pending, Ran, Replayed, Telling, WishId,
+};
 use crate::store::facts::{
     FactError, HOOKS_FAILED, decode_entry, depth_key, failed_key, granted_key, kept_key,
-    ledger_key, read, to_run_key, wish_key, write,
+    ledger_key, read, telling_key, to_run_key, wish_key, write,
 };
 use crate::store::index::{Batch, Index};
 
@@ -98,9 +100,20 @@ pub(super) fn passed(
     counted(index, batch, &passed.merchant, passed.to)
 }
 
+/// A notification is on its way, or was not sent after all.
+pub(super) fn telling(batch: &mut Batch, telling: &Telling) {
+    let key = telling_key(&telling.id);
+    if telling.under_way {
+        batch.put(key, Vec::new());
+    } else {
+        batch.remove(key);
+    }
+}
+
 /// What became of an action.
 pub(super) fn granted(batch: &mut Batch, granted: &Granted) -> Result<(), FactError> {
     batch.remove(wish_key(&granted.id));
+    batch.remove(telling_key(&granted.id));
     write(batch, &granted_key(&granted.id), granted)
 }
 

@@ -91,6 +91,7 @@ pub(super) fn note(
         | Record::Ran(_)
         | Record::Passed(_)
         | Record::Granted(_)
+        | Record::Telling(_)
         | Record::Replayed(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)

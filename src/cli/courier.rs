@@ -1,0 +1,62 @@
+//! The way out for what hooks tell: the targets of the configuration, read when the first of them is needed.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::sandbox::Addresses;
+use super::setup::Setup;
+use super::targets;
+use crate::base::clock::SystemClock;
+use crate::config::ProcessEnv;
+use crate::engine::{Carried, Courier, IntakeLink};
+use crate::outbox::{Message, Options, Outbox, Sent};
+
+/// The courier of a daemon.
+pub(super) struct Post {
+    setup: Arc<Setup>,
+    addresses: Addresses,
+    outbox: OnceLock<Result<Outbox, String>>,
+}
+
+impl fmt::Debug for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Post(…)")
+    }
+}
+
+impl Post {
+    /// A courier for this configuration; links begin with the public address where there is one.
+    pub(super) fn new(setup: Arc<Setup>, addresses: Addresses) -> Self {
+        let public = setup.config.public_url.as_ref().and_then(|url| url.get(&ProcessEnv).ok());
+        let base = public.map_or_else(|| addresses.base.clone(), |url| url.as_str().to_owned());
+        let addresses = Addresses { base, ..addresses };
+        Self { setup, addresses, outbox: OnceLock::new() }
+    }
+
+    fn outbox(&self) -> Result<&Outbox, String> {
+        let made = self.outbox.get_or_init(|| {
+            let targets = targets::targets(&self.setup.config, &ProcessEnv);
+            let targets = targets.map_err(|errors| {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                errors.join("; ")
+            })?;
+            Ok(Outbox::new(targets, Options::new(Arc::new(SystemClock))))
+        });
+        made.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Courier for Post {
+    fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a> {
+        Box::pin(async move {
+            match self.outbox() {
+                Ok(outbox) => outbox.send(message).await,
+                Err(why) => Sent::NotSent(why),
+            }
+        })
+    }
+
+    fn intake(&self, link: &IntakeLink) -> String {
+        self.addresses.outside.intake(&self.addresses.base, link)
+    }
+}
