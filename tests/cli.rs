@@ -219,7 +219,11 @@ fn the_urls_of_events_and_of_every_sign_up_are_printed_and_stay_the_same() {
     let token = event_url.strip_prefix("http://127.0.0.1:8780/webhooks/partner/").unwrap();
     assert_eq!((token.len(), token.ends_with('/')), (41, true), "{event_url}");
     let links = told.get("applicants").and_then(Value::as_array).unwrap();
+    let gateway = told.pointer("/gateway/0/url").and_then(Value::as_str).unwrap();
+    let start = "http://127.0.0.1:8780/webhooks/gateway/default.acme.test.";
+    assert_eq!(gateway.strip_prefix(start).map(str::len), Some(32), "{gateway}");
     let mut expect = vec![format!("Event URL  {event_url}")];
+    expect.push(format!("Merchant/acme (test)  {gateway}"));
     for (link, name) in links.iter().zip(["harbor", "quay"]) {
         let text = |field: &str| link.get(field).and_then(Value::as_str).unwrap();
         assert_eq!(text("application"), format!("MerchantApplication/{name}"));

@@ -89,7 +89,10 @@ impl Engine {
             self.scripts.files_in_use = Some(found.files);
         } else {
             let problems = found.problems;
-            tracing::error!(problems, "the scripts are wrong (`reckon hooks check`): the last good ones stay in use");
+            tracing::error!(
+                problems,
+                "the scripts are wrong (`reckon hooks check`): the last good ones stay in use"
+            );
         }
         self.scripts.found = Some(found);
         self.run_hooks()?;
