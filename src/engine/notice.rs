@@ -18,7 +18,7 @@ use crate::base::id::Key;
 use crate::base::planted;
 use crate::base::secret::Secret;
 use crate::effects::EffectRow;
-use crate::model::event::{Told, Via};
+use crate::model::event::{self, Via};
 use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
@@ -133,7 +133,7 @@ fn told(
     }
     let sealed = shared.random(|rng| shared.vault.seal(&key.to_string(), &bytes, rng))?;
     let at = shared.now();
-    news.records.push(Record::Told(Box::new(Told {
+    news.records.push(Record::Told(Box::new(event::Told {
         merchant: key.clone(),
         event: id,
         kind,
