@@ -103,7 +103,8 @@ async fn what_is_put_off_or_ends_before_the_mail_was_not_sent() {
     };
     check(&sent(odd).await, "not sent", "the mail server answered 250 to the mail");
     assert_eq!(parts(&sent(|_| Reply::Say("canary")).await).0, "not sent");
-    let sent = to(target(nobody().port())).send(&message(json!("x"))).await;
+    let (_socket, address) = nobody();
+    let sent = to(target(address.port())).send(&message(json!("x"))).await;
     assert_eq!(parts(&sent).0, "not sent");
 }
 
@@ -141,8 +142,9 @@ async fn a_server_that_does_not_greet_in_time_got_nothing() {
 
 #[tokio::test]
 async fn nothing_goes_in_the_open_but_to_a_loopback_ip() {
+    let (_socket, address) = nobody();
     for host in ["localhost", "smtp.example", "192.0.2.1"] {
-        let mail = Mail { host: host.to_owned(), ..with_login(target(nobody().port())) };
+        let mail = Mail { host: host.to_owned(), ..with_login(target(address.port())) };
         let sent = to(mail).send(&message(json!("x"))).await;
         let (word, reason) = parts(&sent);
         assert_eq!(word, "refused", "{host}: {reason}");

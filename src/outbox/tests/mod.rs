@@ -5,10 +5,12 @@ mod server;
 mod web;
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 use super::*;
 use crate::base::clock::SystemClock;
@@ -41,9 +43,12 @@ fn check(sent: &Sent, word: &str, reason: &str) {
     assert_eq!(parts(sent), (word, reason));
 }
 
-/// An address at which nobody listens.
-fn nobody() -> std::net::SocketAddr {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+/// An address at which nobody listens, as long as the socket is kept: it takes the port and refuses connections.
+fn nobody() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
 }
 
 /// Sends to a server that holds its answer back, and lets the time run out once it has what it waits for.
@@ -67,8 +72,8 @@ async fn a_target_that_is_none_is_refused_with_what_was_probably_meant() {
 
 #[tokio::test]
 async fn a_key_that_cannot_stand_in_a_header_is_refused() {
-    let outbox =
-        outbox(Target::Web { url: format!("http://{}", nobody()).into(), form: Form::Chat });
+    let (_socket, address) = nobody();
+    let outbox = outbox(Target::Web { url: format!("http://{address}").into(), form: Form::Chat });
     for key in
         [String::new(), "a b".to_owned(), "a\r\nx: y".to_owned(), "é".to_owned(), "x".repeat(257)]
     {

@@ -4,7 +4,7 @@ use super::*;
 
 const PATH: &str = "canary/canary?canary=canary";
 
-fn to(address: std::net::SocketAddr, form: Form) -> Outbox {
+fn to(address: SocketAddr, form: Form) -> Outbox {
     outbox(Target::Web { url: format!("http://{address}/{PATH}").into(), form })
 }
 
@@ -47,7 +47,8 @@ async fn what_was_refused_is_refused_and_what_is_put_off_was_not_sent() {
 
 #[tokio::test]
 async fn a_refused_connection_proves_that_nothing_was_sent() {
-    let sent = to(nobody(), Form::Chat).send(&message(json!("x"))).await;
+    let (_socket, address) = nobody();
+    let sent = to(address, Form::Chat).send(&message(json!("x"))).await;
     let (word, reason) = parts(&sent);
     assert_eq!(word, "not sent");
     assert!(reason.contains("refused") && !reason.contains(CANARY), "{reason}");
@@ -80,7 +81,8 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn what_cannot_be_said_is_refused_before_anything_is_opened() {
-    let outbox = to(nobody(), Form::Json);
+    let (_socket, address) = nobody();
+    let outbox = to(address, Form::Json);
     let large = message(json!("x".repeat(70_000)));
     check(
         &outbox.send(&large).await,
