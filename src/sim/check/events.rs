@@ -69,6 +69,7 @@ pub(in crate::sim) fn events(
     for merchant in all.merchants {
         let own = all.of(merchant);
         own.genuine(&mut found);
+        own.ordered(all.events, &mut found);
         if complete && is_connected(evidence, merchant) {
             own.complete(all, &mut found);
             own.newest(all, evidence, &mut found);
@@ -221,6 +222,26 @@ impl Own<'_> {
         all.filter(|one| one.id == object.id).any(|one| said(&one) == said(object))
     }
 
+    /// No version of an object takes the place of one that came after it, by the order in which the service wrote them
+    /// down. One that was read again says what another event does, or none: it is not looked at here.
+    fn ordered(&self, events: &[Value], found: &mut Vec<Violation>) {
+        let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
+        for told in self.told.iter().filter(|told| told.standing == Standing::News) {
+            let Some(object) = &told.object else { continue };
+            let own = events.iter().position(|event| text(event, "id") == told.event);
+            let own = own.filter(|at| events.get(*at).is_some_and(|event| shows(event, object)));
+            let last = events.iter().rposition(|event| shows(event, object));
+            let (Some(own), Some(last)) = (own, last) else { continue };
+            let known = newest.entry(object.id.as_str()).or_insert(own);
+            if last < *known {
+                let (id, status) = (&object.id, object.status.as_deref().unwrap_or_default());
+                let text = format!("{id} of {} goes back to {status}", self.merchant);
+                found.push(Violation::new("law 3", text));
+            }
+            *known = own.max(*known);
+        }
+    }
+
     /// Every event is told, but for those before the first look, and those of the last minutes.
     fn complete(&self, all: &Listening<'_>, found: &mut Vec<Violation>) {
         let told: BTreeSet<&str> = self.told.iter().map(|told| told.event.as_str()).collect();
@@ -285,6 +306,11 @@ fn at(event: &Value) -> Option<DateTime<Utc>> {
 /// The version of an object that an event shows.
 fn version(event: &Value) -> Option<RemoteObject> {
     RemoteObject::of(text(event, "type"), event.get("data")?, at(event)?)
+}
+
+/// Whether an event shows an object as it is here.
+fn shows(event: &Value, object: &RemoteObject) -> bool {
+    version(event).is_some_and(|one| one.id == object.id && said(&one) == said(object))
 }
 
 fn said(object: &RemoteObject) -> (Option<&str>, Option<i64>) {
