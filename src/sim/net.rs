@@ -155,3 +155,21 @@ impl fmt::Display for Net {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_the_net_does_can_be_left_out_by_its_number() {
+        let nets = (1..200).map(|seed| Net::new(seed, &Tree::new()));
+        for net in nets.filter(|net| net.gateway.is_some()) {
+            for nth in 0..net.cuts() {
+                let less = net.without(&mut { nth }).unwrap();
+                assert!(less != net && less.cuts() < net.cuts(), "{nth} of\n{net}");
+            }
+            let mut beyond = net.cuts();
+            assert_eq!((net.without(&mut beyond), beyond), (None, 0), "{net}");
+        }
+    }
+}

@@ -128,23 +128,14 @@ impl<'a> Listening<'a> {
     fn durable(&self, found: &mut Vec<Violation>) {
         let mut there = BTreeMap::new();
         for entry in self.entries {
-            let named = match &entry.record {
-                Record::Posted(posted) => match &posted.what {
-                    PostedWhat::Event(id) | PostedWhat::OtherMode(id) => {
-                        Some((posted.merchant.name.as_str(), id.as_str()))
-                    }
-                    PostedWhat::Garbled(_) => None,
-                },
-                Record::Told(told) => Some((told.merchant.name.as_str(), told.event.as_str())),
-                _ => None,
-            };
+            let named = named(&entry.record);
             if let Some(named) = named {
                 there.entry(named).or_insert(entry.sequence);
             }
         }
         for one in self.answered {
             let (merchant, event) = (one.merchant.as_str(), one.event.as_str());
-            if !there.get(&(merchant, event)).is_some_and(|number| *number <= one.head) {
+            if there.get(&(merchant, event)).is_none_or(|number| *number > one.head) {
                 let text =
                     format!("a post of {event} to {merchant} was answered and not on disk by then");
                 found.push(Violation::new("events", text));
@@ -157,21 +148,22 @@ impl<'a> Listening<'a> {
         let mut heard = Heard::default();
         let one = |number: &mut u32| *number = number.saturating_add(1);
         for entry in self.entries {
-            match &entry.record {
-                Record::Told(told) => {
-                    one(match told.via {
-                        Via::Poll => &mut heard.listed,
-                        Via::ReadBack => &mut heard.read_back,
-                    });
-                    if told.standing == Standing::Stale {
-                        one(&mut heard.stale);
-                    }
+            if let Record::Told(told) = &entry.record {
+                one(match told.via {
+                    Via::Poll => &mut heard.listed,
+                    Via::ReadBack => &mut heard.read_back,
+                });
+                if told.standing == Standing::Stale {
+                    one(&mut heard.stale);
                 }
-                Record::Forged(_) => one(&mut heard.forged),
-                Record::Posted(posted) if matches!(posted.what, PostedWhat::Garbled(_)) => {
-                    one(&mut heard.garbled);
-                }
-                _ => {}
+            }
+            if matches!(entry.record, Record::Forged(_)) {
+                one(&mut heard.forged);
+            }
+            if let Record::Posted(posted) = &entry.record
+                && matches!(posted.what, PostedWhat::Garbled(_))
+            {
+                one(&mut heard.garbled);
             }
         }
         heard.posts = u32::try_from(self.answered.len()).unwrap_or(u32::MAX);
@@ -291,6 +283,20 @@ impl Own<'_> {
                 found.push(Violation::new("law 3", text));
             }
         }
+    }
+}
+
+/// The merchant and the event that a record says is known.
+fn named(record: &Record) -> Option<(&str, &str)> {
+    if let Record::Told(told) = record {
+        return Some((told.merchant.name.as_str(), told.event.as_str()));
+    }
+    let Record::Posted(posted) = record else { return None };
+    match &posted.what {
+        PostedWhat::Event(id) | PostedWhat::OtherMode(id) => {
+            Some((posted.merchant.name.as_str(), id.as_str()))
+        }
+        PostedWhat::Garbled(_) => None,
     }
 }
 

@@ -72,13 +72,14 @@ impl Gateway {
     /// out, and `nth` counts on behind them.
     pub(super) fn cut(own: &mut Option<Self>, nth: &mut usize) -> bool {
         let Some(gateway) = own else { return false };
-        if *nth < gateway.strays.len() {
-            gateway.strays.remove(*nth);
-        } else if *nth == gateway.strays.len() {
-            *own = None;
-        } else {
+        if *nth >= gateway.cuts() {
             *nth = nth.saturating_sub(gateway.cuts());
             return false;
+        }
+        if *nth < gateway.strays.len() {
+            gateway.strays.remove(*nth);
+        } else {
+            *own = None;
         }
         true
     }
@@ -115,5 +116,30 @@ pub(super) fn forgeries(letter: &Notice, earlier: &[Notice]) -> Vec<Notice> {
 fn put(object: &mut Value, field: &str, value: Value) {
     if let Some(object) = object.as_object_mut() {
         object.insert(field.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(merchant: &str, id: &str) -> Notice {
+        let event = json!({"id": id, "type": "transaction.created", "created": "2027-01-15T08:00:00.000Z",
+            "data": {"id": "t1", "status": "PENDING", "amount": 700}});
+        Notice { url: format!("{GATEWAY_URL}{merchant}"), body: event.to_string().into_bytes() }
+    }
+
+    #[test]
+    fn forged_posts_come_to_the_address_of_the_real_one_and_are_none_of_its_own() {
+        let (own, theirs) = (letter("m0", "abc"), letter("m1", "xyz"));
+        let forged = forgeries(&own, &[own.clone(), theirs.clone()]);
+        assert!(forged.iter().all(|one| one.url == own.url && one.body != own.body));
+        let said = |one: &Notice| serde_json::from_slice::<Value>(&one.body).unwrap_or_default();
+        let ids: Vec<String> = forged.iter().map(|one| text(&said(one), "id").to_owned()).collect();
+        assert_eq!(ids, ["cba", "", "xyz", "abc"]);
+        let last = said(forged.last().unwrap());
+        let told = |path: &str| last.pointer(path).cloned().unwrap_or_default();
+        assert_eq!((told("/data/status"), told("/data/amount")), (json!("VOIDED"), json!(701)));
+        assert_eq!(forged.get(2).unwrap().body, theirs.body);
     }
 }
