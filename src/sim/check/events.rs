@@ -128,8 +128,7 @@ impl<'a> Listening<'a> {
     fn durable(&self, found: &mut Vec<Violation>) {
         let mut there = BTreeMap::new();
         for entry in self.entries {
-            let named = named(&entry.record);
-            if let Some(named) = named {
+            if let Some(named) = named(&entry.record) {
                 there.entry(named).or_insert(entry.sequence);
             }
         }

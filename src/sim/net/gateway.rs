@@ -140,6 +140,6 @@ mod tests {
         let last = said(forged.last().unwrap());
         let told = |path: &str| last.pointer(path).cloned().unwrap_or_default();
         assert_eq!((told("/data/status"), told("/data/amount")), (json!("VOIDED"), json!(701)));
-        assert_eq!(forged.get(2).unwrap().body, theirs.body);
+        assert_eq!(forged[2].body, theirs.body);
     }
 }
