@@ -37,6 +37,9 @@ mod switch {
         "clone-counted-twice",
         "restore-without-epoch",
         "retries-bypass-the-meter",
+        "stale-event-applied",
+        "read-back-skipped",
+        "answered-before-sync",
     ];
 
     /// Whether a fault is planted in this thread.

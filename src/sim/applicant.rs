@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use tokio::sync::{mpsc, oneshot};
 
 use super::desk::Desk;
+use super::net::Doors;
 use super::net::post::Post;
 use super::world::{Body, Doc, Tree};
 use crate::engine::{Approving, Event, Question, Reply};
@@ -103,20 +104,20 @@ async fn approve(engine: &mpsc::Sender<Event>) -> Option<()> {
 }
 
 /// Brings the service's notifications to the engine, and people's approvals, for ever.
-pub(super) async fn postman(desk: &Desk, post: &Post, engine: &mpsc::Sender<Event>) {
+pub(super) async fn postman(desk: &Desk, post: &Post, doors: &Doors) {
     let mut second = 0_u64;
     loop {
         second = second.wrapping_add(1);
         let rest = post.rest();
         if second.is_multiple_of(LOOKS_EVERY_S) || rest.as_secs() >= LOOKS_EVERY_S {
             // An engine that ended is asked again in its next life.
-            approve(engine).await.unwrap_or_default();
+            approve(&doors.engine).await.unwrap_or_default();
         }
         if second.is_multiple_of(DECIDES_EVERY_S) {
             post.decide(desk).await;
         }
-        desk.deliver(|letter| post.bring(letter, engine)).await;
-        post.bring_late(engine).await;
+        desk.deliver(|letter| post.bring(letter, doors)).await;
+        post.bring_late(doors).await;
         tokio::time::sleep(rest).await;
     }
 }

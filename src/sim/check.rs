@@ -10,6 +10,7 @@ mod clones;
 mod commands;
 mod damage;
 mod epoch;
+mod events;
 mod expected;
 mod money;
 mod once;
@@ -39,6 +40,8 @@ pub(super) use approved::approved;
 pub(super) use bounds::{bounds, plans_approved};
 pub(super) use damage::damage;
 pub(super) use epoch::Lost;
+pub use events::Heard;
+pub(super) use events::{Listening, events};
 pub(super) use once::mark_of;
 
 /// Something that must not be.

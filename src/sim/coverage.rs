@@ -1,10 +1,11 @@
-//! What was tried: every fault on every effect, and a death at every point.
+//! What was tried: every fault on every effect, a death at every point, and every way of an event.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
+use super::check::Heard;
 use super::faults::{CALLS, FAULTS, Fault, READ};
 use super::power::{Point, When};
 use super::run::Report;
@@ -20,6 +21,8 @@ pub struct Coverage {
     pub faults: BTreeMap<String, u32>,
     /// Deaths by point: `before PLACE` or `after PLACE`.
     pub crashes: BTreeMap<String, u32>,
+    /// Merchants' events and their posts, by what became of them.
+    pub events: BTreeMap<String, u32>,
 }
 
 impl Default for Coverage {
@@ -28,6 +31,7 @@ impl Default for Coverage {
         Self {
             faults: pairs().into_iter().map(|(effect, fault)| zero(pair(effect, fault))).collect(),
             crashes: points().iter().map(|point| zero(point.to_string())).collect(),
+            events: ways(&Heard::default()).map(|(way, _)| zero(way.to_owned())).into(),
         }
     }
 }
@@ -49,6 +53,19 @@ fn points() -> Vec<Point> {
     disk.chain(sends).flat_map(both).collect()
 }
 
+/// What became of events, each by its name.
+fn ways(heard: &Heard) -> [(&'static str, u32); 6] {
+    let Heard { listed, read_back, stale, posts, forged, garbled } = *heard;
+    [
+        ("event told in a list", listed),
+        ("event read by its id", read_back),
+        ("event older than what was known", stale),
+        ("post of an event", posts),
+        ("post of an id that nobody has", forged),
+        ("post of no event", garbled),
+    ]
+}
+
 fn pair(effect: &str, fault: Fault) -> String {
     format!("{effect}: {fault}")
 }
@@ -64,12 +81,16 @@ impl Coverage {
             let died = self.crashes.entry(point.to_string()).or_default();
             *died = died.saturating_add(*count);
         }
+        for (way, count) in ways(&report.heard) {
+            let all = self.events.entry(way.to_owned()).or_default();
+            *all = all.saturating_add(count);
+        }
     }
 
     /// What never happened and is not exempt.
     pub fn untried(&self) -> Vec<String> {
         let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
-        let all = self.faults.iter().chain(&self.crashes).filter_map(never);
+        let all = self.faults.iter().chain(&self.crashes).chain(&self.events).filter_map(never);
         all.filter(|name| !EXEMPT.iter().any(|(exempt, _)| exempt == name)).collect()
     }
 }
@@ -82,6 +103,10 @@ impl fmt::Display for Coverage {
         }
         writeln!(f, "deaths of the machine:")?;
         for (name, count) in &self.crashes {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        writeln!(f, "merchants' events:")?;
+        for (name, count) in &self.events {
             writeln!(f, "  {count:>6}  {name}")?;
         }
         Ok(())

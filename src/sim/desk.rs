@@ -13,6 +13,7 @@ use tower::ServiceExt;
 
 use super::applicant::{self, EVENT_URL};
 use super::clones::{self, Charges};
+use super::net::gateway::GATEWAY_URL;
 use super::script::Script;
 use super::till;
 use super::world::{Body as Said, Tree, variable};
@@ -83,6 +84,10 @@ impl Desk {
         for merchant in &desk.merchants {
             let word = json!({"merchant": merchant, "credits_enabled": true});
             desk.order("policy", &word).await;
+            if script.net.gateway.is_some() {
+                let urls = json!({"test": format!("{GATEWAY_URL}{merchant}"), "live": ""});
+                desk.order("policy", &json!({"merchant": merchant, "events_urls": urls})).await;
+            }
         }
         desk.earlier = clones::charged(&desk, script).await;
         desk.till = till::charged(&desk, script).await;
@@ -119,6 +124,16 @@ impl Desk {
     /// Every application that there is.
     pub(crate) async fn applications(&self) -> Vec<Value> {
         self.all("applications").await
+    }
+
+    /// Every event of the merchants, oldest first.
+    pub(crate) async fn events(&self) -> Vec<Value> {
+        self.all("events").await
+    }
+
+    /// The merchants that are connected by codes.
+    pub(crate) fn merchants(&self) -> &[String] {
+        &self.merchants
     }
 
     /// How many seconds ago something of an object happened; 0 where it did not.

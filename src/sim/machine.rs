@@ -190,8 +190,14 @@ impl Machine {
         Ok(Open { shared, index: self.index.clone() })
     }
 
-    /// The digest of a state that is made from the disks alone, on copies of them.
+    /// The digest of a state that is made from the disks alone.
     pub(crate) fn rebuilt(&self) -> Result<Digest, OpenError> {
+        let digest: Result<_, FactError> = self.read_anew()?.digest();
+        Ok(digest?)
+    }
+
+    /// What a state knows that is made from the disks alone, on copies of them.
+    pub(crate) fn read_anew(&self) -> Result<Facts, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let pieces = Pieces {
             journal: Arc::new(copy(&self.journal)),
@@ -203,8 +209,7 @@ impl Machine {
         };
         let assembled = open::assemble(pieces, &self.key, Found::default())?;
         assembled.journal.verify()?;
-        let digest: Result<_, FactError> = Facts::new(index).digest();
-        Ok(digest?)
+        Ok(Facts::new(index))
     }
 
     /// One of the machine's own decisions.

@@ -1,8 +1,11 @@
 //! What the net does beyond single calls, decided before a run: where notifications go astray, how underwriting
-//! thinks twice, when the service is in a storm, and how lists change while they are read.
+//! thinks twice, when the service is in a storm, how lists change while they are read, and whether merchants' events
+//! are posted to us.
 //!
 //! Dice of its own, so that the files, faults and deaths of a seed stay what they are.
 
+pub(super) mod door;
+pub mod gateway;
 pub mod pages;
 pub mod post;
 pub mod storm;
@@ -12,6 +15,8 @@ use std::fmt;
 
 use super::dice::Dice;
 use super::world::{Body, Tree};
+pub(crate) use door::Doors;
+use gateway::Gateway;
 use pages::Paging;
 use post::{Detour, Stray};
 use storm::Storm;
@@ -32,6 +37,8 @@ pub struct Net {
     pub storms: Vec<Storm>,
     /// How lists are shown; whole, if this says nothing.
     pub paging: Option<Paging>,
+    /// How merchants' events are posted; they are not, and nobody looks at them, if this says nothing.
+    pub gateway: Option<Gateway>,
 }
 
 /// Underwriting declines every application at first.
@@ -53,6 +60,7 @@ impl Net {
         }
         net.storms = storm::storms(&mut dice);
         net.paging = pages::paging(&mut dice);
+        net.gateway = gateway::gateway(seed);
         net
     }
 
@@ -60,7 +68,9 @@ impl Net {
     pub(super) fn cuts(&self) -> usize {
         let shifts = self.paging.as_ref().map_or(0, |paging| paging.shifts.len().saturating_add(1));
         let several = self.strays.len().saturating_add(self.storms.len());
-        several.saturating_add(shifts).saturating_add(usize::from(self.thoughts.is_some()))
+        let events = self.gateway.as_ref().map_or(0, Gateway::cuts);
+        let thoughts = usize::from(self.thoughts.is_some());
+        several.saturating_add(shifts).saturating_add(thoughts).saturating_add(events)
     }
 
     /// The same without its `nth` thing; otherwise `nth` counts from behind the last one.
@@ -92,7 +102,7 @@ impl Net {
             return Some(less);
         }
         *nth = nth.saturating_sub(usize::from(self.thoughts.is_some()));
-        None
+        Gateway::cut(&mut less.gateway, nth).then_some(less)
     }
 }
 
@@ -131,6 +141,9 @@ impl fmt::Display for Net {
         if let Some(paging) = &self.paging {
             write!(f, "{paging}")?;
         }
+        if let Some(gateway) = &self.gateway {
+            write!(f, "{gateway}")?;
+        }
         match self.thoughts {
             Some(Thoughts { approves_after_s: Some(seconds) }) => {
                 writeln!(f, "decide  every application is declined, and approved {seconds} s later")
@@ -139,6 +152,24 @@ impl fmt::Display for Net {
                 writeln!(f, "decide  every application is declined")
             }
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_the_net_does_can_be_left_out_by_its_number() {
+        let nets = (1..200).map(|seed| Net::new(seed, &Tree::new()));
+        for net in nets.filter(|net| net.gateway.is_some()) {
+            for nth in 0..net.cuts() {
+                let less = net.without(&mut { nth }).unwrap();
+                assert!(less != net && less.cuts() < net.cuts(), "{nth} of\n{net}");
+            }
+            let mut beyond = net.cuts();
+            assert_eq!((net.without(&mut beyond), beyond), (None, 0), "{net}");
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use super::applicant;
-use super::check::{self, Evidence, Violation};
+use super::check::{self, Evidence, Heard, Listening, Violation};
 use super::command::Notebook;
 use super::deed::Answered;
 use super::desk::{Desk, Objects, text};
@@ -22,6 +22,7 @@ use super::durable;
 use super::faults::Fault;
 use super::front::Front;
 use super::machine::{Drawer, Machine, Open, Outside};
+use super::net::Doors;
 use super::net::post::Post;
 use super::person::{self, Memory};
 use super::power::{Crash, Death, Point};
@@ -68,6 +69,8 @@ pub struct Report {
     pub plans_approved: usize,
     /// How many payments the service collected when time went on.
     pub collected: usize,
+    /// What became of merchants' events.
+    pub heard: Heard,
 }
 
 /// Runs a script to its end, in virtual time.
@@ -209,7 +212,7 @@ impl<'a> Stage<'a> {
                 return End::Over;
             }
         };
-        let end = self.work(&mut engine).await;
+        let end = self.work(&mut engine, &open).await;
         drop(engine);
         for _ in 0..TURNS {
             tokio::task::yield_now().await;
@@ -249,16 +252,20 @@ impl<'a> Stage<'a> {
     }
 
     /// The engine works while people change files.
-    async fn work(&mut self, engine: &mut Engine) -> Result<End, EngineError> {
+    async fn work(&mut self, engine: &mut Engine, open: &Open) -> Result<End, EngineError> {
         let (sender, events) = mpsc::channel(16);
+        let (inbox, shared) = (engine.inbox(sender.clone()), open.shared.clone());
+        if self.script.net.gateway.is_some() {
+            engine.keep_looking();
+        }
         let power = self.machine.power.clone();
         let mut running = pin!(watched(engine.run(events, Until::Stopped)));
         let (postman, way) = (self.desk.clone(), self.post.clone());
-        let letters = sender.clone();
+        let doors = Doors { engine: sender.clone(), inbox, shared };
         let (memory, ever) = (self.memory.clone(), person::ever(self.script));
-        let post = applicant::postman(&postman, &way, &letters);
+        let post = applicant::postman(&postman, &way, &doors);
         let people = (&self.script.people, &memory);
-        let mut post = pin!(person::beside(post, people, (&postman, &ever), &letters));
+        let mut post = pin!(person::beside(post, people, (&postman, &ever), &doors.engine));
         let drove = tokio::select! {
             biased;
             () = power.failed() => return Ok(End::Died),
@@ -324,9 +331,12 @@ impl<'a> Stage<'a> {
     /// Looks at everything that is left.
     async fn judge(mut self) -> Report {
         let entries = self.troubles.put_right(durable::all(&self.machine.journal));
+        let known = self.machine.read_anew().ok();
         check::damage(&mut self.machine, &entries, &mut self.violations);
         let approved = check::approved(&entries, &mut self.violations);
         let before = self.desk.objects().await;
+        let events = self.desk.events().await;
+        let now = self.clock.now();
         let after: Objects = self.desk.two_months_later().await;
         let evidence = Evidence {
             script: self.script,
@@ -348,6 +358,15 @@ impl<'a> Stage<'a> {
         let complete = self.violations.is_empty();
         self.violations.extend(check::all(&evidence, complete));
         self.violations.extend(check::bounds(&evidence, &entries, &self.memory.seen()));
+        let told = Listening {
+            events: &events,
+            entries: &entries,
+            answered: &self.post.answered(),
+            merchants: self.desk.merchants(),
+            known: known.as_ref(),
+            now,
+        };
+        self.violations.extend(check::events(&evidence, &told, complete));
         let shares = share::count(&evidence);
         share::provable(self.script.surface, &shares, &mut self.violations);
         let last = entries.last();
@@ -362,6 +381,7 @@ impl<'a> Stage<'a> {
             approved,
             plans_approved: check::plans_approved(&entries),
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
+            heard: told.heard(),
             violations: self.violations,
         }
     }

@@ -1,5 +1,5 @@
 use super::chaos::{chaos, shrunk};
-use super::coverage::EXEMPT;
+use super::coverage::{Coverage, EXEMPT};
 use super::run::run;
 use super::script::Script;
 use crate::base::planted;
@@ -59,6 +59,19 @@ fn somebody_settles_what_is_held_and_somebody_approves_plans() {
     assert!(settled > 0 && approved > 3, "{settled} intents and {approved} plans");
 }
 
+#[test]
+fn events_are_posted_forged_read_back_and_overtaken_where_merchants_listen() {
+    let scripts = (1..).map(Script::new).filter(|script| script.net.gateway.is_some());
+    let mut all = Coverage::default();
+    for script in scripts.take(12) {
+        let report = run(&script);
+        assert_eq!(report.violations, Vec::new(), "{script}");
+        all.count(&report);
+    }
+    let never: Vec<_> = all.events.iter().filter(|(_, count)| **count == 0).collect();
+    assert!(never.is_empty(), "{never:?}");
+}
+
 /// Each planted fault, and within how many seeds from 1 on it is found, by which law.
 const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("send-before-sync", 3, "law 1"),
@@ -76,6 +89,9 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("clone-counted-twice", 250, "law 5"),
     ("restore-without-epoch", 80, "law 5"),
     ("retries-bypass-the-meter", 60, "limits"),
+    ("stale-event-applied", 30, "law 3"),
+    ("read-back-skipped", 30, "law 3"),
+    ("answered-before-sync", 30, "events"),
 ];
 
 #[test]

@@ -58,7 +58,10 @@ const FAILED_ONCE: &[u64] = &[9209, 4386, 6159, 3917, 1282, 7905, 2028, 4599];
 #[test]
 fn seeds_that_failed_once_are_clean() {
     for seed in FAILED_ONCE {
-        let report = run(&Script::new(*seed));
+        let mut script = Script::new(*seed);
+        // As they were: nobody posted events then.
+        script.net.gateway = None;
+        let report = run(&script);
         assert_eq!(report.violations, Vec::new(), "seed {seed}");
     }
 }

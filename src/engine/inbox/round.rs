@@ -104,11 +104,14 @@ async fn list(
         None => first(shared, wallet).await?,
     };
     let mut to = ledger.polled_to;
+    let mut shown = 0_u64;
     for number in 1_u64.. {
         let call = Call::to::<ListEvents>(&[]).query("start_date", timestamp(&from));
         let page = page(shared, wallet, call, number).await?;
-        let is_last =
-            page.results.is_empty() || number.saturating_mul(PAGE_SIZE_MAX) >= page.total_entries;
+        // A page may show fewer than were asked for.
+        let here = u64::try_from(page.results.len()).unwrap_or(u64::MAX);
+        shown = shown.saturating_add(here);
+        let is_last = here == 0 || shown >= page.total_entries;
         let mut telling = Telling::new(shared, wallet);
         for event in &page.results {
             telling.add(event, Via::Poll).await?;

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use crate::api::PAGE_SIZE_MAX;
 use crate::sim::dice::Dice;
 
+/// The list of events.
+const EVENTS: &str = " /v1/events ";
 /// A reading whose page fails as often as this has failed.
 const CUTS: u32 = 4;
 
@@ -141,7 +143,8 @@ impl Pages {
         }
         let results = page.get_mut("results").and_then(Value::as_array_mut)?;
         if asked.number <= 1 {
-            let how = lists.begins();
+            // Events are only ever added: their pages stay what they are.
+            let how = if asked.list.contains(EVENTS) { None } else { lists.begins() };
             let last = results.last().cloned().unwrap_or_default();
             lists.under_way.insert(asked.list.clone(), Reading { how, last, failures: 0 });
             return Some(page);

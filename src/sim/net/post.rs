@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
+use super::door::{Answered, Doors, Handed};
+use super::gateway::{self, GATEWAY_URL};
 use super::{Net, Thoughts};
-use crate::engine::{Event, Notice};
 use crate::sandbox;
 use crate::sim::applicant::EVENT_URL;
 use crate::sim::desk::{Desk, text};
@@ -80,19 +80,46 @@ pub(crate) struct Post(Arc<Mutex<Bag>>);
 #[derive(Debug, Default)]
 struct Bag {
     calm: bool,
-    strays: Vec<Stray>,
     thoughts: Option<Thoughts>,
-    /// Every content so far, in the order of its first try.
-    seen: Vec<sandbox::Notice>,
+    /// What the service tells the partner.
+    partner: Way,
+    /// What it tells merchants.
+    gateway: Way,
     /// What is on its way, and until when.
     late: Vec<(Instant, sandbox::Notice)>,
     swallowed: BTreeSet<String>,
+    answered: Vec<Answered>,
+}
+
+/// Letters of one sort.
+#[derive(Debug, Default)]
+struct Way {
+    strays: Vec<Stray>,
+    /// Every content so far, in the order of its first try.
+    seen: Vec<sandbox::Notice>,
+}
+
+impl Way {
+    /// What happens to a letter: once, whatever its sender tries.
+    fn stray(&mut self, letter: &sandbox::Notice) -> Option<Stray> {
+        let known = self.seen.iter().position(|one| one == letter);
+        let place = known.unwrap_or(self.seen.len());
+        if known.is_none() {
+            self.seen.push(letter.clone());
+        }
+        let nth = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
+        let at = self.strays.iter().position(|stray| stray.nth == nth)?;
+        Some(self.strays.remove(at))
+    }
 }
 
 impl Post {
     /// The post of a run.
     pub(crate) fn new(net: &Net) -> Self {
-        let bag = Bag { strays: net.strays.clone(), thoughts: net.thoughts, ..Bag::default() };
+        let way = |strays: &[Stray]| Way { strays: strays.to_vec(), seen: Vec::new() };
+        let posts = net.gateway.as_ref().map_or(&[][..], |gateway| &gateway.strays);
+        let (partner, gateway) = (way(&net.strays), way(posts));
+        let bag = Bag { thoughts: net.thoughts, partner, gateway, ..Bag::default() };
         Self(Arc::new(Mutex::new(bag)))
     }
 
@@ -103,7 +130,8 @@ impl Post {
     /// Nothing more goes astray; what is late still comes when its time is.
     pub(crate) fn calm(&self) {
         let mut bag = self.bag();
-        bag.strays.clear();
+        bag.partner.strays.clear();
+        bag.gateway.strays.clear();
         bag.calm = true;
     }
 
@@ -120,23 +148,19 @@ impl Post {
     }
 
     /// Brings one notification; answers the status that its sender hears.
-    pub(crate) async fn bring(
-        &self,
-        letter: sandbox::Notice,
-        engine: &mpsc::Sender<Event>,
-    ) -> Option<u16> {
-        let stray = self.stray(&letter);
+    pub(crate) async fn bring(&self, letter: sandbox::Notice, doors: &Doors) -> Option<u16> {
+        let stray = self.bag().way(&letter).stray(&letter);
         let later = stray.map_or(Duration::ZERO, |stray| Duration::from_secs(stray.seconds));
         match stray.map(|stray| stray.detour) {
-            None => hand_over(letter, engine).await,
+            None => self.hand_over(letter, doors).await,
             Some(Detour::Missed) => None,
             Some(Detour::Doubled) => {
-                hand_over(letter.clone(), engine).await?;
-                hand_over(letter, engine).await
+                self.hand_over(letter.clone(), doors).await?;
+                self.hand_over(letter, doors).await
             }
             Some(Detour::Echoed) => {
                 self.keep(letter.clone(), later);
-                hand_over(letter, engine).await
+                self.hand_over(letter, doors).await
             }
             Some(Detour::Late) => {
                 self.keep(letter, later);
@@ -147,25 +171,33 @@ impl Post {
                 Some(200)
             }
             Some(Detour::Forged) => {
-                for forged in forgeries(&letter) {
-                    hand_over(forged, engine).await?;
+                for forged in self.forgeries(&letter) {
+                    self.hand_over(forged, doors).await?;
                 }
-                hand_over(letter, engine).await
+                self.hand_over(letter, doors).await
             }
         }
     }
 
-    /// What happens to a letter: once, whatever its sender tries.
-    fn stray(&self, letter: &sandbox::Notice) -> Option<Stray> {
-        let mut bag = self.bag();
-        let known = bag.seen.iter().position(|one| one == letter);
-        let place = known.unwrap_or(bag.seen.len());
-        if known.is_none() {
-            bag.seen.push(letter.clone());
+    /// What comes before a letter that the service never sent.
+    fn forgeries(&self, letter: &sandbox::Notice) -> Vec<sandbox::Notice> {
+        if letter.url.starts_with(GATEWAY_URL) {
+            gateway::forgeries(letter, &self.bag().gateway.seen)
+        } else {
+            forgeries(letter)
         }
-        let nth = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
-        let at = bag.strays.iter().position(|stray| stray.nth == nth)?;
-        Some(bag.strays.remove(at))
+    }
+
+    /// Every post of an event that was answered as stored.
+    pub(crate) fn answered(&self) -> Vec<Answered> {
+        self.bag().answered.clone()
+    }
+
+    /// Hands a letter over; answers what its sender hears.
+    async fn hand_over(&self, letter: sandbox::Notice, doors: &Doors) -> Option<u16> {
+        let Handed { status, stored } = doors.hand_over(letter).await?;
+        self.bag().answered.extend(stored);
+        Some(status)
     }
 
     fn keep(&self, letter: sandbox::Notice, later: Duration) {
@@ -173,12 +205,13 @@ impl Post {
         self.bag().late.push((now.checked_add(later).unwrap_or(now), letter));
     }
 
-    /// Brings what is due by now of all that is late.
-    pub(crate) async fn bring_late(&self, engine: &mpsc::Sender<Event>) {
+    /// Brings what is due by now of all that is late. An event that nobody takes is left to the list of events.
+    pub(crate) async fn bring_late(&self, doors: &Doors) {
         let now = Instant::now();
         let due: Vec<_> = self.bag().late.extract_if(.., |(due, _)| *due <= now).collect();
         for (_, letter) in due {
-            if hand_over(letter.clone(), engine).await != Some(200) {
+            let taken = self.hand_over(letter.clone(), doors).await == Some(200);
+            if !taken && !letter.url.starts_with(GATEWAY_URL) {
                 self.keep(letter, AGAIN);
             }
         }
@@ -216,13 +249,12 @@ impl Post {
     }
 }
 
-/// Hands a letter over; answers what its sender hears.
-async fn hand_over(letter: sandbox::Notice, engine: &mpsc::Sender<Event>) -> Option<u16> {
-    let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
-    let notice = Notice { reference, body: letter.body };
-    let (stored, answer) = oneshot::channel();
-    engine.send(Event::Notice(notice, stored)).await.ok()?;
-    answer.await.is_ok().then_some(200)
+impl Bag {
+    /// The way of a letter.
+    fn way(&mut self, letter: &sandbox::Notice) -> &mut Way {
+        let own = letter.url.starts_with(GATEWAY_URL);
+        if own { &mut self.gateway } else { &mut self.partner }
+    }
 }
 
 /// What a letter says of whom.

@@ -1,0 +1,81 @@
+//! The doors at which letters are handed over: those of one life of the machine.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::gateway::GATEWAY_URL;
+use crate::base::id::{Key, Mode};
+use crate::engine::{Event, Inbox, Notice, Shared, Taken};
+use crate::sandbox;
+use crate::sim::applicant::EVENT_URL;
+use crate::sim::desk::text;
+use crate::sim::world::{Body, Doc};
+
+/// A post of an event that was answered as stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Answered {
+    /// The merchant of the address.
+    pub merchant: String,
+    /// The id of the event.
+    pub event: String,
+    /// The number of the last record that was durable when it was answered.
+    pub head: u64,
+}
+
+/// What became of a letter.
+pub(super) struct Handed {
+    /// The status that its sender hears.
+    pub(super) status: u16,
+    /// The post that was stored, if it was an event's.
+    pub(super) stored: Option<Answered>,
+}
+
+/// The doors of one life.
+#[derive(Debug)]
+pub(crate) struct Doors {
+    /// The engine's own.
+    pub(crate) engine: mpsc::Sender<Event>,
+    /// Where events are posted.
+    pub(crate) inbox: Inbox,
+    /// What every task of the engine has.
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// The resource of a merchant of this name.
+pub(crate) fn key_of(merchant: &str) -> Option<Key> {
+    Doc::new(merchant, Body::Merchant).address().parse().ok()
+}
+
+impl Doors {
+    /// Hands a letter over; `None` if nobody answered.
+    pub(super) async fn hand_over(&self, letter: sandbox::Notice) -> Option<Handed> {
+        if let Some(merchant) = letter.url.strip_prefix(GATEWAY_URL) {
+            return self.post(merchant, &letter.body).await;
+        }
+        let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
+        let notice = Notice { reference, body: letter.body };
+        let (stored, answer) = oneshot::channel();
+        self.engine.send(Event::Notice(notice, stored)).await.ok()?;
+        answer.await.is_ok().then_some(Handed { status: 200, stored: None })
+    }
+
+    /// Posts an event.
+    async fn post(&self, merchant: &str, body: &[u8]) -> Option<Handed> {
+        let taken = self.inbox.post(&key_of(merchant)?, Mode::Test, body).await.ok()?;
+        let status = match taken {
+            Taken::Stored => 200,
+            Taken::Garbled => 400,
+            Taken::Unknown => 404,
+            Taken::Full => 503,
+        };
+        let said: Value = serde_json::from_slice(body).unwrap_or_default();
+        let stored = (taken == Taken::Stored).then(|| Answered {
+            merchant: merchant.to_owned(),
+            event: text(&said, "id").to_owned(),
+            head: self.shared.writer.head().sequence,
+        });
+        Some(Handed { status, stored })
+    }
+}

@@ -1,0 +1,145 @@
+//! Merchants' events in the worlds that have them: which of their posts go astray, decided before a run, and what else
+//! is posted that the service never sent.
+//!
+//! Dice of their own, so that worlds without them stay what they are.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::post::{Detour, Stray};
+use crate::sandbox::Notice;
+use crate::sim::desk::text;
+use crate::sim::dice::Dice;
+
+/// Where the sandbox posts a merchant's events: its name follows.
+pub const GATEWAY_URL: &str = "http://127.0.0.1:8780/gateway/";
+/// The label of the dice.
+const DICE: u64 = 12;
+/// The worlds in which events are posted, of a hundred of those in which the net does more than single calls.
+const WORLDS: u64 = 30;
+/// Posts of one run that may go astray: about as many as a run has.
+const POSTS: u64 = 60;
+/// Of a hundred posts so many do.
+const ASTRAY: u64 = 40;
+
+/// What happens to posts. Every one can be missed: the list of events shows it all the same.
+const DETOURS: &[Detour] = &[
+    Detour::Doubled,
+    Detour::Echoed,
+    Detour::Missed,
+    Detour::Late,
+    Detour::Late,
+    Detour::Forged,
+    Detour::Forged,
+    Detour::Swallowed,
+];
+
+/// The posts of merchants' events in one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gateway {
+    /// What happens to them, by their number among events.
+    pub strays: Vec<Stray>,
+}
+
+/// The posts of a seed, in some of them.
+pub(super) fn gateway(seed: u64) -> Option<Gateway> {
+    let mut dice = Dice::new(seed, DICE);
+    if !dice.percent(WORLDS) {
+        return None;
+    }
+    let astray = (1..=POSTS).filter_map(|nth| stray(nth, &mut dice)).collect();
+    Some(Gateway { strays: astray })
+}
+
+fn stray(nth: u64, dice: &mut Dice) -> Option<Stray> {
+    let detour = dice.pick(DETOURS).copied()?;
+    let seconds = match dice.below(4) {
+        0 | 1 => dice.between(1, 90),
+        2 => dice.between(100, 900),
+        _ => dice.between(1_800, 7_200),
+    };
+    dice.percent(ASTRAY).then_some(Stray { nth, detour, seconds })
+}
+
+impl Gateway {
+    /// How many things could be left out.
+    pub(super) fn cuts(&self) -> usize {
+        self.strays.len().saturating_add(1)
+    }
+
+    /// Leaves out the `nth` thing, the listening itself behind all others. If there are not so many, nothing is left
+    /// out, and `nth` counts on behind them.
+    pub(super) fn cut(own: &mut Option<Self>, nth: &mut usize) -> bool {
+        let Some(gateway) = own else { return false };
+        if *nth >= gateway.cuts() {
+            *nth = nth.saturating_sub(gateway.cuts());
+            return false;
+        }
+        if *nth < gateway.strays.len() {
+            gateway.strays.remove(*nth);
+        } else {
+            *own = None;
+        }
+        true
+    }
+}
+
+impl fmt::Display for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "events  are posted")?;
+        self.strays.iter().try_for_each(|stray| writeln!(f, "event   {stray}"))
+    }
+}
+
+/// Posts that the service never sent to this address: of an event that nobody has, of another merchant's, of this very
+/// event with another content, and of nothing at all.
+pub(super) fn forgeries(letter: &Notice, earlier: &[Notice]) -> Vec<Notice> {
+    let event: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
+    let with = |body: Vec<u8>| Notice { url: letter.url.clone(), body };
+    let mut unknown = event.clone();
+    let id: String = text(&event, "id").chars().rev().collect();
+    put(&mut unknown, "id", json!(id));
+    let mut all = vec![with(unknown.to_string().into_bytes()), with(b"{".to_vec())];
+    let theirs = earlier.iter().rev().find(|one| one.url != letter.url);
+    all.extend(theirs.map(|one| with(one.body.clone())));
+    let mut other = event;
+    if let Some(data) = other.get_mut("data") {
+        let amount = data.get("amount").and_then(Value::as_i64);
+        put(data, "status", json!("VOIDED"));
+        put(data, "amount", json!(amount.unwrap_or(0).saturating_add(1)));
+    }
+    all.push(with(other.to_string().into_bytes()));
+    all
+}
+
+fn put(object: &mut Value, field: &str, value: Value) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(field.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(merchant: &str, id: &str) -> Notice {
+        let event = json!({"id": id, "type": "transaction.created", "created": "2027-01-15T08:00:00.000Z",
+            "data": {"id": "t1", "status": "PENDING", "amount": 700}});
+        Notice { url: format!("{GATEWAY_URL}{merchant}"), body: event.to_string().into_bytes() }
+    }
+
+    #[test]
+    fn forged_posts_come_to_the_address_of_the_real_one_and_are_none_of_its_own() {
+        let (own, theirs) = (letter("m0", "abc"), letter("m1", "xyz"));
+        let forged = forgeries(&own, &[own.clone(), theirs.clone()]);
+        assert!(forged.iter().all(|one| one.url == own.url && one.body != own.body));
+        let said = |one: &Notice| serde_json::from_slice::<Value>(&one.body).unwrap_or_default();
+        let ids: Vec<String> = forged.iter().map(|one| text(&said(one), "id").to_owned()).collect();
+        assert_eq!(ids, ["cba", "", "xyz", "abc"]);
+        let last = said(forged.last().unwrap());
+        let told = |path: &str| last.pointer(path).cloned().unwrap_or_default();
+        assert_eq!((told("/data/status"), told("/data/amount")), (json!("VOIDED"), json!(701)));
+        assert_eq!(forged[2].body, theirs.body);
+    }
+}
