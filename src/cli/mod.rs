@@ -55,7 +55,6 @@ mod signed;
 mod specs;
 mod store;
 mod suspend;
-#[cfg_attr(not(test), expect(dead_code, reason = "the engine does not send notifications yet"))]
 mod targets;
 mod unfit;
 mod validate;

@@ -41,7 +41,7 @@ impl Engine {
     }
 
     /// Tells somebody something.
-    pub(super) fn notify_for(&mut self, pending: Pending) {
+    pub(super) fn notify_for(&mut self, pending: &Pending) {
         let id = pending.id.clone();
         let Some(courier) = self.scripts.courier.clone() else {
             self.scripts.granting.remove(&id);
@@ -58,7 +58,7 @@ impl Engine {
                 return;
             }
         }
-        match self.message(&pending, &*courier) {
+        match self.message(pending, &*courier) {
             Ok(message) => {
                 let shared = self.shared.clone();
                 self.tasks.spawn(async move { told(&shared, id, &message, &*courier).await });
@@ -76,9 +76,10 @@ impl Engine {
         Ok(Message {
             key: key.to_string(),
             target: text("target").ok_or("it names no target")?,
-            body: match body {
-                Value::String(body) => Value::String(self.with_links(body, courier)?),
-                other => other,
+            body: if let Value::String(body) = body {
+                Value::String(self.with_links(body, courier)?)
+            } else {
+                body
             },
             subject: text("subject"),
             to: text("to").map(|to| self.addresses(&to)).transpose()?,

@@ -63,7 +63,7 @@ impl Engine {
         match pending.wish.verb.as_str() {
             SUSPEND | RESUME => self.pause_for(pending),
             RECONCILE => self.reconcile_for(pending),
-            NOTIFY => self.notify_for(pending),
+            NOTIFY => self.notify_for(&pending),
             _ => self.act_for(pending),
         }
     }

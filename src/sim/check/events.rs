@@ -112,6 +112,7 @@ impl<'a> Listening<'a> {
         for entry in self.entries {
             if let Record::Told(told) = &entry.record
                 && told.merchant.name.as_str() == merchant
+                && told.via != Via::Post
             {
                 own.told.push(told);
             }
@@ -148,10 +149,12 @@ impl<'a> Listening<'a> {
         let one = |number: &mut u32| *number = number.saturating_add(1);
         for entry in self.entries {
             if let Record::Told(told) = &entry.record {
-                one(match told.via {
-                    Via::Poll => &mut heard.listed,
-                    Via::ReadBack => &mut heard.read_back,
-                });
+                match told.via {
+                    Via::Poll => one(&mut heard.listed),
+                    Via::ReadBack => one(&mut heard.read_back),
+                    // The partner's own notifications have a check of their own.
+                    Via::Post => continue,
+                }
                 if told.standing == Standing::Stale {
                     one(&mut heard.stale);
                 }
