@@ -8,6 +8,7 @@
 #[path = "rig/covers.rs"]
 mod covers;
 #[path = "rig/ears.rs"]
+#[expect(dead_code, reason = "not everything of a daemon is used here")]
 mod ears;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]

@@ -12,20 +12,22 @@ mod ears;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]
 mod payments;
+#[path = "rig/pigeon.rs"]
+mod pigeon;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 
 use ears::Ears;
 use payments::{MERCHANT, START, card, recurring};
+use pigeon::Pigeon;
 use reckon::base::hash::sha256;
 use reckon::control::Request;
-use reckon::engine::{Carried, Courier, Found, HooksView, IntakeLink, Question, Reply};
+use reckon::engine::{Found, HooksView, Question, Reply};
 use reckon::hooks::{Hooks, Known, Source};
-use reckon::outbox::{Message, Sent};
+use reckon::outbox::Sent;
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use world::World;
@@ -48,35 +50,6 @@ fn scripts(name: &str, text: &str) -> Found {
     let hooks = Hooks::load(&[source], &known);
     assert!(hooks.is_ok(), "{:?}", hooks.err());
     Found { hooks: hooks.ok(), files: sha256(text.as_bytes()), problems: 0 }
-}
-
-/// Keeps what it is given, and answers as it was told to.
-struct Pigeon {
-    carried: Mutex<Vec<Message>>,
-    answers: Mutex<Vec<Sent>>,
-}
-
-impl Pigeon {
-    fn answering(answers: &[Sent]) -> Arc<Self> {
-        let answers = Mutex::new(answers.iter().rev().cloned().collect());
-        Arc::new(Self { carried: Mutex::default(), answers })
-    }
-
-    fn carried(&self) -> Vec<Message> {
-        self.carried.lock().unwrap().clone()
-    }
-}
-
-impl Courier for Pigeon {
-    fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a> {
-        self.carried.lock().unwrap().push(message.clone());
-        let answer = self.answers.lock().unwrap().pop().unwrap_or(Sent::Done);
-        Box::pin(async move { answer })
-    }
-
-    fn intake(&self, link: &IntakeLink) -> String {
-        format!("https://pay.example/{}", link.key.name)
-    }
 }
 
 async fn connected() -> World {

@@ -37,6 +37,11 @@ pub(crate) fn address(mode: Mode) -> String {
     Outside::new(&[3; 32]).gateway_url(BASE, &merchant(), mode)
 }
 
+/// The Event URL of the partner.
+pub(crate) fn partner_address() -> String {
+    Outside::new(&[3; 32]).event_url(BASE)
+}
+
 impl World {
     /// Runs a daemon while `act` goes on, then ends it at once, as one that is killed.
     pub(crate) async fn hearing(&self, act: impl AsyncFnOnce(&Ears<'_>)) {

@@ -116,6 +116,9 @@ impl Engine {
         message: String,
         with: Option<(Record, Key)>,
     ) {
+        if fate != Fate::Done {
+            tracing::warn!(event = id.event, action = %id.name, reason = message, "is not done");
+        }
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             let (first, key) = with.map_or((None, None), |(record, key)| (Some(record), Some(key)));

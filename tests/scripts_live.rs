@@ -1,0 +1,224 @@
+//! The scripts that come with reckon, in a daemon beside the sandbox whose clock is turned.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a failure here is a failed test"
+)]
+
+#[path = "rig/applicant.rs"]
+#[expect(dead_code, reason = "not everything of an applicant is used here")]
+mod applicant;
+#[path = "rig/ears.rs"]
+#[expect(dead_code, reason = "not everything of a daemon is used here")]
+mod ears;
+#[path = "rig/payments.rs"]
+#[expect(dead_code, reason = "not every document is used here")]
+mod payments;
+#[path = "rig/pigeon.rs"]
+mod pigeon;
+#[path = "rig/world.rs"]
+#[expect(dead_code, reason = "not everything of a world is used here")]
+mod world;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use payments::{MERCHANT, START, card, document};
+use pigeon::Pigeon;
+use reckon::base::hash::sha256;
+use reckon::engine::{Found, Question, Reply};
+use reckon::hooks::{Hooks, Known, Source, folder};
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+use world::World;
+
+const DAY: u64 = 24 * 3600;
+
+/// One of the shipped scripts, with the modules that it may import.
+fn script(name: &str) -> Found {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let all = folder::read(&root, "scripts").unwrap().scripts;
+    let chosen = |source: &Source| source.is_module() || source.name() == name;
+    let set: Vec<Source> = all.into_iter().filter(chosen).collect();
+    let words =
+        |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
+    let kinds = words(&["Merchant", "SavedMethod", "RecurringCharge", "Contact"]);
+    let hooks = Hooks::load(&set, &Known { targets: words(&["ops", "payers"]), kinds });
+    assert!(hooks.is_ok(), "{:?}", hooks.err());
+    Found { hooks: hooks.ok(), files: sha256(name.as_bytes()), problems: 0 }
+}
+
+/// A world of this tree, connected, and a daemon that has looked at it once.
+async fn connected(script: &Found, pigeon: &Arc<Pigeon>, tree: &[String]) -> World {
+    let world = World::new(Surface::Public, START);
+    world.write(&[&[MERCHANT.to_owned()], tree].concat().concat());
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    later(&world, script, pigeon, 0).await;
+    world
+}
+
+/// So much later a daemon runs for two minutes, and nothing of hooks is left that failed.
+async fn later(world: &World, script: &Found, pigeon: &Arc<Pigeon>, seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    let courier: Arc<Pigeon> = pigeon.clone();
+    world
+        .hearing_with(Some(script.clone()), Some(courier), async |ears| {
+            ears.wait(130).await;
+            let Ok(Reply::Hooks(view)) = ears.control.ask(Question::Hooks).await else {
+                panic!("another answer")
+            };
+            assert_eq!((view.failed, view.dead), (Vec::new(), Vec::new()));
+        })
+        .await;
+}
+
+fn charge(world: &World, minor: i64, method: &str) -> Value {
+    let number = if method.is_empty() { "4242424242424242" } else { method };
+    let method =
+        json!({"type": "card", "number": number, "exp_month": 12, "exp_year": 2031, "cvv": "123"});
+    world.ask("acme", "POST", "/v1/charges", &json!({"amount": minor, "method": method}))
+}
+
+fn of_type(world: &World, kind: &str) -> Vec<Value> {
+    let mut all = world.objects("transactions");
+    all.retain(|one| one["type"] == kind);
+    all
+}
+
+fn told(pigeon: &Pigeon) -> Vec<String> {
+    pigeon.carried().iter().map(|one| one.body.as_str().unwrap().to_owned()).collect()
+}
+
+fn suspended(world: &World) -> usize {
+    world.engine().overview().suspended
+}
+
+fn rent(method: &str, start: &str) -> String {
+    let schedule = format!("{{start: {start}, interval_unit: MONTH, interval_delay: 1}}");
+    let spec = format!("method: {method}\n  amount: \"30.00 USD\"\n  schedule: {schedule}");
+    document("RecurringCharge", "rent", &spec)
+}
+
+fn occurrences(world: &World) -> Value {
+    let id = world.objects("recurring_charges")[0]["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/recurring/charges/{id}/occurrences?page_size=100");
+    world.ask("acme", "GET", &path, &Value::Null)["results"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_declined_payment_is_tried_again_by_the_rules_and_then_suspended() {
+    let (script, pigeon) = (script("dunning"), Pigeon::answering(&[]));
+    let tree = [card("poor", "4000000000000044"), rent("poor", "2029-12-02")];
+    let world = connected(&script, &pigeon, &tree).await;
+    let failed = |world: &World| {
+        let all = occurrences(world);
+        all.as_array().unwrap().iter().find(|one| one["status"] == "FAILED").cloned()
+    };
+    later(&world, &script, &pigeon, DAY + DAY / 2).await;
+    assert_eq!(failed(&world).unwrap()["attempts"], 1);
+    for (days, attempts) in [(1, 2), (3, 3), (7, 4), (14, 4)] {
+        assert_eq!(suspended(&world), usize::from(attempts == 4 && days == 14), "{days}");
+        later(&world, &script, &pigeon, days * DAY).await;
+        assert_eq!(failed(&world).unwrap()["attempts"], attempts, "after {days} days more");
+    }
+    assert_eq!(suspended(&world), 1);
+    assert_eq!(told(&pigeon).len(), 1, "{:?}", told(&pigeon));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_charged_twice_by_accident_is_given_back_once() {
+    let (script, pigeon) = (script("duplicates"), Pigeon::answering(&[]));
+    let world = connected(&script, &pigeon, &[]).await;
+    charge(&world, 900, "");
+    later(&world, &script, &pigeon, 0).await;
+    assert_eq!(of_type(&world, "REFUND").len(), 0);
+    charge(&world, 900, "");
+    charge(&world, 901, "");
+    later(&world, &script, &pigeon, 0).await;
+    later(&world, &script, &pigeon, DAY).await;
+    let refunds = of_type(&world, "REFUND");
+    assert_eq!((refunds.len(), &refunds[0]["amount"]), (1, &json!(900)));
+    assert_eq!(told(&pigeon).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_charge_is_told_and_a_far_larger_one_suspends_its_merchant() {
+    let (script, pigeon) = (script("large_charges"), Pigeon::answering(&[]));
+    let world = connected(&script, &pigeon, &[]).await;
+    charge(&world, 499_999, "");
+    later(&world, &script, &pigeon, 0).await;
+    assert_eq!((told(&pigeon).len(), suspended(&world)), (0, 0));
+    charge(&world, 500_000, "");
+    later(&world, &script, &pigeon, 0).await;
+    assert_eq!((told(&pigeon).len(), suspended(&world)), (1, 0));
+    charge(&world, 5_000_000, "");
+    later(&world, &script, &pigeon, 0).await;
+    assert_eq!((told(&pigeon).len(), suspended(&world)), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn unused_days_of_a_cancelled_charge_are_credited() {
+    let (script, pigeon) = (script("cancelled"), Pigeon::answering(&[]));
+    let tree = [card("jane", "4242424242424242"), rent("jane", "2029-12-02")];
+    let world = connected(&script, &pigeon, &tree).await;
+    world.control("POST", "policy", &json!({"merchant": "acme", "credits_enabled": true}));
+    later(&world, &script, &pigeon, 10 * DAY + DAY / 2).await;
+    let id = world.objects("recurring_charges")[0]["id"].as_str().unwrap().to_owned();
+    world.ask("acme", "POST", &format!("/v1/recurring/charges/{id}/cancel"), &json!({}));
+    later(&world, &script, &pigeon, 0).await;
+    let credits = of_type(&world, "CREDIT");
+    assert_eq!(credits.len(), 1, "{:?}", world.objects("events").last());
+    assert_eq!(credits[0]["amount"], 2129, "22 of 31 days, rounded down: {}", credits[0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_merchant_that_charges_too_often_is_suspended() {
+    let (script, pigeon) = (script("volume"), Pigeon::answering(&[]));
+    let world = connected(&script, &pigeon, &[]).await;
+    for number in 0..501 {
+        charge(&world, 100 + number, "");
+        tokio::task::yield_now().await;
+    }
+    later(&world, &script, &pigeon, 0).await;
+    assert_eq!((suspended(&world), told(&pigeon).len()), (1, 1), "{:?}", told(&pigeon));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_month_is_summed_up_in_the_next_one() {
+    let (script, pigeon) = (script("monthly"), Pigeon::answering(&[]));
+    let world = connected(&script, &pigeon, &[]).await;
+    charge(&world, 1000, "");
+    charge(&world, 250, "");
+    later(&world, &script, &pigeon, 2 * DAY).await;
+    assert_eq!(told(&pigeon), Vec::<String>::new());
+    tokio::time::sleep(Duration::from_secs(31 * DAY)).await;
+    charge(&world, 70, "");
+    later(&world, &script, &pigeon, 2 * DAY).await;
+    assert_eq!(told(&pigeon), ["acme in 2029-12: collected 12.50 USD (2 transactions)"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_becomes_of_an_application_is_told() {
+    let decided = [("approve", "was approved"), ("decline", "was declined: duplicate_merchant")];
+    for (decision, words) in decided {
+        let (script, pigeon) = (script("decisions"), Pigeon::answering(&[]));
+        let world = applicant::world(applicant::COMPLETE);
+        world.control("POST", "partner", &json!({"event_url": ears::partner_address()}));
+        world.settle().await;
+        let id = world.objects("applications")[0]["id"].clone();
+        let said = json!({"decision": decision, "reason": "duplicate_merchant"});
+        world.control("POST", &format!("applications/{id}/decision"), &said);
+        let courier: Arc<Pigeon> = pigeon.clone();
+        world
+            .hearing_with(Some(script), Some(courier), async |ears| {
+                ears.deliver().await;
+                ears.deliver().await;
+                ears.wait(60).await;
+            })
+            .await;
+        assert_eq!(told(&pigeon), [format!("MerchantApplication/harbor {words}")]);
+    }
+}
