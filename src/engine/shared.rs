@@ -284,6 +284,11 @@ impl Shared {
         self.gate.close();
     }
 
+    /// Whether tasks are to end at the next good place.
+    pub(super) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
     /// Sleeps, unless told to stop; answers whether the sleep came to its end.
     pub(super) async fn rest(&self, duration: Duration) -> bool {
         let mut stopping = self.stopping.subscribe();

@@ -26,7 +26,7 @@ pub(super) use events::{
     event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
 };
 pub(super) use hooks::{
-    depth_key, failed_key, granted_key, kept_key, telling_key, to_run_key, wish_key,
+    HOOKS_FAILED, depth_key, failed_key, granted_key, kept_key, telling_key, to_run_key, wish_key,
 };
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
@@ -58,20 +58,6 @@ pub(super) const TRAILS: &[u8] = b"t/";
 pub(super) const PAGES: &[u8] = b"g/";
 pub(super) const PROMISES: &[u8] = b"q/";
 pub(super) const REMOTE: &[u8] = b"j/";
-pub(super) const EVENTS: &[u8] = b"v/e/";
-pub(super) const EVENT_NUMBERS: &[u8] = b"v/n/";
-pub(super) const EVENTS_WAITING: &[u8] = b"v/w/";
-pub(super) const EVENTS_FORGED: &[u8] = b"v/f/";
-pub(super) const EVENTS_GARBLED: &[u8] = b"v/g/";
-pub(super) const EVENT_LEDGERS: &[u8] = b"v/l/";
-pub(super) const OBJECTS: &[u8] = b"v/o/";
-pub(super) const EVENTS_TO_RUN: &[u8] = b"w/r/";
-pub(super) const WISHES: &[u8] = b"w/p/";
-pub(super) const WISHES_GRANTED: &[u8] = b"w/d/";
-pub(super) const WISHES_TELLING: &[u8] = b"w/t/";
-pub(super) const HOOKS_FAILED: &[u8] = b"w/f/";
-pub(super) const HOOKS_KEPT: &[u8] = b"w/k/";
-pub(super) const HOOK_DEPTHS: &[u8] = b"w/c/";
 /// What the index says about itself; no part of the state.
 pub(super) const APPLIED: &[u8] = b"x/applied";
 

@@ -64,7 +64,7 @@ impl Round {
         }
         loop {
             let ledger = self.shared.facts.event_ledger(&self.merchant)?;
-            if ledger.ran_to >= ledger.told {
+            if ledger.ran_to >= ledger.told || self.shared.is_stopping() {
                 return Ok(());
             }
             let to = ledger.told.min(ledger.ran_to.saturating_add(BATCH_MAX));

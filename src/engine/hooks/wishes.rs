@@ -30,8 +30,11 @@ const AGAIN_MAX: Duration = Duration::from_mins(5);
 impl Engine {
     /// Does what hooks asked for, as far as its time has come.
     pub(super) fn grant(&mut self) -> Result<(), EngineError> {
-        let now = self.shared.now();
         self.scripts.next_wish = None;
+        if self.stopping {
+            return Ok(());
+        }
+        let now = self.shared.now();
         for pending in self.shared.facts.wishes()? {
             if self.scripts.granting.contains(&pending.id) {
                 continue;

@@ -1,14 +1,19 @@
 //! Reads of the gateway's events: what came, what is proved, and what still waits to be.
 
-use super::{
-    EVENT_LEDGERS, EVENT_NUMBERS, EVENTS, EVENTS_FORGED, EVENTS_GARBLED, EVENTS_WAITING, FactError,
-    Facts, OBJECTS, read,
-};
+use super::{FactError, Facts, read};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::event::{EventEntry, EventLedger};
 use crate::model::remote_object::RemoteObject;
 use crate::store::index::Batch;
+
+const EVENTS: &[u8] = b"v/e/";
+const EVENT_NUMBERS: &[u8] = b"v/n/";
+const EVENTS_WAITING: &[u8] = b"v/w/";
+const EVENTS_FORGED: &[u8] = b"v/f/";
+const EVENTS_GARBLED: &[u8] = b"v/g/";
+const EVENT_LEDGERS: &[u8] = b"v/l/";
+const OBJECTS: &[u8] = b"v/o/";
 
 impl Facts {
     /// What is known of an event of a merchant.

@@ -2,13 +2,19 @@
 
 use serde_json::Value;
 
-use super::{
-    EVENTS_TO_RUN, FactError, Facts, HOOK_DEPTHS, HOOKS_FAILED, HOOKS_KEPT, WISHES, WISHES_GRANTED,
-    WISHES_TELLING, parse_key, read,
-};
+use super::{FactError, Facts, parse_key, read};
 use crate::base::id::Key;
 use crate::model::ran::{FailedHook, Granted, Pending, WishId};
 use crate::store::index::Batch;
+
+const EVENTS_TO_RUN: &[u8] = b"w/r/";
+const WISHES: &[u8] = b"w/p/";
+const WISHES_GRANTED: &[u8] = b"w/d/";
+const WISHES_TELLING: &[u8] = b"w/t/";
+/// Hooks that failed.
+pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
+const HOOKS_KEPT: &[u8] = b"w/k/";
+const HOOK_DEPTHS: &[u8] = b"w/c/";
 
 impl Facts {
     /// Those whose events have hooks to be run.
