@@ -68,7 +68,7 @@ async fn serve(
     let door = Door::bind(&setup.state.join("control.sock")).await;
     let door = door.map_err(|error| Failure::environment("reckon::control::socket", error))?;
     let door = tokio::spawn(door.serve(doors.control.clone(), doors.over()));
-    let courier = Arc::new(Post::new(setup.clone(), addresses.clone()));
+    let courier = Arc::new(Post::new(setup.clone(), addresses.clone(), embedded.is_some()));
     let mut engine = engine(setup, open, embedded.map(|one| (one, addresses)), &doors.control)?;
     doors.control.receive(engine.inbox(doors.sender.clone()));
     let found = scripts::found(setup)?;
