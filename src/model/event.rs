@@ -102,7 +102,7 @@ pub struct Polled {
 /// What is known of one event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventEntry {
-    /// How often it was posted to us.
+    /// How often a post of it was written down: once, but for those that came at the same time.
     pub posts: u32,
     /// When we first heard of it.
     pub first: DateTime<Utc>,
@@ -131,9 +131,9 @@ pub enum EventStands {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EventLedger {
-    /// Posts that were answered, every repetition counted.
+    /// Posts that were written down. One of an event that is known already is answered, and not written down.
     pub posts: u64,
-    /// Posts of an event that was known already.
+    /// Those of them whose event came at the same time in another post.
     pub repeated: u64,
     /// Posts that could not be an event.
     pub garbled: u64,

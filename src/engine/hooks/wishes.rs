@@ -20,7 +20,7 @@ use crate::model::action::Action;
 use crate::model::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::ran::{Fate, Granted, Pending, WishId};
 use crate::model::record::Record;
-use crate::model::suspension::Pause;
+use crate::model::suspension::{Pause, Paused};
 
 /// Actions of hooks that are under way at once.
 const AT_ONCE: usize = 8;
@@ -93,12 +93,9 @@ impl Engine {
         };
         let (record, paused) = self.word(&pause, format!("hook {script}"));
         let message = paused_words(&paused);
-        self.settle_wish(
-            id,
-            Fate::Done,
-            message,
-            record.map(|record| (record, pause.key().clone())),
-        );
+        let fate =
+            if matches!(paused, Paused::Unknown { .. }) { Fate::Invalid } else { Fate::Done };
+        self.settle_wish(id, fate, message, record.map(|record| (record, pause.key().clone())));
     }
 
     /// Looks at a resource again at once.
@@ -187,8 +184,7 @@ fn pause(verb: &str, fields: &Value) -> Option<Pause> {
     Some(Pause::Suspend { key, reason: reason.to_owned(), until })
 }
 
-fn paused_words(paused: &crate::model::suspension::Paused) -> String {
-    use crate::model::suspension::Paused;
+fn paused_words(paused: &Paused) -> String {
     match paused {
         Paused::Suspended(_) => "suspended".to_owned(),
         Paused::Resumed { .. } => "resumed".to_owned(),

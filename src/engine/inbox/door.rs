@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
@@ -40,22 +39,15 @@ pub enum Taken {
     Full,
 }
 
-/// Counts since the process began, for metrics.
-#[derive(Debug, Default)]
-struct Counts {
-    repeated: AtomicU64,
-}
-
 /// The door; share it behind an `Arc`.
 pub struct Inbox {
     shared: Arc<Shared>,
     engine: mpsc::Sender<Event>,
-    counts: Counts,
 }
 
 impl fmt::Debug for Inbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Inbox({:?})", self.counts)
+        f.write_str("Inbox(…)")
     }
 }
 
@@ -68,12 +60,7 @@ struct Named {
 impl Inbox {
     /// A door to this state; the engine that reads these events looks things up.
     pub(super) fn new(shared: Arc<Shared>, engine: mpsc::Sender<Event>) -> Self {
-        Self { shared, engine, counts: Counts::default() }
-    }
-
-    /// Posts of events that were known already, since the process began.
-    pub fn repeated(&self) -> u64 {
-        self.counts.repeated.load(Ordering::Relaxed)
+        Self { shared, engine }
     }
 
     /// Takes a post in; returns once it is on disk. Errors: the state cannot be read or written.
@@ -90,7 +77,6 @@ impl Inbox {
         let garbled = matches!(what, PostedWhat::Garbled(_));
         let taken = if garbled { Taken::Garbled } else { Taken::Stored };
         if self.is_known(merchant, &what)? {
-            self.counts.repeated.fetch_add(1, Ordering::Relaxed);
             return Ok(taken);
         }
         let ledger = self.shared.facts.event_ledger(merchant)?;
