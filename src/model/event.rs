@@ -19,7 +19,7 @@ pub struct Posted {
     pub mode: Mode,
     /// What it is.
     pub what: PostedWhat,
-    /// The vault's name of the sealed body, digits of cards masked.
+    /// The sealed body, digits of cards masked: itself, or the vault's name of it.
     pub body: String,
     /// When it came.
     pub at: DateTime<Utc>,
@@ -106,7 +106,7 @@ pub struct EventEntry {
     pub posts: u32,
     /// When we first heard of it.
     pub first: DateTime<Utc>,
-    /// The vault's name of what was posted first.
+    /// What was posted first, sealed, or the vault's name of it; gone once the service itself showed the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posted: Option<String>,
     /// Where it stands.

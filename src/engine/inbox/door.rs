@@ -127,7 +127,7 @@ impl Inbox {
         })
     }
 
-    /// The record of a post, and its sealed body.
+    /// The record of a post with its sealed body within, so that one sync is enough, or else beside it.
     fn sealed(
         &self,
         merchant: &Key,
@@ -139,9 +139,12 @@ impl Inbox {
         let subject = merchant.to_string();
         let sealed =
             self.shared.random(|rng| self.shared.vault.seal(&subject, text.as_bytes(), rng))?;
-        let body = sealed.reference().to_string();
         let at = self.shared.now();
-        Ok((vec![sealed], Posted { merchant: merchant.clone(), mode, what, body, at }))
+        let (blobs, body) = match sealed.within() {
+            Some(body) => (Vec::new(), body),
+            None => (vec![sealed.clone()], sealed.reference().to_string()),
+        };
+        Ok((blobs, Posted { merchant: merchant.clone(), mode, what, body, at }))
     }
 
     /// Tells the engine that something waits. It looks by itself once a minute: nothing is lost if it is too busy now.

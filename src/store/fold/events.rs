@@ -93,7 +93,7 @@ pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<
     let was_forged = known.as_ref().is_some_and(|known| known.stands == EventStands::Forged);
     let stands = EventStands::Told(Box::new(told.clone()));
     let unheard = EventEntry { posts: 0, first: told.at, posted: None, stands: stands.clone() };
-    let entry = EventEntry { stands, ..known.unwrap_or(unheard) };
+    let entry = EventEntry { stands, posted: None, ..known.unwrap_or(unheard) };
     let posts = entry.posts;
     write(batch, &key, &entry)?;
     batch.remove(waiting_key(merchant, &told.event));

@@ -7,7 +7,7 @@
 //! that was sealed; erasing a subject destroys its keys, and its values are unreadable from then
 //! on while everything that refers to them stays true.
 //! Assumptions: the master key comes from outside the state directory; a value is written and
-//! synced before the journal entry that names it.
+//! synced before the journal entry that names it, or stands within that entry.
 //!
 //! Opening reads one record. The keys are read at the first use, the values listed at the first
 //! unsealing: most runs need neither.
@@ -19,6 +19,7 @@ pub mod error;
 mod frame;
 mod keys;
 mod reference;
+mod within;
 
 use std::{
     collections::BTreeMap,
@@ -134,17 +135,22 @@ impl Vault {
         let reference = *reference;
         let mut state = self.state();
         let at = state.places(self.disk())?.get(&reference).copied();
+        drop(state);
         let payload = self.payload(at.ok_or(VaultError::Missing { reference })?)?;
         let damaged = || VaultError::Damaged { reference };
         let blob = payload.as_deref().and_then(Blob::read).ok_or_else(damaged)?;
-        let key = match state.keys(self.disk())?.get(&blob.key) {
+        if blob.reference == reference { self.open_read(&blob) } else { Err(damaged()) }
+    }
+
+    /// Opens a value whose fields were read.
+    fn open_read(&self, blob: &Blob<'_>) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let reference = blob.reference;
+        let key = match self.state().keys(self.disk())?.get(&blob.key) {
             Some(Slot::Live(wrapped)) => self.shared.wrapping.unwrap(&blob.key, wrapped),
             Some(Slot::Erased) => return Err(VaultError::Erased { reference }),
             None => None,
         };
-        key.and_then(|key| blob.open(&key))
-            .filter(|_| blob.reference == reference)
-            .ok_or_else(damaged)
+        key.and_then(|key| blob.open(&key)).ok_or(VaultError::Damaged { reference })
     }
 
     /// Destroys the keys of a subject, durably. Its values are unreadable from then on; a subject

@@ -180,3 +180,33 @@ fn who_has_nothing_sealed_is_erased_without_a_write() {
     vault.erase("jane").unwrap();
     assert_ne!(file(&disk.inner, "keys"), Vec::<u8>::new());
 }
+
+#[test]
+fn a_value_within_a_record_opens_like_one_of_the_vault_and_is_erased_with_them() {
+    let disk = MemoryDisk::new();
+    let vault = open(&disk);
+    let fresh = vault.seal("acme", b"first", &mut seeded(1)).unwrap();
+    assert_eq!(fresh.within(), None, "the key of a new subject has to be on disk first");
+    let named = put(&vault, "acme", b"first", 1).to_string();
+    let text = vault.seal("acme", b"4242424242424242", &mut seeded(2)).unwrap().within().unwrap();
+    assert!(!text.contains("4242") && text.len() < 200, "{text}");
+    for vault in [&vault, &open(&disk)] {
+        assert_eq!(vault.open_text(&text).unwrap().as_slice(), b"4242424242424242");
+        assert_eq!(vault.open_text(&named).unwrap().as_slice(), b"first");
+    }
+    let turned = text.replace(&text[60..64], "AAAA");
+    for damaged in ["", "sealed:", "sealed:%", "nothing", &turned] {
+        assert!(matches!(vault.open_text(damaged), Err(VaultError::Damaged { .. })), "{damaged}");
+    }
+    vault.erase("acme").unwrap();
+    assert!(matches!(vault.open_text(&text), Err(VaultError::Erased { .. })));
+}
+
+#[test]
+fn a_long_value_is_kept_in_the_vault() {
+    let vault = open(&MemoryDisk::new());
+    put(&vault, "acme", b"", 1);
+    let sealed = |bytes| vault.seal("acme", &vec![7; bytes], &mut seeded(2)).unwrap();
+    assert!(sealed(16 << 10).within().is_none());
+    assert!(sealed(15 << 10).within().is_some());
+}
