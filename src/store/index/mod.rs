@@ -6,6 +6,8 @@
 //! Guarantees: a batch is applied as a whole or not at all, also over a crash, and a scan never
 //! sees half of one. Nothing is promised about durability: whoever needs it reads the journal.
 
+mod buffered;
+
 use std::{
     collections::{BTreeMap, btree_map},
     fmt::Debug,
@@ -14,6 +16,8 @@ use std::{
     path::PathBuf,
     sync::{PoisonError, RwLock},
 };
+
+pub use buffered::Buffered;
 
 /// The longest key, in bytes.
 pub const KEY_BYTES_MAX: usize = 1024;

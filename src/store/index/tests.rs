@@ -1,4 +1,7 @@
 use std::fs;
+use std::sync::Arc;
+
+use rand_core::Rng;
 
 use super::*;
 use crate::store::sled::{SledIndex, VALUE_BYTES_MAX};
@@ -105,9 +108,57 @@ fn an_index_in_memory_keeps_the_contract() {
 }
 
 #[test]
+fn an_index_whose_changes_wait_keeps_the_contract() {
+    conforms(&Buffered::new(Arc::new(MemoryIndex::new())));
+}
+
+#[test]
+fn changes_reach_the_index_behind_together_and_in_order() {
+    let behind = Arc::new(MemoryIndex::new());
+    let index = Buffered::new(behind.clone());
+    apply(&index, &[("a", Some("1")), ("b", Some("1"))]);
+    apply(&index, &[("a", Some("2")), ("b", None)]);
+    assert_eq!(behind.scan(b"").unwrap(), []);
+    assert_eq!(keys(index.scan(b"").unwrap()), ["a"]);
+    index.flush().unwrap();
+    assert_eq!(behind.scan(b"").unwrap(), [(b"a".to_vec(), b"2".to_vec())]);
+    for number in 0..2000_u32 {
+        apply(&index, &[(&number.to_string(), Some("x"))]);
+    }
+    let there = behind.scan(b"").unwrap().len();
+    assert!((1000..2000).contains(&there), "{there}: most were handed on, the last ones wait");
+    assert_eq!(index.scan(b"").unwrap().len(), 2001);
+}
+
+#[test]
+fn changes_that_wait_are_seen_as_if_they_were_behind() {
+    let (plain, index) = (MemoryIndex::new(), Buffered::new(Arc::new(MemoryIndex::new())));
+    let mut rng = crate::store::testing::seeded(7);
+    for round in 0..3000 {
+        let mut below = |end: u32| rng.next_u32().checked_rem(end).unwrap();
+        let (key, set) = (format!("k/{}", below(40)), below(3) > 0);
+        let change = set.then(|| round.to_string());
+        let both: [&dyn Index; 2] = [&plain, &index];
+        for index in both {
+            apply(index, &[(&key, change.as_deref())]);
+        }
+        if below(50) == 0 {
+            index.flush().unwrap();
+        }
+        let after = format!("k/{}", below(40));
+        let limit = usize::try_from(below(12)).unwrap();
+        let scan = |index: &dyn Index| index.scan_from(b"k/", Some(after.as_bytes()), limit);
+        assert_eq!(scan(&index).unwrap(), scan(&plain).unwrap(), "round {round}");
+        assert_eq!(index.get(key.as_bytes()).unwrap(), plain.get(key.as_bytes()).unwrap());
+    }
+}
+
+#[test]
 fn an_index_over_sled_keeps_the_contract() {
     let dir = tempfile::tempdir().unwrap();
     conforms(&SledIndex::open(&dir.path().join("sled")).unwrap());
+    let behind = SledIndex::open(&dir.path().join("behind")).unwrap();
+    conforms(&Buffered::new(Arc::new(behind)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::marks::{CLEAN, get};
 use super::{Found, OpenError};
-use crate::store::index::{Index, IndexError};
+use crate::store::index::{Buffered, Index, IndexError};
 use crate::store::journal::{Head, Position};
 use crate::store::lock::{Owner, StateLock};
 use crate::store::sled::SledIndex;
@@ -40,14 +40,14 @@ pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
 /// Opens sled; a damaged one is moved aside, never deleted.
 pub(super) fn open_index(path: &Path, found: &mut Found) -> Result<Arc<dyn Index>, OpenError> {
     match SledIndex::open(path) {
-        Ok(index) => Ok(Arc::new(index)),
+        Ok(index) => Ok(Arc::new(Buffered::new(Arc::new(index)))),
         Err(error @ IndexError::Corrupt { .. }) => {
             let aside = free_name(path);
             std::fs::rename(path, &aside)
                 .map_err(|source| OpenError::Io { dir: path.to_owned(), source })?;
             found.rebuilt = Some(error.to_string());
             found.moved_aside = Some(aside);
-            Ok(Arc::new(SledIndex::open(path)?))
+            Ok(Arc::new(Buffered::new(Arc::new(SledIndex::open(path)?))))
         }
         Err(error) => Err(error.into()),
     }

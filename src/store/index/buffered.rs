@@ -1,0 +1,138 @@
+//! An index whose small changes are gathered in memory and reach the one behind it together.
+//!
+//! Why it exists: behind every commit of the journal stands a fold, and sled wakes all its threads for each batch,
+//! however small. Nothing is lost by waiting: what a crash takes is folded again from the journal, as what sled had
+//! not written yet is.
+//!
+//! Guarantees: those of every index. What was applied is seen at once; the index behind has a whole number of batches,
+//! in their order.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::{Batch, Entry, Index, IndexError, range};
+
+/// So many changes go on together.
+const CHANGES_MAX: usize = 1024;
+/// Or so many bytes of them.
+const BYTES_MAX: usize = 256 << 10;
+
+/// Changes that wait, before another index.
+#[derive(Debug)]
+pub struct Buffered {
+    behind: Arc<dyn Index>,
+    waiting: RwLock<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    bytes: usize,
+}
+
+impl Buffered {
+    /// Nothing waits yet.
+    pub fn new(behind: Arc<dyn Index>) -> Self {
+        Self { behind, waiting: RwLock::default() }
+    }
+
+    fn reading(&self) -> RwLockReadGuard<'_, Waiting> {
+        self.waiting.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writing(&self) -> RwLockWriteGuard<'_, Waiting> {
+        self.waiting.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands everything on. Nobody reads meanwhile, so that nobody misses what is in neither place.
+    fn hand_on(&self, waiting: &mut Waiting) -> Result<(), IndexError> {
+        let Waiting { changes, bytes: _ } = std::mem::take(waiting);
+        if changes.is_empty() { Ok(()) } else { self.behind.apply(Batch { changes }) }
+    }
+}
+
+impl Waiting {
+    fn take_in(&mut self, batch: Batch) {
+        for (key, change) in batch {
+            let length = key.len().saturating_add(change.as_ref().map_or(0, Vec::len));
+            self.bytes = self.bytes.saturating_add(length);
+            self.changes.insert(key, change);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.changes.len() >= CHANGES_MAX || self.bytes >= BYTES_MAX
+    }
+}
+
+impl Index for Buffered {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        let waiting = self.reading();
+        match waiting.changes.get(key) {
+            Some(change) => Ok(change.clone()),
+            None => self.behind.get(key),
+        }
+    }
+
+    fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+        let waiting = self.reading();
+        match waiting.changes.get(key) {
+            Some(change) => {
+                change.as_deref().into_iter().for_each(see);
+                Ok(())
+            }
+            None => self.behind.see(key, see),
+        }
+    }
+
+    fn scan_from(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError> {
+        let waiting = self.reading();
+        let changed = || range(&waiting.changes, prefix, after);
+        // Of those behind, no more are taken away than are removed here.
+        let removed = changed().filter(|(_, change)| change.is_none()).count();
+        let behind = self.behind.scan_from(prefix, after, limit.saturating_add(removed))?;
+        Ok(merged(behind.into_iter().peekable(), changed().peekable(), limit))
+    }
+
+    fn apply(&self, batch: Batch) -> Result<(), IndexError> {
+        let batch = batch.checked()?;
+        let mut waiting = self.writing();
+        waiting.take_in(batch);
+        if waiting.is_full() { self.hand_on(&mut waiting) } else { Ok(()) }
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        self.hand_on(&mut self.writing())?;
+        self.behind.flush()
+    }
+}
+
+/// The entries behind with the changes laid over them, in key order.
+fn merged<'a>(
+    mut behind: Peekable<impl Iterator<Item = Entry>>,
+    mut changed: Peekable<impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)>>,
+    limit: usize,
+) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    while entries.len() < limit {
+        let older = match (behind.peek(), changed.peek()) {
+            (None, None) => break,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (Some((old, _)), Some((new, _))) => old < *new,
+        };
+        if older {
+            entries.extend(behind.next());
+        } else if let Some((key, change)) = changed.next() {
+            behind.next_if(|(old, _)| old == key);
+            entries.extend(change.clone().map(|value| (key.clone(), value)));
+        }
+    }
+    entries
+}
