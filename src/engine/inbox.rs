@@ -53,6 +53,19 @@ pub(super) struct Inboxes {
     under_way: BTreeSet<Key>,
 }
 
+impl Inboxes {
+    /// When a merchant's posts can be looked up by their ids, or its list be read before its time.
+    fn soonest(&mut self, merchant: &Key, now: Instant) -> Instant {
+        let budget = self.budgets.entry(merchant.clone()).or_default();
+        if budget.left(now) > 0 {
+            return now;
+        }
+        let by_id = now.checked_add(budget.next());
+        let list = self.listed.get(merchant).and_then(|listed| listed.checked_add(LIST_LEAST));
+        [by_id, list].into_iter().flatten().min().map_or(now, |soonest| soonest.max(now))
+    }
+}
+
 impl Engine {
     /// The door for what is posted to merchants' addresses; these are the events that this engine reads.
     pub fn inbox(&self, events: mpsc::Sender<Event>) -> Inbox {
@@ -83,12 +96,17 @@ impl Engine {
         }
     }
 
-    /// Something was posted: those merchants are looked at now.
+    /// Something was posted: those merchants are looked at as soon as anything may be asked.
     pub(super) fn posted(&mut self) {
-        for merchant in self.shared.poked().take() {
-            if self.inboxes.on {
-                self.inboxes.due.insert(merchant, Instant::now());
+        let now = Instant::now();
+        for merchant in self.shared.poked().all() {
+            if !self.inboxes.on {
+                self.shared.poked().forget(&merchant);
+                continue;
             }
+            let due = self.inboxes.soonest(&merchant, now);
+            let due = self.inboxes.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.inboxes.due.insert(merchant, due);
         }
     }
 
@@ -113,6 +131,8 @@ impl Engine {
     /// Starts a look at a merchant's events; one that is gone is forgotten, one that is not ready comes later.
     fn look_at_merchant(&mut self, merchant: Key, now: Instant) {
         self.inboxes.due.remove(&merchant);
+        // What is posted from here on is told again: this look may be past it.
+        self.shared.poked().forget(&merchant);
         let Some(step) = self.planner.step(&merchant) else { return };
         if !step.ready || self.is_leaving(&merchant) || self.stopping {
             return self.look_after(merchant, AGAIN);

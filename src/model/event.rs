@@ -106,7 +106,8 @@ pub struct EventEntry {
     pub posts: u32,
     /// When we first heard of it.
     pub first: DateTime<Utc>,
-    /// What was posted first, sealed, or the vault's name of it; gone once the service itself showed the event.
+    /// The vault's name of what was posted first, where it does not stand in the journal; gone once the service itself
+    /// showed the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posted: Option<String>,
     /// Where it stands.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -151,24 +151,33 @@ impl Inbox {
     fn tell(&self, merchant: &Key) {
         let news = self.shared.poked().note(merchant);
         if news && self.engine.try_send(Event::Posted).is_err() {
-            self.shared.poked().take();
+            self.shared.poked().forget(merchant);
         }
     }
 }
 
-/// Merchants for whom something was posted, and the engine has not looked yet.
+/// Merchants for whom something was posted since the engine last looked at their events.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Poked(Mutex<BTreeSet<Key>>);
 
 impl Poked {
+    fn merchants(&self) -> MutexGuard<'_, BTreeSet<Key>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Answers whether the engine has to be told: one that was told and has not looked sees this one, too.
     fn note(&self, merchant: &Key) -> bool {
-        let mut poked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        poked.insert(merchant.clone()) && poked.len() == 1
+        let mut merchants = self.merchants();
+        !merchants.contains(merchant) && merchants.insert(merchant.clone())
+    }
+
+    /// From now on the engine has to be told of this one again.
+    pub(in crate::engine) fn forget(&self, merchant: &Key) {
+        self.merchants().remove(merchant);
     }
 
     /// All of them.
-    pub(in crate::engine) fn take(&self) -> BTreeSet<Key> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(in crate::engine) fn all(&self) -> BTreeSet<Key> {
+        self.merchants().clone()
     }
 }

@@ -17,6 +17,7 @@ use crate::store::facts::{
     waiting_key, write,
 };
 use crate::store::index::{Batch, Index};
+use crate::store::vault::VaultRef;
 
 /// A merchant's ledger, changed and written back.
 fn count(
@@ -46,7 +47,7 @@ pub(super) fn posted(
         PostedWhat::Garbled(digest) => {
             let key = garbled_key(merchant, digest);
             let again = batch.get(index, &key)?.is_some();
-            write(batch, &key, &posted.body)?;
+            write(batch, &key, &named(posted))?;
             return count(index, batch, merchant, |ledger| {
                 one_more(&mut ledger.posts);
                 one_more(if again { &mut ledger.repeated } else { &mut ledger.garbled });
@@ -58,7 +59,7 @@ pub(super) fn posted(
     let key = event_key(merchant, id);
     let known: Option<EventEntry> = read(index, batch, &key)?;
     let again = known.is_some();
-    let body = Some(posted.body.clone());
+    let body = named(posted);
     let fresh = EventEntry { posts: 0, first: posted.at, posted: body, stands: stands.clone() };
     let mut entry = known.unwrap_or(fresh);
     entry.posts = entry.posts.saturating_add(1);
@@ -78,6 +79,13 @@ pub(super) fn posted(
         ledger.waiting = ledger.waiting.saturating_add(u64::from(waits));
         ledger.other_mode = ledger.other_mode.saturating_add(u64::from(other));
     })
+}
+
+/// The vault's name of a body. One that stands in the journal's record stays there: nothing is done with it, and every
+/// post would make the index longer by it.
+fn named(posted: &Posted) -> Option<String> {
+    let named = posted.body.parse::<VaultRef>().is_ok() || planted::is("read-back-skipped");
+    named.then(|| posted.body.clone())
 }
 
 /// The service showed an event. It counts once: a second time is our own mistake.

@@ -64,6 +64,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     keys: Option<Keys>,
+    /// The key that was last sealed with, in the open: many values of one subject come one after the other.
+    recent: Option<(KeyId, DataKey)>,
     /// Where each value's frame begins.
     places: Option<BTreeMap<VaultRef, u64>>,
     /// Files written since the last sync.
@@ -167,6 +169,7 @@ impl Vault {
         let done = self.disk().replace(keys::FILE, &file);
         state.poison_on_failure(done.map_err(VaultError::io("replace", keys::FILE)))?;
         state.keys = Some(left);
+        state.recent = None;
         Ok(())
     }
 
@@ -185,10 +188,16 @@ impl Vault {
         rng: &mut dyn CryptoRng,
     ) -> Result<(KeyId, DataKey, Option<Vec<u8>>), VaultError> {
         let damaged = || VaultError::KeyDamaged { subject: subject.to_owned() };
-        if let Some((id, wrapped)) = self.state().keys(self.disk())?.current(subject) {
-            let key = self.shared.wrapping.unwrap(id, wrapped).ok_or_else(damaged)?;
-            return Ok((*id, key, None));
+        let mut state = self.state();
+        let recent = state.recent.take();
+        if let Some((id, wrapped)) = state.keys(self.disk())?.current(subject) {
+            let (id, recent) = (*id, recent.filter(|(recent, _)| recent == id));
+            let unwrapped = || Some((id, self.shared.wrapping.unwrap(&id, wrapped)?));
+            let (id, key) = recent.or_else(unwrapped).ok_or_else(damaged)?;
+            state.recent = Some((id, key.clone()));
+            return Ok((id, key, None));
         }
+        drop(state);
         let (id, key) = (random(rng), Zeroizing::new(random(rng)));
         let payload = self.shared.wrapping.wrap(id, random(rng), subject, &key);
         Ok((id, key, Some(payload.ok_or_else(damaged)?)))
