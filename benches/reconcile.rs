@@ -23,6 +23,7 @@ mod connection;
 #[path = "../examples/rig/control.rs"]
 mod control;
 #[path = "reconcile/daemon.rs"]
+#[expect(dead_code, reason = "its process is known to it alone here")]
 mod daemon;
 #[path = "reconcile/figures.rs"]
 mod figures;

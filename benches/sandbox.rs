@@ -32,6 +32,7 @@ mod house;
 #[path = "limits/kept.rs"]
 mod kept;
 #[path = "sandbox/load.rs"]
+#[expect(dead_code, reason = "how long each answer took is of no interest here")]
 mod load;
 #[path = "reconcile/meter.rs"]
 #[expect(dead_code, reason = "only running processes are measured here")]

@@ -93,6 +93,11 @@ impl Daemon {
         }
     }
 
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// CPU so far.
     pub(crate) fn cpu(&mut self) -> Result<Duration, Failed> {
         self.threads.cpu(&self.child.id().to_string())

@@ -22,6 +22,8 @@ pub(crate) struct Answers {
     pub(crate) wall: Duration,
     /// The bodies, in no order.
     pub(crate) bodies: Vec<Vec<u8>>,
+    /// How long each took, in the order of the bodies.
+    pub(crate) times: Vec<Duration>,
 }
 
 /// Sends every request once, each connection its share of them one after the other. Errors: an answer that is not 2xx.
@@ -40,11 +42,13 @@ pub(crate) async fn run(
     for (line, requests) in lines {
         running.spawn(line.ask_all(requests));
     }
-    let mut bodies = Vec::new();
+    let mut answers = Vec::with_capacity(requests.len());
     while let Some(ended) = running.join_next().await {
-        bodies.extend(ended??);
+        answers.extend(ended??);
     }
-    Ok(Answers { wall: started.elapsed(), bodies })
+    let wall = started.elapsed();
+    let (bodies, times) = answers.into_iter().unzip();
+    Ok(Answers { wall, bodies, times })
 }
 
 /// One connection.
@@ -61,12 +65,14 @@ impl Line {
         Ok(Self { stream, inbound: Vec::with_capacity(INBOUND_BYTES) })
     }
 
-    async fn ask_all(mut self, requests: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Failed> {
-        let mut bodies = Vec::with_capacity(requests.len());
+    async fn ask_all(mut self, requests: Vec<Vec<u8>>) -> Result<Vec<(Vec<u8>, Duration)>, Failed> {
+        let mut answers = Vec::with_capacity(requests.len());
         for request in &requests {
-            bodies.push(self.ask(request).await?);
+            let begun = Instant::now();
+            let body = self.ask(request).await?;
+            answers.push((body, begun.elapsed()));
         }
-        Ok(bodies)
+        Ok(answers)
     }
 
     async fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, Failed> {

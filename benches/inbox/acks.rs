@@ -1,0 +1,205 @@
+//! W1 to W4: how many posts are answered, how long each takes, and what it costs.
+
+use std::time::Duration;
+
+use crate::Bench;
+use crate::connection::Failed;
+use crate::figures::{median, ms, ratio, times, us_each};
+use crate::load;
+use crate::meter::Threads;
+use crate::receivers::{Receiver, Receiving};
+use crate::report::{Report, Row};
+
+/// An acknowledgement takes no longer, at 16 connections on a quiet disk.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// What one receiver needed in one round.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sample {
+    requests: usize,
+    wall: Duration,
+    cpu: Duration,
+    p99: Duration,
+    longest: Duration,
+}
+
+impl Sample {
+    fn per_second(self) -> u128 {
+        let requests = u128::try_from(self.requests).unwrap_or(u128::MAX);
+        requests.saturating_mul(1_000_000).checked_div(self.wall.as_micros()).unwrap_or(0)
+    }
+}
+
+/// One receiver at so many connections, all rounds.
+#[derive(Debug)]
+struct Side {
+    receiver: Receiver,
+    connections: usize,
+    samples: Vec<Sample>,
+}
+
+impl Side {
+    fn middle<T: Ord + Copy + Default>(&self, of: impl Fn(Sample) -> T) -> T {
+        median(&self.samples.iter().copied().map(of).collect::<Vec<_>>())
+    }
+
+    fn rate(&self) -> u128 {
+        self.middle(Sample::per_second)
+    }
+
+    fn shown(&self) -> String {
+        format!("{}/s, p99 {}", self.rate(), ms(self.middle(|sample| sample.p99)))
+    }
+
+    fn requests(&self) -> usize {
+        self.middle(|sample| sample.requests)
+    }
+
+    async fn round(&mut self, bench: &Bench, round: usize) -> Result<(), Failed> {
+        let Some(receiving) = self.receiver.start(bench).await? else { return Ok(()) };
+        let count = match (self.receiver, self.connections) {
+            (Receiver::Reckon | Receiver::Group, 1) => bench.events / 5,
+            (Receiver::Reckon | Receiver::Group, _) => bench.events,
+            (Receiver::Webhook | Receiver::FastApi, 1) => bench.events / 20,
+            (Receiver::Webhook | Receiver::FastApi, _) => bench.events / 5,
+        };
+        // So many first, unmeasured: whatever is made with the first posts is there.
+        let warm = posts(&receiving, round.saturating_mul(2), bench.events / 100);
+        load::run(receiving.address, &warm, self.connections).await?;
+        let posts = posts(&receiving, round.saturating_mul(2).saturating_add(1), count);
+        let (process, mut threads) = (receiving.process().to_string(), Threads::default());
+        let before = threads.cpu(&process)?;
+        let mut answers = load::run(receiving.address, &posts, self.connections).await?;
+        let cpu = threads.cpu(&process)?.saturating_sub(before);
+        if answers.bodies.len() != posts.len() {
+            return Err("a post was not answered".into());
+        }
+        answers.times.sort_unstable();
+        let at = posts.len().saturating_mul(99) / 100;
+        self.samples.push(Sample {
+            requests: posts.len(),
+            wall: answers.wall,
+            cpu,
+            p99: answers.times.get(at).copied().unwrap_or_default(),
+            longest: answers.times.last().copied().unwrap_or_default(),
+        });
+        Ok(())
+    }
+}
+
+/// Posts of events that differ in their ids alone, about 400 bytes each.
+fn posts(to: &Receiving, round: usize, count: usize) -> Vec<Vec<u8>> {
+    let Receiving { address, path, .. } = to;
+    let post = |at: usize| {
+        let body = format!(
+            "{{\"id\":\"evt{round:04}{at:015}\",\"type\":\"transaction.authorized\",\"created\":\"2026-11-22T12:00:00Z\",\
+             \"data\":{{\"id\":\"txn{at:019}\",\"account_id\":\"oYFYjCQdQSSUkyfAHLRPTw\",\"amount\":12500,\
+             \"currency\":\"USD\",\"status\":\"AUTHORIZED\",\"reference\":\"invoice {at}\",\"recurring\":false,\
+             \"method\":{{\"type\":\"card\",\"number\":\"************4242\",\"exp_month\":10,\"exp_year\":2040}}}}}}"
+        );
+        let length = body.len();
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    };
+    (0..count).map(post).collect()
+}
+
+/// All receivers take turns.
+pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed> {
+    let all = [Receiver::Reckon, Receiver::Group, Receiver::Webhook, Receiver::FastApi];
+    let side = |receiver, connections| Side { receiver, connections, samples: Vec::new() };
+    for connections in bench.connections.iter().copied() {
+        let mut sides = all.map(|receiver| side(receiver, connections));
+        for round in 1..=bench.rounds {
+            for side in &mut sides {
+                let receiver = side.receiver;
+                bench
+                    .progress
+                    .say(&format!("{connections} connections, round {round}: {receiver:?}"));
+                side.round(bench, round).await?;
+            }
+        }
+        let [own, group, webhook, fast_api] = &sides;
+        against_group(report, own, group);
+        against_peers(report, own, webhook, fast_api);
+    }
+    Ok(())
+}
+
+fn against_group(report: &mut Report, own: &Side, group: &Side) {
+    let connections = own.connections;
+    let (least, wanted) = match connections {
+        64 => (70, "at least 0.70 of the bare handler's rate"),
+        _ => (85, "at least 0.85 of the bare handler's rate"),
+    };
+    let rate = ratio(own.rate(), group.rate());
+    report.add(Row {
+        goal: format!("W1 acknowledged, {connections:2} connections"),
+        count: own.requests(),
+        figure: own.shown(),
+        limit: group.shown(),
+        ratio: rate,
+        wanted,
+        met: rate >= least,
+    });
+    let cpu = |side: &Side| side.middle(|sample| sample.cpu);
+    let ratio = times(cpu(own), cpu(group));
+    report.add(Row {
+        goal: format!("W4 CPU of each, {connections:2} connections"),
+        count: own.requests(),
+        figure: us_each(cpu(own), own.requests()),
+        limit: us_each(cpu(group), group.requests()),
+        ratio,
+        wanted: "at most 2.00 x the bare handler's",
+        met: ratio <= 200,
+    });
+    if connections == 16 {
+        latency(report, own, group);
+    }
+}
+
+fn latency(report: &mut Report, own: &Side, group: &Side) {
+    let p99 = |side: &Side| side.middle(|sample| sample.p99);
+    let longest = |side: &Side| side.middle(|sample| sample.longest);
+    let shown = |side: &Side| format!("p99 {}, longest {}", ms(p99(side)), ms(longest(side)));
+    let ratio = times(p99(own), p99(group));
+    report.add(Row {
+        goal: "W3 time of each, 16 connections".to_owned(),
+        count: own.requests(),
+        figure: shown(own),
+        limit: shown(group),
+        ratio,
+        wanted: "p99 at most 2.00 x the bare handler's, none over 100 ms",
+        met: ratio <= 200 && longest(own) <= LONGEST,
+    });
+}
+
+fn against_peers(report: &mut Report, own: &Side, webhook: &Side, fast_api: &Side) {
+    let peers = [
+        (
+            fast_api,
+            "FastAPI + SQLite",
+            1_000,
+            "at least 10.00 x its rate",
+            "no FastAPI in RECKON_PEERS",
+        ),
+        (webhook, "webhook", 1_200, "at least 12.00 x its rate", "no webhook is installed"),
+    ];
+    for (peer, name, least, wanted, why) in peers {
+        let goal = format!("W2 against {name}, {:2} connections", own.connections);
+        if peer.samples.is_empty() {
+            report.skip(&goal, why);
+            continue;
+        }
+        let ratio = ratio(own.rate(), peer.rate());
+        let (wanted, met) = match own.connections {
+            1 => ("", true),
+            _ => (wanted, ratio >= least),
+        };
+        let (figure, limit) = (own.shown(), peer.shown());
+        report.add(Row { goal, count: own.requests(), figure, limit, ratio, wanted, met });
+    }
+}
