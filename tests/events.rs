@@ -8,7 +8,6 @@
 #[path = "rig/covers.rs"]
 mod covers;
 #[path = "rig/ears.rs"]
-#[expect(dead_code, reason = "not everything of a daemon is used here")]
 mod ears;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]
@@ -19,11 +18,15 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use ears::{Ears, address};
+use ears::{BASE, Ears, address, merchant, partner_address};
 use payments::{MERCHANT, START, card, recurring, requests};
 use reckon::base::id::Mode;
+use reckon::control::Request;
+use reckon::engine::Reply;
+use reckon::http::Outside;
 use reckon::model::event::Via;
 use reckon::model::remote_object::Standing;
+use reckon::model::rotation::{Address, Rotating, RotationStep};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use world::World;
@@ -94,6 +97,68 @@ async fn an_event_that_was_posted_is_read_back_and_taken_in_once() {
         })
         .await;
     covers::covers(&["51.8"]);
+}
+
+/// Has addresses exchanged; answers which, or why not.
+async fn rotate(
+    ears: &Ears<'_>,
+    step: RotationStep,
+    of: Option<&str>,
+) -> Result<Vec<Address>, String> {
+    let merchant = of.map(|name| format!("Merchant/{name}").parse().unwrap());
+    let asked = Request::Rotate(Rotating { merchant, step });
+    let Reply::Rotated(rotated) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
+    else {
+        panic!("another answer")
+    };
+    rotated
+}
+
+/// What is answered at the addresses of the generations 0, 1 and 2: the partner's, and the merchant's.
+async fn doors(ears: &Ears<'_>) -> [(u16, u16); 3] {
+    let outside = Outside::new(&[3; 32]);
+    let mut answers = [(0, 0); 3];
+    for (generation, answer) in (0..).zip(&mut answers) {
+        let partner = format!("{}r", outside.event_url(BASE, generation));
+        let gateway = outside.gateway_url(BASE, &merchant(), Mode::Test, generation);
+        let event = json!({"id": format!("evt_{generation}")}).to_string();
+        *answer = (ears.post_to(&partner, "{}").await, ears.post_to(&gateway, event).await);
+    }
+    answers
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
+    let world = connected(Surface::Public).await;
+    let acme = || Address::Merchant(merchant());
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            assert_eq!(doors(ears).await, [(200, 200), (404, 404), (404, 404)]);
+            let nothing = rotate(ears, RotationStep::Finished, None).await.unwrap_err();
+            assert_eq!(nothing, "no address is being exchanged");
+            let begun = rotate(ears, RotationStep::Begun, Some("acme")).await;
+            assert_eq!(begun, Ok(vec![acme()]));
+            assert_eq!(doors(ears).await, [(200, 200), (404, 200), (404, 404)]);
+            let twice = rotate(ears, RotationStep::Begun, None).await.unwrap_err();
+            assert!(twice.contains("the address of Merchant/acme since"), "{twice}");
+            let unknown = rotate(ears, RotationStep::Begun, Some("acne")).await.unwrap_err();
+            assert!(unknown.ends_with("did you mean Merchant/acme?"), "{unknown}");
+            assert_eq!(doors(ears).await, [(200, 200), (404, 200), (404, 404)]);
+        })
+        .await;
+    world
+        .hearing(async |ears| {
+            ears.wait(1).await;
+            assert_eq!(doors(ears).await[0], (200, 200), "another process knows it, too");
+            assert_eq!(rotate(ears, RotationStep::Finished, None).await, Ok(vec![acme()]));
+            assert_eq!(doors(ears).await, [(200, 404), (404, 200), (404, 404)]);
+            let both = vec![Address::Partner, acme()];
+            assert_eq!(rotate(ears, RotationStep::AtOnce, None).await, Ok(both));
+            assert_eq!(doors(ears).await, [(404, 404), (200, 404), (404, 200)]);
+        })
+        .await;
+    assert_ne!(partner_address(), Outside::new(&[3; 32]).event_url(BASE, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -57,6 +57,7 @@ mod store;
 mod suspend;
 mod targets;
 mod unfit;
+mod urls;
 mod validate;
 pub mod why;
 

@@ -61,7 +61,8 @@ async fn serve(
 ) -> Result<Exit, Failure> {
     let (signal, signalled) = watch::channel(Exit::Done);
     let base = format!("http://{}", doors.outside);
-    let addresses = Addresses { outside: open.outside(), base };
+    let facts = open.state.facts.clone();
+    let addresses = Addresses { outside: open.outside(), base, facts };
     if let Some(embedded) = embedded {
         embedded.notify(&addresses)?;
     }

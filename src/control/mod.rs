@@ -4,6 +4,7 @@
 //! that an answer does not depend on the way it came. A transport adds who asks and how the bytes
 //! travel, and decides nothing.
 
+mod addresses;
 mod adopting;
 mod attaching;
 pub mod look;
@@ -24,6 +25,7 @@ use crate::engine::{
 use crate::model::action::Action;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::bound::LiveBinding;
+use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 use look::{Desk, Look};
@@ -70,6 +72,8 @@ pub enum Request {
     Forget(Forgetting),
     /// A one-time token is brought for a saved method.
     Attach(Attaching),
+    /// Addresses that the service was given are exchanged.
+    Rotate(Rotating),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -290,6 +294,7 @@ impl Control {
                 self.hears(Event::Forget(what, actor, reply), answer).await
             }
             Request::Attach(attaching) => self.attach(attaching, None, actor).await,
+            Request::Rotate(asked) => self.rotate(asked, actor).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

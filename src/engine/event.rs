@@ -10,6 +10,7 @@ use super::{
 };
 use crate::base::id::Key;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
+use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 
@@ -60,6 +61,8 @@ pub enum Event {
     Show(Showing, oneshot::Sender<Reply>),
     /// A person lets something go, by this name; the sender hears once it is durable.
     Forget(Forgetting, String, oneshot::Sender<Reply>),
+    /// A person exchanges addresses; the sender hears once it is durable.
+    Rotate(Rotating, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }

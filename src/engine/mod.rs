@@ -38,6 +38,7 @@ mod question;
 mod read;
 mod recall;
 mod resolve;
+mod rotate;
 mod saved;
 mod schedule;
 mod settle;
@@ -287,6 +288,7 @@ impl Engine {
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Posted => self.posted(),
             Event::Replay(event, actor, reply) => self.replay(event, actor, reply),
+            Event::Rotate(asked, actor, reply) => self.rotate(&asked, actor, reply)?,
             Event::Scripts(found) => self.use_scripts(*found)?,
             Event::Visit(key, page) => self.visit(&key, page),
             Event::Payer(asked) => self.payer(asked),

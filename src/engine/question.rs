@@ -32,6 +32,7 @@ use crate::base::id::Key;
 use crate::model::adoption::{Adopted, Forgot, Found};
 use crate::model::bound::{Approval, LiveBinding};
 use crate::model::plan::{Step, Verdict};
+use crate::model::rotation::{Address, Rotation};
 use crate::model::scope::Scope;
 use crate::model::suspension::Paused;
 use crate::plan::World;
@@ -85,6 +86,8 @@ pub enum Question {
     IntakeLink(Key),
     /// Where in the journal something stands.
     Trail(Wanted),
+    /// Which addresses are good.
+    Addresses,
     /// Look at the whole tree again, and answer once only outside events remain.
     Settle,
 }
@@ -153,6 +156,10 @@ pub enum Reply {
     IntakeLink(Result<u32, String>),
     /// The saved method that a token was brought for; or why it was not taken.
     Attached(Result<Key, String>),
+    /// Which addresses are good: those that were exchanged once.
+    Addresses(Vec<(Address, Rotation)>),
+    /// The addresses that a word was about; or why it cannot be meant.
+    Rotated(Result<Vec<Address>, String>),
     /// What is told beside the engine.
     Told(Told),
 }
@@ -182,6 +189,7 @@ impl Engine {
             Question::Approvals => Reply::Approvals(self.approvals()),
             Question::IntakeLink(key) => Reply::IntakeLink(self.intake_link(&key)),
             Question::Trail(wanted) => Reply::State(StateReply::Trail(self.trail(&wanted)?)),
+            Question::Addresses => Reply::Addresses(self.shared.facts.rotations()?),
             Question::Settle => Reply::Settled,
         })
     }

@@ -79,6 +79,7 @@ pub(super) fn door() -> (Router, watch::Sender<bool>) {
         Question::Plan | Question::Scoped(_) => Reply::Plan(Box::new(plan_view())),
         Question::Save(_) => Reply::Unknown(Vec::new()),
         Question::Approvals => Reply::Approvals(Vec::new()),
+        Question::Addresses => Reply::Addresses(Vec::new()),
         Question::IntakeLink(_) | Question::Trail(_) | Question::Settle => Reply::Settled,
     });
     let (switch, ready) = watch::channel(false);

@@ -16,6 +16,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use super::Outside;
 use crate::control::Control;
 use crate::engine::{Notice, Taken};
+use crate::model::rotation::Address;
 
 /// The greatest body of a notification, in bytes.
 const BODY_BYTES_MAX: usize = 256 * 1024;
@@ -53,16 +54,32 @@ pub fn hooks(control: Control, outside: &Outside) -> Router {
         .merge(payers)
 }
 
+impl Door {
+    /// The answer at an address that was exchanged for another one: as if it had never been. `None`: it is good, or the
+    /// state is not open yet; then the engine looks.
+    fn closed(&self, address: &Address, generation: u32) -> Option<Response> {
+        match self.control.opens(address, generation) {
+            Ok(Some(true) | None) => None,
+            Ok(Some(false)) => Some(StatusCode::NOT_FOUND.into_response()),
+            Err(_) => Some(StatusCode::SERVICE_UNAVAILABLE.into_response()),
+        }
+    }
+}
+
 /// Takes one notification in. A wrong token looks like a path that is not there.
 async fn partner(
     State(door): State<Door>,
     Path((token, reference)): Path<(String, String)>,
     body: Bytes,
 ) -> Response {
-    if !door.outside.knows(&token) || reference.len() > REFERENCE_LENGTH_MAX {
+    let generation = door.outside.partner(&token);
+    let Some(generation) = generation.filter(|_| reference.len() <= REFERENCE_LENGTH_MAX) else {
         return StatusCode::NOT_FOUND.into_response();
+    };
+    if let Some(refusal) = door.closed(&Address::Partner, generation) {
+        return refusal;
     }
-    let notice = Notice { reference, body: body.to_vec() };
+    let notice = Notice { generation, reference, body: body.to_vec() };
     match tokio::time::timeout(STORED_MAX, door.control.notify(notice)).await {
         Ok(Ok(())) => Json(serde_json::json!({ "stored": true })).into_response(),
         Ok(Err(_)) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
@@ -71,9 +88,12 @@ async fn partner(
 
 /// Takes one event of the gateway in. Nothing of it is believed but its id.
 async fn gateway(State(door): State<Door>, Path(token): Path<String>, body: Bytes) -> Response {
-    let Some((merchant, mode)) = door.outside.merchant(&token) else {
+    let Some((merchant, mode, generation)) = door.outside.merchant(&token) else {
         return StatusCode::NOT_FOUND.into_response();
     };
+    if let Some(refusal) = door.closed(&Address::Merchant(merchant.clone()), generation) {
+        return refusal;
+    }
     match tokio::time::timeout(STORED_MAX, door.control.post(&merchant, mode, &body)).await {
         Ok(Ok(Taken::Stored)) => Json(serde_json::json!({ "stored": true })).into_response(),
         Ok(Ok(Taken::Garbled)) => {

@@ -4,6 +4,7 @@ mod adoption;
 mod epoch;
 mod events;
 mod hooks;
+mod rotation;
 mod trail;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub(super) use events::{
 pub(super) use hooks::{
     HOOKS_FAILED, depth_key, failed_key, granted_key, kept_key, telling_key, to_run_key, wish_key,
 };
+pub(super) use rotation::rotation_key;
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 

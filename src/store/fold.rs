@@ -13,6 +13,7 @@ mod events;
 mod hooks;
 mod moves;
 mod plans;
+mod rotation;
 mod suspend;
 mod trail;
 mod unauthorised;
@@ -100,6 +101,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Disowned(disowned) => adoption::disowned(index, fold.batch, disowned),
         Record::Strays(strays) => adoption::strays(index, fold.batch, strays),
         Record::Attached(one) => attached::fold(index, fold.batch, one),
+        Record::Rotated(rotated) => Ok(rotation::fold(index, fold.batch, rotated)?),
     }
 }
 

@@ -19,7 +19,7 @@ fn outside() -> Outside {
 
 /// The secret part of the Event URL.
 fn token() -> String {
-    let url = outside().event_url("");
+    let url = outside().event_url("", 0);
     url.strip_prefix("/webhooks/partner/").unwrap().trim_end_matches('/').to_owned()
 }
 
