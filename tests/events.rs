@@ -1,6 +1,7 @@
 //! The gateway's events at the daemon's door: nothing missed, nothing twice, nothing forged.
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::indexing_slicing,
     reason = "a failure here is a failed test"
 )]
@@ -22,7 +23,7 @@ use ears::{BASE, Ears, address, merchant, partner_address};
 use payments::{MERCHANT, START, card, recurring, requests};
 use reckon::base::id::Mode;
 use reckon::control::Request;
-use reckon::engine::Reply;
+use reckon::engine::{Recovered, Recovering, Reply};
 use reckon::http::Outside;
 use reckon::model::event::Via;
 use reckon::model::remote_object::Standing;
@@ -159,6 +160,83 @@ async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
         })
         .await;
     assert_ne!(partner_address(), Outside::new(&[3; 32]).event_url(BASE, 1));
+}
+
+/// Has the lists read again from this moment on.
+async fn recover(ears: &Ears<'_>, since: &str, without_hooks: bool) -> Vec<Recovered> {
+    let since = since.parse().unwrap();
+    let asked = Request::Recover(Recovering { merchant: None, since, without_hooks });
+    let Reply::Recovered(read) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
+    else {
+        panic!("another answer")
+    };
+    read.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_that_are_read_again_add_what_is_not_known_and_nothing_twice() {
+    let world = connected(Surface::Public).await;
+    charge(&world, 700);
+    world.control("POST", "clock", &json!({"advance": "P10D"}));
+    charge(&world, 800);
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            let known = told(ears).await.len();
+            let all = ids(&world).len();
+            assert!(known < all, "what happened long before the first look is no news");
+            let read = recover(ears, "2020-01-01T00:00:00Z", false).await;
+            let number = |number: usize| u64::try_from(number).unwrap();
+            let [one] = &read[..] else { panic!("one merchant: {read:?}") };
+            assert_eq!((one.read, one.new), (number(all), number(all - known)));
+            assert_eq!((one.merchant.as_str(), &one.trouble), ("Merchant/acme", &None));
+            assert!(one.oldest.as_deref() >= Some("2026"), "{one:?}");
+            assert_eq!(told(ears).await, ids(&world));
+            let again = recover(ears, "2020-01-01T00:00:00Z", true).await;
+            assert_eq!((again[0].read, again[0].new), (number(all), 0));
+            charge(&world, 900);
+            ears.wait(70).await;
+            assert_eq!(told(ears).await, ids(&world), "the usual look goes on from where it was");
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_sandbox_tells_an_event_on_order_and_it_can_be_read_back() {
+    let world = connected(Surface::Public).await;
+    let id = charge(&world, 700);
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            world.sends_events();
+            let set = json!({"amount": 900, "method.name": "Jane"});
+            let order = |kind: &str, set: &Value| {
+                let order = json!({"merchant": "acme", "type": kind, "set": set});
+                world.control("POST", "events", &order)
+            };
+            let event = order("transaction.failed", &set);
+            let data = &event["data"];
+            assert_eq!((&data["id"], &data["amount"]), (&json!(id), &json!(900)));
+            assert_eq!(data["method"]["name"], "Jane");
+            ears.deliver().await;
+            ears.wait(3).await;
+            let told = ears.events().await.items;
+            let told = told.into_iter().find(|one| event["id"] == one.id.as_str()).unwrap();
+            assert_eq!(told.kind.as_deref(), Some("transaction.failed"));
+            assert_eq!(told.via, Some(Via::ReadBack), "the service has it");
+            let real = world.ask("acme", "GET", &format!("/v1/transactions/{id}"), &Value::Null);
+            assert_eq!(real["amount"], 700, "the object itself stays as it is");
+            let known = events(&world).len();
+            for refused in [
+                order("merchant.provisioned", &Value::Null),
+                order("payment_method.expiring", &Value::Null),
+                order("transaction.failed", &json!({"amount.minor": 1})),
+            ] {
+                assert!(refused["messages"].is_array(), "{refused}");
+            }
+            assert_eq!(events(&world).len(), known);
+        })
+        .await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use events::{EventsCommand, EventsListArgs, UrlsArgs};
+pub use events::{EventsCommand, EventsListArgs, FireArgs, RecoverArgs, UrlsArgs};
 pub use intake::{AttachArgs, LinkArgs};
 pub use plans::{Choice, PlanCommand, ShowArgs};
 pub use server::ServerArgs;

@@ -9,7 +9,7 @@ use super::gateway;
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
-use super::{signals, urls};
+use super::{fire, recover, signals, urls};
 use crate::control::Request;
 use crate::engine::{EventsView, EventsWanted, Question, Reply};
 use crate::render;
@@ -27,7 +27,10 @@ pub(super) async fn run(setup: &Setup, command: &EventsCommand, out: Out) -> Res
             Ok(Exit::Done)
         }
         EventsCommand::Show { id } => show(setup, id, out).await,
-        EventsCommand::Dead => dead(setup, out).await,
+        EventsCommand::Dead { forget: None } => dead(setup, out).await,
+        EventsCommand::Dead { forget: Some(id) } => forget(setup, id, out).await,
+        EventsCommand::Fire(args) => fire::run(setup, args, out).await,
+        EventsCommand::Recover(args) => recover::run(setup, args, out).await,
         EventsCommand::Replay { id } => replay(setup, id, out).await,
         EventsCommand::Tail(args) => tail(setup, args, out).await,
     }
@@ -59,7 +62,8 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Hooks that failed, and what waits. A hook that failed for good needs a person (exit 3).
+/// Hooks that failed, what was not done, and what waits. A hook that failed for good needs a person, and so does an
+/// action that was not done (exit 3).
 async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Hooks).await;
@@ -67,7 +71,26 @@ async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
         return Err(Failure::bug("hooks were not answered by hooks"));
     };
     out.result(&view, || render::events::dead(&view))?;
-    Ok(if view.dead.is_empty() { Exit::Done } else { Exit::Stuck })
+    let quiet = view.dead.is_empty() && view.undone.is_empty();
+    Ok(if quiet { Exit::Done } else { Exit::Stuck })
+}
+
+/// Writes down that a person has seen what became of the hooks of an event.
+async fn forget(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
+    let session = Session::open(setup).await?;
+    let asked = Request::Dismiss(id.to_owned());
+    let Reply::Dismissed(found) = session.done(setup, asked).await? else {
+        return Err(Failure::bug("what was seen was not answered by it"));
+    };
+    if found == 0 {
+        let message = format!("nothing of event {id} is listed as dead");
+        let failure = Failure::input("reckon::events::forget", message);
+        return Err(failure.help("`reckon events dead` lists what is"));
+    }
+    out.result(&serde_json::json!({ "forgotten": found }), || {
+        format!("{found} of it are listed no more; the journal keeps them")
+    })?;
+    Ok(Exit::Done)
 }
 
 async fn replay(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {

@@ -180,6 +180,11 @@ fn text(addresses: &Addresses) -> String {
     lines.join("\n")
 }
 
+/// Every merchant that a document is, and its mode.
+pub(super) fn merchants(setup: &Setup) -> Vec<(Key, Mode)> {
+    documents(setup).merchants
+}
+
 /// Documents that have an address of their own.
 struct Documents {
     /// Merchants, and their modes.

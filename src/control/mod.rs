@@ -4,10 +4,11 @@
 //! that an answer does not depend on the way it came. A transport adds who asks and how the bytes
 //! travel, and decides nothing.
 
-mod addresses;
 mod adopting;
 mod attaching;
 pub mod look;
+mod posts;
+mod receiver;
 mod rights;
 pub mod socket;
 pub mod wire;
@@ -20,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::base::id::{IntentId, Key, Mode};
 use crate::engine::{
     Allowing, Approving, ApprovingPlan, Asked, Attaching, Event, Inbox, Link, Notice, Page,
-    Question, Reply, Resolving, Said, Taken,
+    Question, Recovering, Reply, Resolving, Said, Taken,
 };
 use crate::model::action::Action;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
@@ -29,6 +30,8 @@ use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 use look::{Desk, Look};
+
+pub use posts::{Answered, Posts};
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +77,10 @@ pub enum Request {
     Attach(Attaching),
     /// Addresses that the service was given are exchanged.
     Rotate(Rotating),
+    /// Lists of events are read again.
+    Recover(Recovering),
+    /// A person has seen what became of the hooks of this event.
+    Dismiss(String),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -128,12 +135,13 @@ pub struct Control {
     engine: mpsc::Sender<Event>,
     desk: Arc<OnceLock<Arc<dyn Desk>>>,
     inbox: Arc<OnceLock<Inbox>>,
+    posts: Arc<Posts>,
 }
 
 impl Control {
     /// A way to the engine that reads these events.
     pub fn new(engine: mpsc::Sender<Event>) -> Self {
-        Self { engine, desk: Arc::default(), inbox: Arc::default() }
+        Self { engine, desk: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
     }
 
     /// Asks and waits for the answer, for as long as it takes. Errors: the engine ended.
@@ -295,6 +303,8 @@ impl Control {
             }
             Request::Attach(attaching) => self.attach(attaching, None, actor).await,
             Request::Rotate(asked) => self.rotate(asked, actor).await,
+            Request::Recover(asked) => self.recover(asked).await,
+            Request::Dismiss(event) => self.dismiss(event, actor).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

@@ -146,6 +146,7 @@ fn told(
         standing: Standing::News,
         previous: None,
         about: vec![key.clone()],
+        quiet: false,
         at,
     })));
     news.blobs.push(sealed);

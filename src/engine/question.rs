@@ -20,6 +20,7 @@ mod views;
 
 use super::act::Acted;
 use super::epoch::StateReply;
+use super::inbox::Recovered;
 use super::plan_approval::{PlanAnswer, named};
 use super::resolve::Resolved;
 use super::saved::{SavedPlan, Saving};
@@ -39,9 +40,9 @@ use crate::plan::World;
 
 pub use against::Compared;
 pub use events::{EventView, EventsView, EventsWanted, ReceiverView};
-pub use hooks::{FailedView, HooksView, WishView};
+pub use hooks::{FailedView, HooksView, UndoneView, WishView};
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
-pub use metrics::Metrics;
+pub use metrics::{EventTotals, Metrics};
 pub use scoped::{Unknown, sums};
 pub use strays::StrayView;
 pub use told::Told;
@@ -160,6 +161,10 @@ pub enum Reply {
     Addresses(Vec<(Address, Rotation)>),
     /// The addresses that a word was about; or why it cannot be meant.
     Rotated(Result<Vec<Address>, String>),
+    /// What the lists of events held; or why they were not read.
+    Recovered(Result<Vec<Recovered>, String>),
+    /// How many failures and actions a person has seen.
+    Dismissed(usize),
     /// What is told beside the engine.
     Told(Told),
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use chrono::DateTime;
 
+use super::gate::Gate;
 use crate::base::hash::{keyed, sha256};
 use crate::base::id::{Key, Mode};
 use crate::engine::IntakeLink;
@@ -26,6 +27,7 @@ const SIGNATURE_LENGTH: usize = 32;
 #[derive(Clone)]
 pub struct Outside {
     key: [u8; 32],
+    gate: Gate,
 }
 
 impl fmt::Debug for Outside {
@@ -37,7 +39,17 @@ impl fmt::Debug for Outside {
 impl Outside {
     /// From the key that digests are made with.
     pub fn new(digest_key: &[u8; 32]) -> Self {
-        Self { key: *keyed(digest_key, "outside", b"").as_bytes() }
+        Self { key: *keyed(digest_key, "outside", b"").as_bytes(), gate: Gate::default() }
+    }
+
+    /// The same, where these posts alone are heard.
+    #[must_use]
+    pub fn guarded(self, gate: Gate) -> Self {
+        Self { gate, ..self }
+    }
+
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// The Event URL of the partner application of this generation beneath an address; the service appends the reference

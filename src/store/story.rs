@@ -199,6 +199,7 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Telling(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
+        | Record::Dismissed(_)
         | Record::EmptyRemote { .. }
         | Record::Compacted(_)
         | Record::Restored(_)

@@ -19,7 +19,7 @@ use crate::store::facts::{
 use crate::store::index::{Batch, Index};
 
 /// A merchant's ledger, changed and written back.
-fn count(
+pub(super) fn count(
     index: &dyn Index,
     batch: &mut Batch,
     merchant: &Key,

@@ -94,6 +94,7 @@ pub(super) fn note(
         | Record::Telling(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
+        | Record::Dismissed(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)
         | Record::Compacted(_)
