@@ -24,7 +24,7 @@ use crate::base::id::Key;
 use crate::client::Urgency;
 use crate::kinds::step::MERCHANT;
 use budget::Budget;
-use recover::{Count, Recovery};
+use recover::Recovery;
 use round::Round;
 
 pub(super) use door::Poked;
@@ -119,12 +119,11 @@ impl Engine {
     fn look_at_merchant(&mut self, merchant: Key, now: Instant) {
         self.inboxes.due.remove(&merchant);
         let Some(step) = self.planner.step(&merchant) else {
-            let why = Some("its document is gone".to_owned());
-            return self.recovered(&merchant, Count::default(), why);
+            return self.not_recovered(&merchant, "its document is gone".to_owned());
         };
         if !step.ready || self.is_leaving(&merchant) || self.stopping {
-            let why = Some(format!("it is not ready: {}", step.reason));
-            self.recovered(&merchant, Count::default(), why);
+            let why = format!("not connected yet: {}", step.reason);
+            self.not_recovered(&merchant, why);
             return self.look_after(merchant, AGAIN);
         }
         let budget = self.inboxes.budgets.entry(merchant.clone()).or_default().left(now);

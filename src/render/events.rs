@@ -50,6 +50,10 @@ pub fn recovered(read: &[Recovered], since: &str) -> String {
         |number: u64, noun: &str| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
     for one in read {
         let name = clean(&one.merchant);
+        if let Some(why) = &one.waits {
+            line(&mut out, &format!("{name}: {}", clean(why)));
+            continue;
+        }
         let oldest = one.oldest.as_ref().map(|oldest| format!(", the oldest of {oldest}"));
         let (all, oldest) = (count(one.read, "event"), oldest.unwrap_or_default());
         line(&mut out, &format!("{name}: {all} since {since}{oldest}; {} of them new", one.new));

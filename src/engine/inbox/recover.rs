@@ -38,6 +38,8 @@ pub struct Recovered {
     pub new: u64,
     /// The moment of the oldest one.
     pub oldest: Option<String>,
+    /// Why there is no list to be read yet: the merchant is not connected, say.
+    pub waits: Option<String>,
     /// Why the list was not read to its end.
     pub trouble: Option<String>,
 }
@@ -101,8 +103,22 @@ impl Engine {
         recovery.left.contains(merchant).then_some((asked.since, asked.without_hooks))
     }
 
-    /// A merchant's list was read, or cannot be.
+    /// A merchant's list was read, to its end or not.
     pub(super) fn recovered(&mut self, merchant: &Key, count: Count, trouble: Option<String>) {
+        self.add_recovered(merchant, count, (None, trouble));
+    }
+
+    /// A merchant has no list that could be read.
+    pub(super) fn not_recovered(&mut self, merchant: &Key, waits: String) {
+        self.add_recovered(merchant, Count::default(), (Some(waits), None));
+    }
+
+    fn add_recovered(
+        &mut self,
+        merchant: &Key,
+        count: Count,
+        (waits, trouble): (Option<String>, Option<String>),
+    ) {
         if let Some(recovery) = &mut self.inboxes.recovery
             && recovery.left.remove(merchant)
         {
@@ -111,6 +127,7 @@ impl Engine {
                 read: count.read,
                 new: count.new,
                 oldest: count.oldest.as_ref().map(timestamp),
+                waits,
                 trouble,
             });
         }
