@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
+use ipnet::IpNet;
+
 use crate::base::id::Name;
 use crate::base::money::Currency;
 use crate::base::secret::Secret;
@@ -33,6 +35,7 @@ mod sections;
 mod setting;
 mod signed;
 mod value;
+mod webhooks;
 
 pub use approval_file::ApprovalFile;
 pub use notify::{Encryption, MailAddress, MailTarget, Notify, NotifyTarget, SecretUrl, WebForm};
@@ -41,6 +44,7 @@ pub use programs::Programs;
 pub use setting::{ConfigError, Env, FromText, ProcessEnv, Setting, Wrong};
 pub use signed::{Authors, SignedRules};
 pub use value::{Amounts, HttpUrl, VaultKey};
+pub use webhooks::Webhooks;
 
 /// The file's name where `--config` names none.
 pub const FILE_NAME: &str = "reckon.yaml";
@@ -77,6 +81,10 @@ pub struct Config {
     pub public_listen: Option<Setting<SocketAddr>>,
     /// The address under which the world finds that listener.
     pub public_url: Option<Setting<HttpUrl>>,
+    /// Proxies that stand before that listener, and say whom they speak for.
+    pub trusted_proxies: Vec<Setting<IpNet>>,
+    /// Which posts are heard.
+    pub webhooks: Webhooks,
     /// Limits and guards.
     pub policy: Policy,
     /// Whom hooks and alerts may tell something.

@@ -1,6 +1,7 @@
 //! The gateway's events at the daemon's door: nothing missed, nothing twice, nothing forged.
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::indexing_slicing,
     reason = "a failure here is a failed test"
 )]
@@ -8,7 +9,6 @@
 #[path = "rig/covers.rs"]
 mod covers;
 #[path = "rig/ears.rs"]
-#[expect(dead_code, reason = "not everything of a daemon is used here")]
 mod ears;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]
@@ -19,11 +19,15 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use ears::{Ears, address};
+use ears::{BASE, Ears, address, merchant, partner_address};
 use payments::{MERCHANT, START, card, recurring, requests};
 use reckon::base::id::Mode;
+use reckon::control::Request;
+use reckon::engine::{Recovered, Recovering, Reply};
+use reckon::http::Outside;
 use reckon::model::event::Via;
 use reckon::model::remote_object::Standing;
+use reckon::model::rotation::{Address, Rotating, RotationStep};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use world::World;
@@ -94,6 +98,145 @@ async fn an_event_that_was_posted_is_read_back_and_taken_in_once() {
         })
         .await;
     covers::covers(&["51.8"]);
+}
+
+/// Has addresses exchanged; answers which, or why not.
+async fn rotate(
+    ears: &Ears<'_>,
+    step: RotationStep,
+    of: Option<&str>,
+) -> Result<Vec<Address>, String> {
+    let merchant = of.map(|name| format!("Merchant/{name}").parse().unwrap());
+    let asked = Request::Rotate(Rotating { merchant, step });
+    let Reply::Rotated(rotated) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
+    else {
+        panic!("another answer")
+    };
+    rotated
+}
+
+/// What is answered at the addresses of the generations 0, 1 and 2: the partner's, and the merchant's.
+async fn doors(ears: &Ears<'_>) -> [(u16, u16); 3] {
+    let outside = Outside::new(&[3; 32]);
+    let mut answers = [(0, 0); 3];
+    for (generation, answer) in (0..).zip(&mut answers) {
+        let partner = format!("{}r", outside.event_url(BASE, generation));
+        let gateway = outside.gateway_url(BASE, &merchant(), Mode::Test, generation);
+        let event = json!({"id": format!("evt_{generation}")}).to_string();
+        *answer = (ears.post_to(&partner, "{}").await, ears.post_to(&gateway, event).await);
+    }
+    answers
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
+    let world = connected(Surface::Public).await;
+    let acme = || Address::Merchant(merchant());
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            assert_eq!(doors(ears).await, [(200, 200), (404, 404), (404, 404)]);
+            let nothing = rotate(ears, RotationStep::Finished, None).await.unwrap_err();
+            assert_eq!(nothing, "no address is being exchanged");
+            let begun = rotate(ears, RotationStep::Begun, Some("acme")).await;
+            assert_eq!(begun, Ok(vec![acme()]));
+            assert_eq!(doors(ears).await, [(200, 200), (404, 200), (404, 404)]);
+            let twice = rotate(ears, RotationStep::Begun, None).await.unwrap_err();
+            assert!(twice.contains("the address of Merchant/acme since"), "{twice}");
+            let unknown = rotate(ears, RotationStep::Begun, Some("acne")).await.unwrap_err();
+            assert!(unknown.ends_with("did you mean Merchant/acme?"), "{unknown}");
+            assert_eq!(doors(ears).await, [(200, 200), (404, 200), (404, 404)]);
+        })
+        .await;
+    world
+        .hearing(async |ears| {
+            ears.wait(1).await;
+            assert_eq!(doors(ears).await[0], (200, 200), "another process knows it, too");
+            assert_eq!(rotate(ears, RotationStep::Finished, None).await, Ok(vec![acme()]));
+            assert_eq!(doors(ears).await, [(200, 404), (404, 200), (404, 404)]);
+            let both = vec![Address::Partner, acme()];
+            assert_eq!(rotate(ears, RotationStep::AtOnce, None).await, Ok(both));
+            assert_eq!(doors(ears).await, [(404, 404), (200, 404), (404, 200)]);
+        })
+        .await;
+    assert_ne!(partner_address(), Outside::new(&[3; 32]).event_url(BASE, 1));
+}
+
+/// Has the lists read again from this moment on.
+async fn recover(ears: &Ears<'_>, since: &str, without_hooks: bool) -> Vec<Recovered> {
+    let since = since.parse().unwrap();
+    let asked = Request::Recover(Recovering { merchant: None, since, without_hooks });
+    let Reply::Recovered(read) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
+    else {
+        panic!("another answer")
+    };
+    read.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_that_are_read_again_add_what_is_not_known_and_nothing_twice() {
+    let world = connected(Surface::Public).await;
+    charge(&world, 700);
+    world.control("POST", "clock", &json!({"advance": "P10D"}));
+    charge(&world, 800);
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            let known = told(ears).await.len();
+            let all = ids(&world).len();
+            assert!(known < all, "what happened long before the first look is no news");
+            let read = recover(ears, "2020-01-01T00:00:00Z", false).await;
+            let number = |number: usize| u64::try_from(number).unwrap();
+            let [one] = &read[..] else { panic!("one merchant: {read:?}") };
+            assert_eq!((one.read, one.new), (number(all), number(all - known)));
+            assert_eq!((one.merchant.as_str(), &one.waits), ("Merchant/acme", &None));
+            assert_eq!(one.trouble, None);
+            assert!(one.oldest.as_deref() >= Some("2026"), "{one:?}");
+            assert_eq!(told(ears).await, ids(&world));
+            let again = recover(ears, "2020-01-01T00:00:00Z", true).await;
+            assert_eq!((again[0].read, again[0].new), (number(all), 0));
+            charge(&world, 900);
+            ears.wait(70).await;
+            assert_eq!(told(ears).await, ids(&world), "the usual look goes on from where it was");
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_sandbox_tells_an_event_on_order_and_it_can_be_read_back() {
+    let world = connected(Surface::Public).await;
+    let id = charge(&world, 700);
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            world.sends_events();
+            let set = json!({"amount": 900, "method.name": "Jane"});
+            let order = |kind: &str, set: &Value| {
+                let order = json!({"merchant": "acme", "type": kind, "set": set});
+                world.control("POST", "events", &order)
+            };
+            let event = order("transaction.failed", &set);
+            let data = &event["data"];
+            assert_eq!((&data["id"], &data["amount"]), (&json!(id), &json!(900)));
+            assert_eq!(data["method"]["name"], "Jane");
+            ears.deliver().await;
+            ears.wait(3).await;
+            let told = ears.events().await.items;
+            let told = told.into_iter().find(|one| event["id"] == one.id.as_str()).unwrap();
+            assert_eq!(told.kind.as_deref(), Some("transaction.failed"));
+            assert_eq!(told.via, Some(Via::ReadBack), "the service has it");
+            let real = world.ask("acme", "GET", &format!("/v1/transactions/{id}"), &Value::Null);
+            assert_eq!(real["amount"], 700, "the object itself stays as it is");
+            let known = events(&world).len();
+            for refused in [
+                order("merchant.provisioned", &Value::Null),
+                order("transaction.failed", &json!({"amount.minor": 1})),
+            ] {
+                assert!(refused["messages"].is_array(), "{refused}");
+            }
+            assert_eq!(events(&world).len(), known);
+        })
+        .await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,7 @@ use reckon::base::hash::sha256;
 use reckon::control::Request;
 use reckon::engine::{Found, HooksView, Question, Reply};
 use reckon::hooks::{Hooks, Known, Source};
+use reckon::model::ran::Fate;
 use reckon::outbox::Sent;
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
@@ -208,7 +209,21 @@ async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
                 ears.wait(5).await;
                 charge(&world, 700);
                 ears.wait(1800).await;
-                assert_eq!(hooks(ears).await.waiting, []);
+                let view = hooks(ears).await;
+                assert_eq!(
+                    (view.waiting, view.undone.len()),
+                    (Vec::new(), usize::from(times == 1))
+                );
+                let Some(lost) = view.undone.first() else { return };
+                assert_eq!((lost.fate, lost.message.as_str()), (Fate::Unknown, "no answer came"));
+                assert!(lost.help.starts_with("look whether it arrived"), "{}", lost.help);
+                let seen = async |event: &str| {
+                    let request = Request::Dismiss(event.to_owned());
+                    ears.control.handle(request, "uid 7".to_owned()).await.unwrap()
+                };
+                assert_eq!(seen("evt_other").await, Reply::Dismissed(0));
+                assert_eq!(seen(&lost.event).await, Reply::Dismissed(1));
+                assert_eq!(hooks(ears).await.undone, []);
             })
             .await;
         let carried = pigeon.carried();

@@ -28,7 +28,7 @@ use world::World;
 /// Posts an approval to the door of a daemon; answers the status. The daemon ends at that moment, as one that is killed.
 async fn posted(world: &World, reference: &str, code: &str, runs: bool) -> u16 {
     let outside = Outside::new(&[3; 32]);
-    let path = format!("{}{reference}", outside.event_url(""));
+    let path = format!("{}{reference}", outside.event_url("", 0));
     let body = json!({"events": [provisioned(reference, code)]}).to_string();
     let request = Request::post(path).body(Body::from(body)).unwrap();
     let mut engine = world.engine();

@@ -1,5 +1,6 @@
 //! The command line: what there is to say and how it is said.
 
+mod events;
 mod intake;
 mod plans;
 mod server;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use events::{EventsCommand, EventsListArgs, FireArgs, RecoverArgs, UrlsArgs};
 pub use intake::{AttachArgs, LinkArgs};
 pub use plans::{Choice, PlanCommand, ShowArgs};
 pub use server::ServerArgs;
@@ -325,42 +327,6 @@ pub struct SealArgs {
     /// The field that the secret is for, such as `source.card.number`.
     #[arg(value_name = "FIELD")]
     pub field: String,
-}
-
-/// `events`.
-#[derive(Debug, Subcommand)]
-pub enum EventsCommand {
-    /// Print where the service has to send its notifications.
-    Urls,
-    /// List the gateway's newest events, and how their receiver stands.
-    List(EventsListArgs),
-    /// Show one event.
-    Show {
-        /// The service's id of it.
-        #[arg(value_name = "ID")]
-        id: String,
-    },
-    /// List the hooks that failed for good, those that are tried again, and the actions that wait.
-    Dead,
-    /// Run the hooks of an event again that failed for good.
-    Replay {
-        /// The service's id of the event.
-        #[arg(value_name = "ID")]
-        id: String,
-    },
-    /// List the newest events, and go on with those that come.
-    Tail(EventsListArgs),
-}
-
-/// `events list` and `events tail`.
-#[derive(Debug, Args)]
-pub struct EventsListArgs {
-    /// Only those of this merchant's document: NAME, or NAMESPACE/NAME.
-    #[arg(long, value_name = "NAME")]
-    pub merchant: Option<String>,
-    /// How many.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub limit: usize,
 }
 
 /// `chaos`.

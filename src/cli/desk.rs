@@ -13,7 +13,7 @@ use super::exit::Failure;
 use super::git_tree::{self, Folder};
 use super::server::tree;
 use super::setup::Setup;
-use super::{events, git, host, intake, why};
+use super::{git, host, intake, urls, why};
 use crate::control::look::{self, Contents, Differences, Look, SentFile, SentTree};
 use crate::control::{ControlError, Response};
 use crate::engine::{Engine, Parts, Question, Reply, Settings, Shared, Told};
@@ -74,6 +74,11 @@ impl Desk {
         }))
     }
 
+    /// The addresses that are good.
+    fn urls(&self) -> Result<Reply, Failure> {
+        told(urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
+    }
+
     /// How the daemon's tree differs from this one.
     fn compared(&self, theirs: &Contents) -> Result<Differences, Failure> {
         let commit = git::commit(&self.setup.specs);
@@ -103,7 +108,7 @@ impl look::Desk for Desk {
             Look::Why { what, verify } => {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(told)
             }
-            Look::Urls => events::addresses(&self.setup).and_then(told),
+            Look::Urls => self.urls(),
             Look::Intake { key, generation, days } => {
                 let link = intake::made(&self.setup, &key, (generation, days));
                 link.and_then(|link| told(link.expose()))

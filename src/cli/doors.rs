@@ -4,12 +4,13 @@
 use std::future::Future;
 use std::net::SocketAddr;
 
+use ipnet::IpNet;
 use tokio::sync::{mpsc, watch};
 
 use super::api_token;
 use super::exit::Failure;
 use super::setup::Setup;
-use crate::config::ProcessEnv;
+use crate::config::{Config, ConfigError, ProcessEnv, Setting, Webhooks};
 use crate::control::Control;
 use crate::engine::Event;
 use crate::http;
@@ -37,12 +38,12 @@ pub(super) struct Doors {
 
 impl Doors {
     /// Opens the listeners. Errors: an address cannot be listened at.
-    pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
+    pub(super) async fn open(setup: &Setup, rehearses: bool) -> Result<Self, Failure> {
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let control = Control::new(sender.clone());
         let (ending, ended) = watch::channel(false);
         let (ready, is_ready) = watch::channel(false);
-        let (private, outside) = listen(setup, &control, (is_ready, &ended)).await?;
+        let (private, outside) = listen(setup, &control, (is_ready, &ended), rehearses).await?;
         Ok(Self { sender, events, control, ready, ending, private, outside })
     }
 
@@ -57,9 +58,12 @@ async fn listen(
     setup: &Setup,
     control: &Control,
     (is_ready, ended): (watch::Receiver<bool>, &watch::Receiver<bool>),
+    rehearses: bool,
 ) -> Result<(SocketAddr, SocketAddr), Failure> {
     let listen = setup.config.listen.get(&ProcessEnv)?;
-    let outside = setup.outside()?;
+    // What an embedded sandbox posts comes from this machine, whatever the service's networks are.
+    let rules = if rehearses { http::Rules::default() } else { rules(&setup.config)? };
+    let outside = setup.outside()?.guarded(http::Gate::new(rules));
     let router = http::router(control.clone(), is_ready, api_token::tokens(&setup.state)?);
     let Some(public_listen) = &setup.config.public_listen else {
         let router = router.merge(http::hooks(control.clone(), &outside));
@@ -70,6 +74,20 @@ async fn listen(
     let public_listen = public_listen.get(&ProcessEnv)?;
     let outside = listening(public, public_listen, over(ended), "public_listen").await?;
     Ok((listening(router, listen, over(ended), "listen").await?, outside))
+}
+
+/// Which posts are heard.
+fn rules(config: &Config) -> Result<http::Rules, ConfigError> {
+    let all = |networks: &[Setting<IpNet>]| {
+        networks.iter().map(|network| network.get(&ProcessEnv)).collect::<Result<Vec<_>, _>>()
+    };
+    let Webhooks { gateway, partner, rate } = &config.webhooks;
+    Ok(http::Rules {
+        gateway: all(gateway)?,
+        partner: all(partner)?,
+        proxies: all(&config.trusted_proxies)?,
+        rate: Some(rate.get(&ProcessEnv)?),
+    })
 }
 
 /// Listens, or says which setting to change.

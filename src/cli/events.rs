@@ -1,9 +1,7 @@
-//! `events urls`: where the service has to send its notifications, and the links of applicants.
+//! `events`: what the service told, and what became of it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
 
 use super::args::{EventsCommand, EventsListArgs, Output};
 use super::exit::{Exit, Failure};
@@ -11,40 +9,10 @@ use super::gateway;
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
-use super::signals;
-use crate::base::id::{Key, Mode};
-use crate::config::ProcessEnv;
+use super::{fire, recover, signals, urls};
 use crate::control::Request;
-use crate::control::look::Look;
 use crate::engine::{EventsView, EventsWanted, Question, Reply};
-use crate::kinds::step::MERCHANT;
 use crate::render;
-
-/// What `events urls -o json` prints.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Addresses {
-    partner: Partner,
-    gateway: Vec<Gateway>,
-    applicants: Vec<Applicant>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Partner {
-    event_url: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Gateway {
-    merchant: String,
-    mode: Mode,
-    url: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Applicant {
-    application: String,
-    url: String,
-}
 
 /// How often `events tail` looks for more.
 const TAIL_EVERY: Duration = Duration::from_secs(1);
@@ -52,14 +20,17 @@ const TAIL_EVERY: Duration = Duration::from_secs(1);
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, command: &EventsCommand, out: Out) -> Result<Exit, Failure> {
     match command {
-        EventsCommand::Urls => urls(setup, out).await,
+        EventsCommand::Urls(args) => urls::run(setup, args, out).await,
         EventsCommand::List(args) => {
             let view = asked(setup, args).await?;
             out.result(&view, || render::events::text(&view, out.color))?;
             Ok(Exit::Done)
         }
         EventsCommand::Show { id } => show(setup, id, out).await,
-        EventsCommand::Dead => dead(setup, out).await,
+        EventsCommand::Dead { forget: None } => dead(setup, out).await,
+        EventsCommand::Dead { forget: Some(id) } => forget(setup, id, out).await,
+        EventsCommand::Fire(args) => fire::run(setup, args, out).await,
+        EventsCommand::Recover(args) => recover::run(setup, args, out).await,
         EventsCommand::Replay { id } => replay(setup, id, out).await,
         EventsCommand::Tail(args) => tail(setup, args, out).await,
     }
@@ -91,7 +62,8 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Hooks that failed, and what waits. A hook that failed for good needs a person (exit 3).
+/// Hooks that failed, what was not done, and what waits. A hook that failed for good needs a person, and so does an
+/// action that was not done (exit 3).
 async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Hooks).await;
@@ -99,7 +71,26 @@ async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
         return Err(Failure::bug("hooks were not answered by hooks"));
     };
     out.result(&view, || render::events::dead(&view))?;
-    Ok(if view.dead.is_empty() { Exit::Done } else { Exit::Stuck })
+    let quiet = view.dead.is_empty() && view.undone.is_empty();
+    Ok(if quiet { Exit::Done } else { Exit::Stuck })
+}
+
+/// Writes down that a person has seen what became of the hooks of an event.
+async fn forget(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
+    let session = Session::open(setup).await?;
+    let asked = Request::Dismiss(id.to_owned());
+    let Reply::Dismissed(found) = session.done(setup, asked).await? else {
+        return Err(Failure::bug("what was seen was not answered by it"));
+    };
+    if found == 0 {
+        let message = format!("nothing of event {id} is listed as dead");
+        let failure = Failure::input("reckon::events::forget", message);
+        return Err(failure.help("`reckon events dead` lists what is"));
+    }
+    out.result(&serde_json::json!({ "forgotten": found }), || {
+        format!("{found} of it are listed no more; the journal keeps them")
+    })?;
+    Ok(Exit::Done)
 }
 
 async fn replay(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
@@ -139,88 +130,4 @@ async fn tail(setup: &Setup, args: &EventsListArgs, out: Out) -> Result<Exit, Fa
             () = tokio::time::sleep(TAIL_EVERY) => {}
         }
     }
-}
-
-/// Prints the Event URL of the partner application, to which the service appends the reference, and the
-/// stable link of every application that its applicant has to finish. All of them are secrets.
-async fn urls(setup: &Setup, out: Out) -> Result<Exit, Failure> {
-    let addresses = match &setup.server {
-        Some(server) => {
-            serde_json::from_value(server.look(Look::Urls).await?).map_err(Failure::bug)?
-        }
-        None => addresses(setup)?,
-    };
-    out.result(&addresses, || text(&addresses))?;
-    Ok(Exit::Done)
-}
-
-/// What there is to print.
-pub(super) fn addresses(setup: &Setup) -> Result<Addresses, Failure> {
-    let base = base(setup)?;
-    let outside = setup.outside()?;
-    let partner = Partner { event_url: outside.event_url(&base) };
-    let documents = documents(setup);
-    let link = |key: &Key| Applicant { application: key.short(), url: outside.link(&base, key) };
-    let gateway = |(key, mode): &(Key, Mode)| Gateway {
-        merchant: key.short(),
-        mode: *mode,
-        url: outside.gateway_url(&base, key, *mode),
-    };
-    Ok(Addresses {
-        partner,
-        gateway: documents.merchants.iter().map(gateway).collect(),
-        applicants: documents.applicants.iter().map(link).collect(),
-    })
-}
-
-/// The address under which the world finds the daemon; without one of its own it is the private listener's.
-pub(super) fn base(setup: &Setup) -> Result<String, Failure> {
-    if let Some(url) = &setup.config.public_url {
-        return Ok(url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned());
-    }
-    let listen = setup.config.listen.get(&ProcessEnv)?;
-    let running = (listen.port() == 0).then(|| running(setup)).flatten();
-    Ok(running.unwrap_or_else(|| format!("http://{listen}")))
-}
-
-/// Where the daemon listens that took a free port.
-fn running(setup: &Setup) -> Option<String> {
-    let text = std::fs::read_to_string(setup.state.join("addresses.json")).ok()?;
-    let told: serde_json::Value = serde_json::from_str(&text).ok()?;
-    told.get("http")?.as_str().map(str::to_owned)
-}
-
-fn text(addresses: &Addresses) -> String {
-    let first = format!("Event URL  {}", addresses.partner.event_url);
-    let merchants = addresses.gateway.iter();
-    let merchants = merchants.map(|one| format!("{} ({})  {}", one.merchant, one.mode, one.url));
-    let links = addresses.applicants.iter();
-    let links = links.map(|one| format!("{}  {}", one.application, one.url));
-    let all: Vec<String> = [first].into_iter().chain(merchants).chain(links).collect();
-    all.join("\n")
-}
-
-/// Documents that have an address of their own.
-struct Documents {
-    /// Merchants, and their modes.
-    merchants: Vec<(Key, Mode)>,
-    /// Applications that someone else finishes.
-    applicants: Vec<Key>,
-}
-
-fn documents(setup: &Setup) -> Documents {
-    let mut loader = setup.loader();
-    loader.load_all();
-    let mut found = Documents { merchants: Vec::new(), applicants: Vec::new() };
-    for (key, manifest) in &loader.desired().manifests {
-        let spec = manifest.unpack().spec;
-        let mode = spec.get("mode").and_then(|mode| serde_json::from_value(mode.clone()).ok());
-        if let Some(mode) = mode.filter(|_| key.kind.as_str() == MERCHANT) {
-            found.merchants.push((key.clone(), mode));
-        }
-        if spec.get("submission").is_some_and(|submission| submission == "sign_up") {
-            found.applicants.push(key.clone());
-        }
-    }
-    found
 }

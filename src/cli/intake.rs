@@ -3,10 +3,10 @@
 
 use chrono::TimeDelta;
 
-use super::events::base;
 use super::exit::Failure;
 use super::session::Session;
 use super::setup::Setup;
+use super::urls::base;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
 use crate::base::secret::Secret;

@@ -40,7 +40,7 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
         return Err(Failure::environment("reckon::state::locked", what));
     }
     let embedded = if args.sandbox { Some(sandbox::embed(&setup)?) } else { None };
-    let doors = Doors::open(&setup).await?;
+    let doors = Doors::open(&setup, args.sandbox).await?;
     let open = setup.open_bound(embedded.as_ref().map(|one| &one.access)).await?;
     let ended = serve(&setup, &open, doors, embedded.as_ref(), out).await;
     let head = open.state.close().await?;
@@ -61,7 +61,8 @@ async fn serve(
 ) -> Result<Exit, Failure> {
     let (signal, signalled) = watch::channel(Exit::Done);
     let base = format!("http://{}", doors.outside);
-    let addresses = Addresses { outside: open.outside(), base };
+    let facts = open.state.facts.clone();
+    let addresses = Addresses { outside: open.outside(), base, facts };
     if let Some(embedded) = embedded {
         embedded.notify(&addresses)?;
     }

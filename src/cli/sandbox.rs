@@ -23,8 +23,10 @@ use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
 use crate::engine::{PartnerAccess, SecretError, Secrets};
 use crate::http::Outside;
+use crate::model::rotation::Address;
 use crate::sandbox::serve::{Place, Running, ServeError, serve};
 use crate::sandbox::{Decide, Options, Sandbox, Surface};
+use crate::store::facts::Facts;
 use crate::store::open::private_index;
 
 /// Runs the command.
@@ -195,7 +197,9 @@ impl EmbeddedSandbox {
 
     /// Tells it where to send the partner's notifications.
     pub(super) fn notify(&self, addresses: &Addresses) -> Result<(), Failure> {
-        let told = json!({ "event_url": addresses.outside.event_url(&addresses.base) });
+        let generation = addresses.generation(&Address::Partner)?;
+        let event_url = addresses.outside.event_url(&addresses.base, generation);
+        let told = json!({ "event_url": event_url });
         control(&self.sandbox, "POST", "/_sandbox/partner", Some(&told)).map_err(Failure::bug)?;
         Ok(())
     }
@@ -216,6 +220,14 @@ pub(super) struct Addresses {
     pub outside: Outside,
     /// What they begin with.
     pub base: String,
+    /// Knows which of them are the newest.
+    pub facts: Facts,
+}
+
+impl Addresses {
+    fn generation(&self, address: &Address) -> Result<u32, Failure> {
+        Ok(self.facts.rotation(address)?.generation)
+    }
 }
 
 /// Merchants' credentials from a sandbox; every other secret from where the operator opened it.
@@ -230,8 +242,11 @@ pub(super) struct SandboxSecrets {
 impl SandboxSecrets {
     /// Tells the sandbox where this merchant's events go; one that it does not have yet is told of later.
     fn send_events(&self, merchant: &Key) {
-        let Addresses { outside, base } = &self.addresses;
-        let url = |mode| outside.gateway_url(base, merchant, mode);
+        let Addresses { outside, base, .. } = &self.addresses;
+        let Ok(generation) = self.addresses.generation(&Address::Merchant(merchant.clone())) else {
+            return;
+        };
+        let url = |mode| outside.gateway_url(base, merchant, mode, generation);
         let urls = json!({"test": url(Mode::Test), "live": url(Mode::Live)});
         let told = json!({"merchant": merchant.name, "events_urls": urls});
         drop(control(&self.sandbox, "POST", "/_sandbox/policy", Some(&told)));

@@ -32,6 +32,44 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Has a running sandbox do something at one of its control paths. The service itself is never asked: only this machine
+/// is, and only what answers there as a sandbox does.
+pub(super) async fn control(setup: &Setup, path: &str, order: &Value) -> Result<Value, Failure> {
+    let base = setup.config.service.base_url.as_ref();
+    let base = setup.config.need("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let not_one = || {
+        let message = format!("{base} is no sandbox: only a sandbox tells events on order");
+        let help = "start one, `reckon sandbox` or `reckon run --sandbox`, and use its address as service.base_url";
+        Failure::input("reckon::sandbox::none", message).help(help)
+    };
+    if !is_loopback(&base) {
+        return Err(not_one());
+    }
+    let http = client(setup, base.starts_with("https"))?;
+    let url = format!("{}/_sandbox/{path}", base.trim_end_matches('/'));
+    let answer = http.post(url).json(order).send().await.map_err(|error| {
+        let what = format!("reach the sandbox at {base}: {error}");
+        Failure::environment("reckon::sandbox::env", what).help("start it first: reckon sandbox")
+    })?;
+    let refused = !answer.status().is_success();
+    let value: Value = answer.json().await.map_err(|_| not_one())?;
+    if refused {
+        let message = value.pointer("/messages/0/message").or_else(|| value.get("message"));
+        let message = message.and_then(Value::as_str).unwrap_or("it did not say why");
+        let what = format!("the sandbox refuses: {message}");
+        return Err(Failure::input("reckon::sandbox::refused", what));
+    }
+    Ok(value)
+}
+
+/// Whether an address is one of this machine.
+fn is_loopback(url: &str) -> bool {
+    let uri: Option<http::Uri> = url.parse().ok();
+    let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
 /// The partner's own variables, those that the configuration names.
 fn partner_lines(setup: &Setup, all: &Value) -> Vec<String> {
     let partner = &setup.config.partner;

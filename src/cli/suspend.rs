@@ -101,7 +101,7 @@ pub(super) fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Fai
 }
 
 /// `90m`, `12h`, `3d`, `2w`.
-fn duration(text: &str) -> Option<TimeDelta> {
+pub(super) fn duration(text: &str) -> Option<TimeDelta> {
     let unit = text.char_indices().next_back()?;
     let count: i64 = text.get(..unit.0)?.parse().ok()?;
     match unit.1 {

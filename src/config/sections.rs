@@ -9,7 +9,7 @@ use crate::config::{Config, Doubt, Partner, Plan, Policy, Secrets, Service, list
 use crate::spec::document::API_VERSION;
 use crate::spec::node::{Node, NodeValue};
 
-const TOP: [&str; 14] = [
+const TOP: [&str; 16] = [
     "apiVersion",
     "kind",
     "partner",
@@ -21,6 +21,8 @@ const TOP: [&str; 14] = [
     "listen",
     "public_listen",
     "public_url",
+    "trusted_proxies",
+    "webhooks",
     "policy",
     "notify",
     "doubt",
@@ -51,6 +53,8 @@ impl Reader<'_> {
                 .unwrap_or(Setting::Literal(listen_default())),
             public_listen: self.setting(root, "public_listen"),
             public_url: self.setting(root, "public_url"),
+            trusted_proxies: self.networks(root, "trusted_proxies"),
+            webhooks: self.webhooks(root),
             policy: self.policy(root),
             notify: self.notify(root),
             doubt: self.doubt(root),

@@ -299,3 +299,28 @@ fn a_wrong_target_is_told_without_its_address() {
         parse("notify: {ops: {url: http://chat.example/secret, type: chat}}\n").unwrap_err();
     assert!(!format!("{broken:?}").contains("secret"), "{broken:?}");
 }
+
+#[test]
+fn networks_and_rates_of_posts_are_read_and_checked() {
+    let config = parse(
+        "trusted_proxies: [10.0.0.1/8, 'fd00::1']\nwebhooks: {gateway: [192.0.2.7], partner: [{env: NET}], rate: 200}\n",
+    )
+    .unwrap();
+    let env = |name: &str| (name == "NET").then(|| "2001:db8::/32".to_owned());
+    let all = |networks: &[Setting<IpNet>]| {
+        networks.iter().map(|one| one.get(&env).unwrap().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(all(&config.trusted_proxies), ["10.0.0.0/8", "fd00::1/128"]);
+    assert_eq!(all(&config.webhooks.gateway), ["192.0.2.7/32"]);
+    assert_eq!(all(&config.webhooks.partner), ["2001:db8::/32"]);
+    assert_eq!(config.webhooks.rate.get(&env).unwrap().get(), 200);
+    check(
+        "trusted_proxies: [ten]\nwebhooks: {gateway: [192.0.2.0/33], rate: 0, rates: 1}\n",
+        &[
+            "3:19+3 config::value",
+            "4:22+12 config::value",
+            "4:43+1 config::value",
+            "4:46+5 config::unknown_key",
+        ],
+    );
+}

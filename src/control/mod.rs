@@ -7,6 +7,8 @@
 mod adopting;
 mod attaching;
 pub mod look;
+mod posts;
+mod receiver;
 mod rights;
 pub mod socket;
 pub mod wire;
@@ -19,14 +21,17 @@ use tokio::sync::{mpsc, oneshot};
 use crate::base::id::{IntentId, Key, Mode};
 use crate::engine::{
     Allowing, Approving, ApprovingPlan, Asked, Attaching, Event, Inbox, Link, Notice, Page,
-    Question, Reply, Resolving, Said, Taken,
+    Question, Recovering, Reply, Resolving, Said, Taken,
 };
 use crate::model::action::Action;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::bound::LiveBinding;
+use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 use look::{Desk, Look};
+
+pub use posts::{Answered, Posts};
 
 /// What can be requested: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +75,12 @@ pub enum Request {
     Forget(Forgetting),
     /// A one-time token is brought for a saved method.
     Attach(Attaching),
+    /// Addresses that the service was given are exchanged.
+    Rotate(Rotating),
+    /// Lists of events are read again.
+    Recover(Recovering),
+    /// A person has seen what became of the hooks of this event.
+    Dismiss(String),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -124,12 +135,13 @@ pub struct Control {
     engine: mpsc::Sender<Event>,
     desk: Arc<OnceLock<Arc<dyn Desk>>>,
     inbox: Arc<OnceLock<Inbox>>,
+    posts: Arc<Posts>,
 }
 
 impl Control {
     /// A way to the engine that reads these events.
     pub fn new(engine: mpsc::Sender<Event>) -> Self {
-        Self { engine, desk: Arc::default(), inbox: Arc::default() }
+        Self { engine, desk: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
     }
 
     /// Asks and waits for the answer, for as long as it takes. Errors: the engine ended.
@@ -290,6 +302,9 @@ impl Control {
                 self.hears(Event::Forget(what, actor, reply), answer).await
             }
             Request::Attach(attaching) => self.attach(attaching, None, actor).await,
+            Request::Rotate(asked) => self.rotate(asked, actor).await,
+            Request::Recover(asked) => self.recover(asked).await,
+            Request::Dismiss(event) => self.dismiss(event, actor).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use tokio::sync::oneshot;
 
 use super::{
-    Allowing, Approving, ApprovingPlan, Asked, Found, Notice, Page, Payer, Question, Reply,
-    Resolving, Signing,
+    Allowing, Approving, ApprovingPlan, Asked, Found, Notice, Page, Payer, Question, Recovering,
+    Reply, Resolving, Signing,
 };
 use crate::base::id::Key;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
+use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
 
@@ -60,6 +61,12 @@ pub enum Event {
     Show(Showing, oneshot::Sender<Reply>),
     /// A person lets something go, by this name; the sender hears once it is durable.
     Forget(Forgetting, String, oneshot::Sender<Reply>),
+    /// A person wants lists of events read again; the sender hears once they were.
+    Recover(Recovering, oneshot::Sender<Reply>),
+    /// A person has seen what became of the hooks of an event; the sender hears once that is durable.
+    Dismiss(String, String, oneshot::Sender<Reply>),
+    /// A person exchanges addresses; the sender hears once it is durable.
+    Rotate(Rotating, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }

@@ -6,6 +6,7 @@
 
 mod budget;
 mod door;
+mod recover;
 mod round;
 mod telling;
 
@@ -23,10 +24,12 @@ use crate::base::id::Key;
 use crate::client::Urgency;
 use crate::kinds::step::MERCHANT;
 use budget::Budget;
+use recover::Recovery;
 use round::Round;
 
 pub(super) use door::Poked;
 pub use door::{Inbox, Taken};
+pub use recover::{Recovered, Recovering};
 pub use round::Looked;
 
 /// The list of a merchant's events is read so often.
@@ -51,6 +54,8 @@ pub(super) struct Inboxes {
     /// From when to when nobody listened before this process began.
     away: Option<(DateTime<Utc>, DateTime<Utc>)>,
     under_way: BTreeSet<Key>,
+    /// Lists that a person wants read again.
+    recovery: Option<Recovery>,
 }
 
 impl Inboxes {
@@ -133,12 +138,18 @@ impl Engine {
         self.inboxes.due.remove(&merchant);
         // What is posted from here on is told again: this look may be past it.
         self.shared.poked().forget(&merchant);
-        let Some(step) = self.planner.step(&merchant) else { return };
+        let Some(step) = self.planner.step(&merchant) else {
+            return self.not_recovered(&merchant, "its document is gone".to_owned());
+        };
         if !step.ready || self.is_leaving(&merchant) || self.stopping {
+            let why = format!("not connected yet: {}", step.reason);
+            self.not_recovered(&merchant, why);
             return self.look_after(merchant, AGAIN);
         }
         let budget = self.inboxes.budgets.entry(merchant.clone()).or_default().left(now);
-        let round = Round { list: self.lists(&merchant, now), read_backs: budget };
+        let again = self.recovers(&merchant);
+        let list = again.is_some() || self.lists(&merchant, now);
+        let round = Round { list, again, read_backs: budget };
         if round.list {
             self.inboxes.listed.insert(merchant.clone(), now);
         }
@@ -158,7 +169,8 @@ impl Engine {
     }
 
     fn look_after(&mut self, merchant: Key, wait: Duration) {
-        if let Some(due) = Instant::now().checked_add(wait).filter(|_| self.inboxes.on) {
+        let on = self.inboxes.on || self.recovers(&merchant).is_some();
+        if let Some(due) = Instant::now().checked_add(wait).filter(|_| on) {
             let due = self.inboxes.due.get(&merchant).map_or(due, |known| due.min(*known));
             self.inboxes.due.insert(merchant, due);
         }
@@ -171,8 +183,11 @@ impl Engine {
 
     /// Takes in what a look came to.
     pub(super) fn looked(&mut self, looked: Looked) -> Result<(), EngineError> {
-        let Looked { merchant, done, read_backs, touched } = looked;
+        let Looked { merchant, done, again, count, trouble, read_backs, touched } = looked;
         self.inboxes.under_way.remove(&merchant);
+        if again {
+            self.recovered(&merchant, count, trouble);
+        }
         self.let_waiting_go();
         let now = Instant::now();
         let budget = self.inboxes.budgets.entry(merchant.clone()).or_default();
@@ -183,6 +198,7 @@ impl Engine {
             (true, true) => budget.next().min(LIST_EVERY),
             (true, false) => self.to_next_list(&merchant, now),
         };
+        let wait = if self.recovers(&merchant).is_some() { Duration::ZERO } else { wait };
         self.look_after(merchant, wait);
         for key in &touched {
             self.world.refresh(&self.shared.facts, key)?;

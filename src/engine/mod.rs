@@ -17,6 +17,7 @@ mod attach;
 mod body;
 mod booking;
 mod bounds;
+mod dismiss;
 mod epoch;
 mod event;
 mod forget;
@@ -38,6 +39,7 @@ mod question;
 mod read;
 mod recall;
 mod resolve;
+mod rotate;
 mod saved;
 mod schedule;
 mod settle;
@@ -80,14 +82,14 @@ pub use booking::Allowing;
 pub use epoch::StateReply;
 pub use event::Event;
 pub use hooks::{Carried, Courier, Found};
-pub use inbox::{Inbox, Looked, Taken};
+pub use inbox::{Inbox, Looked, Recovered, Recovering, Taken};
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
-    Against, Compared, Confidence, EventView, EventsView, EventsWanted, Evidence, FailedView,
-    HooksView, IntentView, IntentsView, LookView, Metrics, MoneyView, Overview, PlanView, Question,
-    ReceiverView, RemadeView, Reply, ResourceView, SilentView, StepView, StrayView, Told,
-    TrafficView, Unknown, WishView, sums,
+    Against, Compared, Confidence, EventTotals, EventView, EventsView, EventsWanted, Evidence,
+    FailedView, HooksView, IntentView, IntentsView, LookView, Metrics, MoneyView, Overview,
+    PlanView, Question, ReceiverView, RemadeView, Reply, ResourceView, SilentView, StepView,
+    StrayView, Told, TrafficView, UndoneView, Unknown, WishView, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
@@ -287,6 +289,9 @@ impl Engine {
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Posted => self.posted(),
             Event::Replay(event, actor, reply) => self.replay(event, actor, reply),
+            Event::Rotate(asked, actor, reply) => self.rotate(&asked, actor, reply)?,
+            Event::Recover(asked, reply) => self.recover_events(asked, reply),
+            Event::Dismiss(event, actor, reply) => self.dismiss(event, actor, reply),
             Event::Scripts(found) => self.use_scripts(*found)?,
             Event::Visit(key, page) => self.visit(&key, page),
             Event::Payer(asked) => self.payer(asked),

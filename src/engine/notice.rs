@@ -34,6 +34,8 @@ const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
 /// A notification of the partner interface as it arrived.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Notice {
+    /// The generation of the address that it came to.
+    pub generation: u32,
     /// The reference at the end of the path.
     pub reference: String,
     /// The body.
@@ -144,6 +146,7 @@ fn told(
         standing: Standing::News,
         previous: None,
         about: vec![key.clone()],
+        quiet: false,
         at,
     })));
     news.blobs.push(sealed);

@@ -20,6 +20,7 @@ mod views;
 
 use super::act::Acted;
 use super::epoch::StateReply;
+use super::inbox::Recovered;
 use super::plan_approval::{PlanAnswer, named};
 use super::resolve::Resolved;
 use super::saved::{SavedPlan, Saving};
@@ -32,15 +33,16 @@ use crate::base::id::Key;
 use crate::model::adoption::{Adopted, Forgot, Found};
 use crate::model::bound::{Approval, LiveBinding};
 use crate::model::plan::{Step, Verdict};
+use crate::model::rotation::{Address, Rotation};
 use crate::model::scope::Scope;
 use crate::model::suspension::Paused;
 use crate::plan::World;
 
 pub use against::Compared;
 pub use events::{EventView, EventsView, EventsWanted, ReceiverView};
-pub use hooks::{FailedView, HooksView, WishView};
+pub use hooks::{FailedView, HooksView, UndoneView, WishView};
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
-pub use metrics::Metrics;
+pub use metrics::{EventTotals, Metrics};
 pub use scoped::{Unknown, sums};
 pub use strays::StrayView;
 pub use told::Told;
@@ -85,6 +87,8 @@ pub enum Question {
     IntakeLink(Key),
     /// Where in the journal something stands.
     Trail(Wanted),
+    /// Which addresses are good.
+    Addresses,
     /// Look at the whole tree again, and answer once only outside events remain.
     Settle,
 }
@@ -153,6 +157,14 @@ pub enum Reply {
     IntakeLink(Result<u32, String>),
     /// The saved method that a token was brought for; or why it was not taken.
     Attached(Result<Key, String>),
+    /// Which addresses are good: those that were exchanged once.
+    Addresses(Vec<(Address, Rotation)>),
+    /// The addresses that a word was about; or why it cannot be meant.
+    Rotated(Result<Vec<Address>, String>),
+    /// What the lists of events held; or why they were not read.
+    Recovered(Result<Vec<Recovered>, String>),
+    /// How many failures and actions a person has seen.
+    Dismissed(usize),
     /// What is told beside the engine.
     Told(Told),
 }
@@ -182,6 +194,7 @@ impl Engine {
             Question::Approvals => Reply::Approvals(self.approvals()),
             Question::IntakeLink(key) => Reply::IntakeLink(self.intake_link(&key)),
             Question::Trail(wanted) => Reply::State(StateReply::Trail(self.trail(&wanted)?)),
+            Question::Addresses => Reply::Addresses(self.shared.facts.rotations()?),
             Question::Settle => Reply::Settled,
         })
     }

@@ -25,6 +25,7 @@ use crate::model::intent::{Cause, IntentState, OpenIntent};
 use crate::model::observed::{Applied, Observation, Source};
 use crate::model::ran::WishId;
 use crate::model::record::Record;
+use crate::model::rotation::Address;
 use crate::plan::World;
 
 /// Tasks there may be for each call that may be under way: those that send, those whose intents are
@@ -233,6 +234,11 @@ impl Engine {
     /// Stores a notification, and answers once it is durable.
     pub(super) fn hear(&mut self, notice: Notice, stored: oneshot::Sender<()>) {
         let shared = self.shared.clone();
+        // It came before the state was open, when the door could not tell: whoever sends it comes again.
+        let good = shared.facts.rotation(&Address::Partner);
+        if good.is_ok_and(|good| !good.opens(notice.generation)) {
+            return;
+        }
         self.tasks.spawn(async move {
             match notice::receive(&shared, &notice).await {
                 Ok(key) => {

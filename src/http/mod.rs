@@ -6,7 +6,9 @@
 
 mod answer;
 mod apply;
+mod body;
 mod carry;
+mod gate;
 mod guard;
 mod intake;
 mod outside;
@@ -15,6 +17,7 @@ mod tokens;
 mod webhooks;
 mod writes;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::rejection::PathRejection;
@@ -33,6 +36,7 @@ use crate::control::{Control, ControlError};
 use crate::engine::{EventsView, EventsWanted, HooksView, Overview, Question, Reply};
 use crate::render;
 
+pub use gate::{Gate, Rules};
 pub use outside::Outside;
 pub use serve::{HttpError, Serving, serve, start};
 pub use tokens::{Token, TokenError, Tokens};
@@ -104,6 +108,8 @@ struct Status {
     version: &'static str,
     hooks: Option<HooksView>,
     events: Option<EventsView>,
+    /// Posts that were answered since the process began, by the answer.
+    posts: BTreeMap<String, u64>,
     #[serde(flatten)]
     overview: Overview,
 }
@@ -121,7 +127,8 @@ async fn status(State(door): State<Door>) -> Response {
     };
     let made = |reply| {
         let Reply::Overview(overview) = reply else { return None };
-        Some(ok(&Status { version, hooks, events, overview }))
+        let posts = door.control.posts().counts();
+        Some(ok(&Status { version, hooks, events, posts, overview }))
     };
     door.answer(Question::Overview, made).await
 }
@@ -129,7 +136,8 @@ async fn status(State(door): State<Door>) -> Response {
 /// Counts for a monitor, as Prometheus reads them.
 async fn metrics(State(door): State<Door>) -> Response {
     let made = |reply| {
-        let Reply::Metrics(metrics) = reply else { return None };
+        let Reply::Metrics(mut metrics) = reply else { return None };
+        metrics.posts = door.control.posts().counts();
         Some(answer::text(render::metrics(&metrics)))
     };
     door.answer(Question::Metrics, made).await

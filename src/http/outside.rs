@@ -5,6 +5,7 @@ use std::fmt;
 
 use chrono::DateTime;
 
+use super::gate::Gate;
 use crate::base::hash::{keyed, sha256};
 use crate::base::id::{Key, Mode};
 use crate::engine::IntakeLink;
@@ -26,6 +27,7 @@ const SIGNATURE_LENGTH: usize = 32;
 #[derive(Clone)]
 pub struct Outside {
     key: [u8; 32],
+    gate: Gate,
 }
 
 impl fmt::Debug for Outside {
@@ -37,13 +39,23 @@ impl fmt::Debug for Outside {
 impl Outside {
     /// From the key that digests are made with.
     pub fn new(digest_key: &[u8; 32]) -> Self {
-        Self { key: *keyed(digest_key, "outside", b"").as_bytes() }
+        Self { key: *keyed(digest_key, "outside", b"").as_bytes(), gate: Gate::default() }
     }
 
-    /// The Event URL of the partner application beneath an address; the service appends the reference
+    /// The same, where these posts alone are heard.
+    #[must_use]
+    pub fn guarded(self, gate: Gate) -> Self {
+        Self { gate, ..self }
+    }
+
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// The Event URL of the partner application of this generation beneath an address; the service appends the reference
     /// (partner-api, Merchant application). A secret: nothing else tells the service from anybody.
-    pub fn event_url(&self, base: &str) -> String {
-        format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), self.token())
+    pub fn event_url(&self, base: &str, generation: u32) -> String {
+        format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), self.token(generation))
     }
 
     /// The stable link of an applicant beneath an address. A secret: it shows what is filled in.
@@ -53,20 +65,27 @@ impl Outside {
         format!("{}{APPLY_PATH}{named}.{signed}", base.trim_end_matches('/'))
     }
 
-    /// The address of a merchant's events of a mode beneath an address (gateway-api, Webhook rules). A secret.
-    pub fn gateway_url(&self, base: &str, merchant: &Key, mode: Mode) -> String {
-        let named = format!("{}.{}.{mode}", merchant.namespace, merchant.name);
+    /// The address of a merchant's events of a mode, of this generation, beneath an address (gateway-api, Webhook rules). A secret.
+    pub fn gateway_url(&self, base: &str, merchant: &Key, mode: Mode, generation: u32) -> String {
+        let mut named = format!("{}.{}.{mode}", merchant.namespace, merchant.name);
+        if generation > 0 {
+            named = format!("{named}.{generation}");
+        }
         let signed = self.code("gateway-token", &named, SIGNATURE_LENGTH);
         format!("{}{GATEWAY_PATH}{named}.{signed}", base.trim_end_matches('/'))
     }
 
-    /// The merchant and the mode that a token of such an address names, if its signature is ours.
-    pub(super) fn merchant(&self, token: &str) -> Option<(Key, Mode)> {
-        let (named, signed) = token.rsplit_once('.')?;
-        let ours = same(signed, &self.code("gateway-token", named, SIGNATURE_LENGTH));
-        let (merchant, mode) = named.rsplit_once('.').filter(|_| ours)?;
+    /// The merchant, the mode and the generation that a token of such an address names, if its signature is ours.
+    pub(super) fn merchant(&self, token: &str) -> Option<(Key, Mode, u32)> {
+        let (signed_text, signed) = token.rsplit_once('.')?;
+        if !same(signed, &self.code("gateway-token", signed_text, SIGNATURE_LENGTH)) {
+            return None;
+        }
+        let (named, generation) = numbered(signed_text);
+        let (merchant, mode) = named.rsplit_once('.')?;
         let (namespace, name) = merchant.split_once('.')?;
-        Some((format!("Merchant/{namespace}/{name}").parse().ok()?, mode.parse().ok()?))
+        let merchant = format!("Merchant/{namespace}/{name}").parse().ok()?;
+        Some((merchant, mode.parse().ok()?, generation))
     }
 
     /// A payer's link beneath an address. A secret: whoever has it can give details.
@@ -77,9 +96,10 @@ impl Outside {
         format!("{}{INTAKE_PATH}{named}.{signed}", base.trim_end_matches('/'))
     }
 
-    /// Whether a token is that of the Event URL.
-    pub(super) fn knows(&self, token: &str) -> bool {
-        same(token, &self.token())
+    /// The generation of the Event URL that a token is of.
+    pub(super) fn partner(&self, token: &str) -> Option<u32> {
+        let generation = token.split_once('.').map_or(Ok(0), |(number, _)| number.parse()).ok()?;
+        same(token, &self.token(generation)).then_some(generation)
     }
 
     /// The application that the last part of a link names, if its signature is ours.
@@ -104,8 +124,12 @@ impl Outside {
         })
     }
 
-    fn token(&self) -> String {
-        self.code("webhook-token", "partner", TOKEN_LENGTH)
+    fn token(&self, generation: u32) -> String {
+        if generation == 0 {
+            return self.code("webhook-token", "partner", TOKEN_LENGTH);
+        }
+        let code = self.code("webhook-token", &format!("partner.{generation}"), TOKEN_LENGTH);
+        format!("{generation}.{code}")
     }
 
     fn signature(&self, named: &str) -> String {
@@ -115,6 +139,13 @@ impl Outside {
     fn code(&self, label: &str, text: &str, length: usize) -> String {
         keyed(&self.key, label, text.as_bytes()).to_string().chars().take(length).collect()
     }
+}
+
+/// What stands before a generation, and the generation; the first one is not written. No mode is a number.
+fn numbered(named: &str) -> (&str, u32) {
+    let last = named.rsplit_once('.');
+    let numbered = last.and_then(|(before, number)| Some((before, number.parse().ok()?)));
+    numbered.unwrap_or((named, 0))
 }
 
 /// Compares digests: how long that takes says nothing of the texts.

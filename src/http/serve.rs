@@ -1,10 +1,11 @@
 //! Serving a router with limits that a library leaves open: a header that never ends, connections
 //! without number, a stop that waits for ever.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -22,6 +23,11 @@ use tower::ServiceExt;
 const HEADER_MAX: Duration = Duration::from_secs(5);
 /// How many connections there are at once; more wait to be accepted.
 const CONNECTIONS_MAX: usize = 256;
+/// How many of them one address may have; what it opens beyond that is closed at once.
+const CONNECTIONS_EACH_MAX: usize = 192;
+/// The greatest head of a request, in bytes, and how many headers it may have; 431 beyond that.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+const HEADERS_MAX: usize = 64;
 /// How long answers under way may take once the daemon stops.
 const STOP_MAX: Duration = Duration::from_secs(5);
 /// The wait after the operating system could not accept, for want of file handles as a rule.
@@ -72,6 +78,7 @@ pub async fn start(
 /// Accepts until the shutdown, then lets answers under way end.
 async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
     let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let taken = Taken::default();
     let (stop, stopped) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
@@ -81,7 +88,11 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
             () = &mut shutdown => break,
             Some(_ended) = connections.join_next(), if !connections.is_empty() => {}
             accepted = accept(&listener, &seats) => match accepted {
-                Ok((stream, peer, seat)) => {
+                Ok((stream, peer, permit)) => {
+                    let Some(seat) = Seat::take(&taken, peer.ip(), permit) else {
+                        tracing::debug!(%peer, "one address has too many connections");
+                        continue;
+                    };
                     let answering = answer(stream, peer, router.clone(), stopped.clone());
                     connections.spawn(async move {
                         answering.await;
@@ -89,7 +100,7 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "accept on the private listener");
+                    tracing::warn!(%error, "accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },
@@ -100,6 +111,41 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
     let ended = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(STOP_MAX, ended).await.is_err() {
         tracing::warn!("connections were cut at the stop");
+    }
+}
+
+/// How many connections each address has.
+type Taken = Arc<Mutex<BTreeMap<IpAddr, usize>>>;
+
+/// The seat of one connection; free again once it is dropped.
+struct Seat {
+    taken: Taken,
+    address: IpAddr,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Seat {
+    /// A seat for this address, unless it has too many.
+    fn take(taken: &Taken, address: IpAddr, permit: OwnedSemaphorePermit) -> Option<Self> {
+        let mut counts = taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_default();
+        if *count >= CONNECTIONS_EACH_MAX {
+            return None;
+        }
+        *count = count.saturating_add(1);
+        Some(Self { taken: taken.clone(), address, _permit: permit })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut counts = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = counts.get(&self.address).map_or(0, |count| count.saturating_sub(1));
+        if left == 0 {
+            counts.remove(&self.address);
+        } else {
+            counts.insert(self.address, left);
+        }
     }
 }
 
@@ -127,6 +173,8 @@ async fn answer(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_MAX)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEADERS_MAX)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {

@@ -11,8 +11,10 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::control::testing::{engine, overview};
-use crate::engine::{IntentsView, Metrics, PlanView, ResourceView};
+use crate::engine::{EventTotals, IntentsView, Metrics, PlanView, ResourceView};
 use crate::model::desired::Coverage;
+use crate::model::event::EventLedger;
+use crate::model::ran::Fates;
 
 mod tokens;
 
@@ -41,6 +43,13 @@ fn plan_view() -> PlanView {
     }
 }
 
+fn totals() -> EventTotals {
+    let actions = Fates { done: 3, refused: 1, ..Fates::default() };
+    let ledger = EventLedger { posts: 4, told: 5, missed: 2, actions, ..EventLedger::default() };
+    let (age_seconds, lag_seconds) = (Some(7), Some(3));
+    EventTotals { ledger, age_seconds, lag_seconds, hooks_dead: 1, ..EventTotals::default() }
+}
+
 fn counts() -> Metrics {
     Metrics {
         overview: overview(),
@@ -51,6 +60,8 @@ fn counts() -> Metrics {
         possible_orphans: 0,
         sync_within_us: vec![(100, 3), (250, 5)],
         syncs: (6, 1_500_001),
+        events: totals(),
+        posts: [].into(),
     }
 }
 
@@ -79,6 +90,7 @@ pub(super) fn door() -> (Router, watch::Sender<bool>) {
         Question::Plan | Question::Scoped(_) => Reply::Plan(Box::new(plan_view())),
         Question::Save(_) => Reply::Unknown(Vec::new()),
         Question::Approvals => Reply::Approvals(Vec::new()),
+        Question::Addresses => Reply::Addresses(Vec::new()),
         Question::IntakeLink(_) | Question::Trail(_) | Question::Settle => Reply::Settled,
     });
     let (switch, ready) = watch::channel(false);
@@ -233,6 +245,37 @@ async fn a_real_connection_is_answered_until_the_stop() {
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).await.unwrap();
     assert!(TcpStream::connect(serving.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_head_without_measure_is_refused() {
+    let (serving, _stop) = served().await;
+    let many = "x-one: 1\r\n".repeat(70);
+    for head in [many, format!("x-large: {}\r\n", "x".repeat(20_000))] {
+        let mut stream = TcpStream::connect(serving.address).await.unwrap();
+        let request = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{head}\r\n");
+        // The answer may come, and the connection end, before all of it is written.
+        stream.write_all(request.as_bytes()).await.ok();
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).await.unwrap();
+        assert_eq!(&start, b"HTTP/1.1 431");
+    }
+}
+
+#[tokio::test]
+async fn one_address_cannot_have_every_connection() {
+    let (serving, _stop) = served().await;
+    let mut open = Vec::new();
+    for _ in 0..192 {
+        let mut stream = TcpStream::connect(serving.address).await.unwrap();
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        let mut start = [0; 15];
+        stream.read_exact(&mut start).await.unwrap();
+        open.push(stream);
+    }
+    let mut one_more = TcpStream::connect(serving.address).await.unwrap();
+    let ended = one_more.read(&mut [0; 1]).await;
+    assert!(matches!(ended, Ok(0) | Err(_)), "it is closed without an answer: {ended:?}");
 }
 
 #[tokio::test]

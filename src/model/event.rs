@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
+use crate::model::ran::Fates;
 use crate::model::remote_object::{RemoteObject, Standing};
 
 /// One request that came to a merchant's address, on disk before it was answered.
@@ -73,6 +74,9 @@ pub struct Told {
     pub previous: Option<RemoteObject>,
     /// The resources of ours that it is about.
     pub about: Vec<Key>,
+    /// A person had old events read again, and said that no hook runs for those that are new.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
     /// When it was read.
     pub at: DateTime<Utc>,
 }
@@ -152,10 +156,44 @@ pub struct EventLedger {
     pub stale: u64,
     /// The number of the last one whose hooks were run.
     pub ran_to: u64,
+    /// Runs of hooks that ended well.
+    pub runs: u64,
+    /// Runs of hooks that failed.
+    pub failures: u64,
+    /// What became of the actions that hooks asked for.
+    pub actions: Fates,
     /// The time of the newest one, by the service's clock.
     pub newest: Option<DateTime<Utc>>,
     /// Every event up to here is known, by the service's clock.
     pub polled_to: Option<DateTime<Utc>>,
     /// When the list was last read, by ours.
     pub polled_at: Option<DateTime<Utc>>,
+}
+
+impl EventLedger {
+    /// Adds the counts of another one; the newest event of both is the newest.
+    pub fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.posts, other.posts),
+            (&mut self.repeated, other.repeated),
+            (&mut self.garbled, other.garbled),
+            (&mut self.other_mode, other.other_mode),
+            (&mut self.forged, other.forged),
+            (&mut self.waiting, other.waiting),
+            (&mut self.told, other.told),
+            (&mut self.missed, other.missed),
+            (&mut self.stale, other.stale),
+            (&mut self.ran_to, other.ran_to),
+            (&mut self.runs, other.runs),
+            (&mut self.failures, other.failures),
+            (&mut self.actions.done, other.actions.done),
+            (&mut self.actions.refused, other.actions.refused),
+            (&mut self.actions.invalid, other.actions.invalid),
+            (&mut self.actions.unknown, other.actions.unknown),
+        ];
+        for (sum, more) in pairs {
+            *sum = sum.saturating_add(more);
+        }
+        self.newest = self.newest.max(other.newest);
+    }
 }

@@ -31,6 +31,7 @@ pub mod reason;
 pub mod record;
 pub mod remote_object;
 pub mod retry;
+pub mod rotation;
 pub mod saved;
 pub mod scope;
 pub mod showing;

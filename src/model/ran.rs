@@ -124,6 +124,60 @@ pub enum Fate {
     Unknown,
 }
 
+/// An action of a hook that ended and was not done, as far as is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// What became of it.
+    pub granted: Granted,
+    /// What was asked for.
+    pub verb: String,
+    /// The script that asked.
+    pub script: String,
+}
+
+/// A person has seen what became of the hooks of an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dismissed {
+    /// The event.
+    pub event: String,
+    /// Who said so.
+    pub actor: String,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// How many actions of hooks came to which end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fates {
+    /// Done.
+    pub done: u64,
+    /// The service said no.
+    pub refused: u64,
+    /// They could not be meant.
+    pub invalid: u64,
+    /// Nobody knows whether they happened.
+    pub unknown: u64,
+}
+
+impl Fates {
+    /// One more.
+    pub fn count(&mut self, fate: Fate) {
+        let number = match fate {
+            Fate::Done => &mut self.done,
+            Fate::Refused => &mut self.refused,
+            Fate::Invalid => &mut self.invalid,
+            Fate::Unknown => &mut self.unknown,
+        };
+        *number = number.saturating_add(1);
+    }
+
+    /// How many were not done, as far as is known.
+    pub fn undone(&self) -> u64 {
+        self.refused.saturating_add(self.invalid).saturating_add(self.unknown)
+    }
+}
+
 /// A notification is being told, or was not after all. One that a process began and did not end may have arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Telling {

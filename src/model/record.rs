@@ -15,7 +15,8 @@ use crate::model::inbox::InboxEvent;
 use crate::model::intent::{Intent, Progress};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
-use crate::model::ran::{Granted, Passed, Ran, Replayed, Telling};
+use crate::model::ran::{Dismissed, Granted, Passed, Ran, Replayed, Telling};
+use crate::model::rotation::Rotated;
 use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
 use crate::model::unauthorised::Refused;
@@ -125,6 +126,10 @@ pub enum Record {
     Strays(Box<StraysFound>),
     /// A one-time token was brought for a saved method: a payer's page, or `attach`.
     Attached(Box<Attachment>),
+    /// A person has seen what became of the hooks of an event: `events dead --forget`.
+    Dismissed(Box<Dismissed>),
+    /// Addresses of ours are exchanged: `events urls --rotate`.
+    Rotated(Box<Rotated>),
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

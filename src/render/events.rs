@@ -3,7 +3,10 @@
 use super::resources::lines;
 use super::words::{Paint, clean, counted, line};
 use crate::base::money::{Currency, Money};
-use crate::engine::{EventView, EventsView, FailedView, HooksView, ReceiverView};
+use crate::engine::{
+    EventView, EventsView, FailedView, HooksView, ReceiverView, Recovered, UndoneView,
+};
+use crate::model::ran::Fate;
 use crate::model::remote_object::{RemoteObject, Standing};
 
 /// The newest events, what was posted and is not proved, and a line for each receiver.
@@ -40,7 +43,31 @@ pub fn tail(items: &[EventView], color: bool) -> String {
     out
 }
 
-/// Hooks that failed, and actions that wait.
+/// What the lists of events held that were read again.
+pub fn recovered(read: &[Recovered], since: &str) -> String {
+    let mut out = String::new();
+    let count =
+        |number: u64, noun: &str| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    for one in read {
+        let name = clean(&one.merchant);
+        if let Some(why) = &one.waits {
+            line(&mut out, &format!("{name}: {}", clean(why)));
+            continue;
+        }
+        let oldest = one.oldest.as_ref().map(|oldest| format!(", the oldest of {oldest}"));
+        let (all, oldest) = (count(one.read, "event"), oldest.unwrap_or_default());
+        line(&mut out, &format!("{name}: {all} since {since}{oldest}; {} of them new", one.new));
+        if let Some(why) = &one.trouble {
+            line(&mut out, &format!("  not read to its end: {}", clean(why)));
+        }
+    }
+    if read.is_empty() {
+        line(&mut out, "There is no merchant whose events could be read.");
+    }
+    out
+}
+
+/// Hooks that failed, actions that were not done, and actions that wait.
 pub fn dead(view: &HooksView) -> String {
     let mut out = String::new();
     if view.problems > 0 {
@@ -65,6 +92,7 @@ pub fn dead(view: &HooksView) -> String {
     };
     failed(&mut out, "Failed for good; `reckon events replay ID` runs them again:", &view.dead);
     failed(&mut out, "Failed, and are run again:", &view.failed);
+    undone(&mut out, &view.undone);
     for (number, wish) in view.waiting.iter().enumerate() {
         if number == 0 {
             line(&mut out, "Asked for by a hook, and not done yet:");
@@ -81,6 +109,28 @@ pub fn dead(view: &HooksView) -> String {
         line(&mut out, "No hook failed, and nothing waits.");
     }
     out
+}
+
+/// Actions that ended without being done, and what a person can do.
+fn undone(out: &mut String, all: &[UndoneView]) {
+    for (number, one) in all.iter().enumerate() {
+        if number == 0 {
+            line(
+                out,
+                "Asked for by a hook, and not done; `reckon events dead --forget EVENT` once you have seen it:",
+            );
+        }
+        let (verb, name, script) = (clean(&one.verb), clean(&one.name), clean(&one.script));
+        let (event, why) = (clean(&one.event), clean(&one.message));
+        let fate = match one.fate {
+            Fate::Done => "done",
+            Fate::Refused => "refused",
+            Fate::Invalid => "not possible",
+            Fate::Unknown => "not known whether it was done",
+        };
+        line(out, &format!("  {verb} {name} of {script}, event {event}: {fate}: {why}"));
+        line(out, &format!("    {}", one.help));
+    }
 }
 
 /// One event with everything that is not sealed.

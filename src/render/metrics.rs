@@ -14,6 +14,8 @@ pub fn metrics(all: &Metrics) -> String {
     intents(&mut out, all);
     service(&mut out, all);
     journal(&mut out, all);
+    events(&mut out, all);
+    hooks(&mut out, all);
     out.0
 }
 
@@ -43,7 +45,7 @@ impl Text {
         help: &str,
         values: impl IntoIterator<Item = (impl Display, V)>,
     ) {
-        self.head(name, "gauge", help);
+        self.head(name, if name.ends_with("_total") { "counter" } else { "gauge" }, help);
         for (word, value) in values {
             self.line(format_args!("reckon_{name}{{{label}=\"{word}\"}} {value}"));
         }
@@ -112,6 +114,58 @@ fn journal(out: &mut Text, all: &Metrics) {
     out.line(format_args!("reckon_journal_sync_seconds_bucket{{le=\"+Inf\"}} {count}"));
     out.line(format_args!("reckon_journal_sync_seconds_sum {}", seconds(total)));
     out.line(format_args!("reckon_journal_sync_seconds_count {count}"));
+}
+
+fn events(out: &mut Text, all: &Metrics) {
+    let (events, ledger) = (&all.events, &all.events.ledger);
+    let help = "Posts to addresses of ours since the process began, by the answer.";
+    out.by(("posts_total", "answer"), help, &all.posts);
+    let ways = [("posted", ledger.told.saturating_sub(ledger.missed)), ("listed", ledger.missed)];
+    let help = "Events that the service showed, by how we first heard of them.";
+    out.by(("events_total", "way"), help, ways);
+    let help = "Events that were older than what was known of their object.";
+    out.one("events_stale_total", "counter", help, ledger.stale);
+    let odd = [
+        ("repeated", ledger.repeated),
+        ("garbled", ledger.garbled),
+        ("other_mode", ledger.other_mode),
+    ];
+    out.by(("posts_odd_total", "what"), "Posts that were written down and led to nothing.", odd);
+    let help = "Posts whose event the service does not have: somebody made them up.";
+    out.one("events_forged", "gauge", help, ledger.forged);
+    let help = "Events that were posted and wait to be read from the service.";
+    out.one("events_waiting", "gauge", help, ledger.waiting);
+    if let Some(age) = events.age_seconds {
+        let help = "Age of the newest event, in seconds, by the service's clock and ours.";
+        out.one("events_newest_age_seconds", "gauge", help, age);
+    }
+    if let Some(lag) = events.lag_seconds {
+        let help = "How long ago the list of events was last read, in seconds; of the merchant that waits longest.";
+        out.one("events_lag_seconds", "gauge", help, lag);
+    }
+}
+
+fn hooks(out: &mut Text, all: &Metrics) {
+    let (events, ledger) = (&all.events, &all.events.ledger);
+    let runs = [("well", ledger.runs), ("failed", ledger.failures)];
+    out.by(("hook_runs_total", "end"), "Runs of hooks, by how they ended.", runs);
+    let fates = ledger.actions;
+    let fates = [
+        ("done", fates.done),
+        ("refused", fates.refused),
+        ("invalid", fates.invalid),
+        ("unknown", fates.unknown),
+    ];
+    out.by(
+        ("hook_actions_total", "fate"),
+        "Actions that hooks asked for, by what became of them.",
+        fates,
+    );
+    let help = "Actions that hooks asked for and that are not settled.";
+    out.one("hook_actions_waiting", "gauge", help, events.actions_waiting);
+    let failed = [("again", events.hooks_again), ("dead", events.hooks_dead)];
+    let help = "Hooks that failed; dead ones wait for a person.";
+    out.by(("hooks_failed", "stands"), help, failed);
 }
 
 /// Seconds with their microseconds, without a float.

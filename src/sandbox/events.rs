@@ -93,6 +93,14 @@ pub(crate) fn millis(time: DateTime<Utc>) -> String {
     ordered(u64::try_from(time.timestamp_millis()).unwrap_or(0))
 }
 
+/// The newest event of an owner.
+pub(crate) fn newest(cx: &Cx<'_>, owner: &Owner) -> Result<Option<Event>, Refusal> {
+    let list = list_of(&owner.key());
+    let Some(id) = cx.listed(&list, cx.count(&list)?)? else { return Ok(None) };
+    let kept: Option<Kept<Event, ()>> = cx.any(KIND, &id)?;
+    Ok(kept.map(|kept| kept.object))
+}
+
 /// GET /v1/events/{id}.
 pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Event, Refusal> {
     let kept: Kept<Event, ()> = cx.find(KIND, &asked.owner()?, asked.parameter(0))?;

@@ -13,9 +13,11 @@ mod events;
 mod hooks;
 mod moves;
 mod plans;
+mod rotation;
 mod suspend;
 mod trail;
 mod unauthorised;
+mod undone;
 
 use std::sync::Arc;
 
@@ -71,7 +73,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Forged(forged) => Ok(events::forged(index, fold.batch, forged)?),
         Record::Ran(ran) => hooks::ran(index, fold.batch, ran),
         Record::Passed(passed) => hooks::passed(index, fold.batch, passed),
-        Record::Granted(granted) => Ok(hooks::granted(fold.batch, granted)?),
+        Record::Granted(granted) => Ok(hooks::granted(index, fold.batch, granted)?),
         Record::Telling(telling) => {
             hooks::telling(fold.batch, telling);
             Ok(())
@@ -100,6 +102,8 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Disowned(disowned) => adoption::disowned(index, fold.batch, disowned),
         Record::Strays(strays) => adoption::strays(index, fold.batch, strays),
         Record::Attached(one) => attached::fold(index, fold.batch, one),
+        Record::Dismissed(seen) => Ok(undone::dismissed(index, fold.batch, seen)?),
+        Record::Rotated(rotated) => Ok(rotation::fold(index, fold.batch, rotated)?),
     }
 }
 

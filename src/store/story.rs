@@ -198,6 +198,8 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Granted(_)
         | Record::Telling(_)
         | Record::Replayed(_)
+        | Record::Rotated(_)
+        | Record::Dismissed(_)
         | Record::EmptyRemote { .. }
         | Record::Compacted(_)
         | Record::Restored(_)

@@ -34,12 +34,12 @@ pub(crate) fn merchant() -> Key {
 
 /// The address of the merchant's events.
 pub(crate) fn address(mode: Mode) -> String {
-    Outside::new(&[3; 32]).gateway_url(BASE, &merchant(), mode)
+    Outside::new(&[3; 32]).gateway_url(BASE, &merchant(), mode, 0)
 }
 
 /// The Event URL of the partner.
 pub(crate) fn partner_address() -> String {
-    Outside::new(&[3; 32]).event_url(BASE)
+    Outside::new(&[3; 32]).event_url(BASE, 0)
 }
 
 impl World {

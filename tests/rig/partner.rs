@@ -84,7 +84,8 @@ impl Daemon<'_> {
         let post = async |notice: sandbox::Notice| {
             seen.lock().unwrap().push(serde_json::from_slice(&notice.body).unwrap());
             let reference = notice.url.rsplit('/').next().unwrap().to_owned();
-            let taken = self.control.notify(Notice { reference, body: notice.body }).await;
+            let taken =
+                self.control.notify(Notice { generation: 0, reference, body: notice.body }).await;
             taken.is_ok().then_some(200)
         };
         self.world.sandbox.deliver_due(post).await.unwrap();
@@ -94,7 +95,7 @@ impl Daemon<'_> {
     /// Hands over a notification of these events.
     pub(crate) async fn notify(&self, reference: &str, events: &[&Value]) {
         let body = json!({ "events": events }).to_string().into_bytes();
-        let notice = Notice { reference: reference.to_owned(), body };
+        let notice = Notice { generation: 0, reference: reference.to_owned(), body };
         self.control.notify(notice).await.unwrap();
     }
 

@@ -35,6 +35,7 @@ async fn serve_at(below: &str) -> Served {
         | Question::Approvals
         | Question::IntakeLink(_)
         | Question::Trail(_)
+        | Question::Addresses
         | Question::Settle => Reply::Settled,
     });
     let (stop, stopped) = oneshot::channel();

@@ -82,7 +82,7 @@ impl Round {
             let Some(told) = self.told(number)? else { continue };
             let handlers = self.hooks.as_ref().map(|hooks| hooks.handlers(&told.kind));
             let handlers = handlers.unwrap_or_default();
-            if handlers.is_empty() {
+            if handlers.is_empty() || told.quiet {
                 continue;
             }
             let ended = self.event(&told, &handlers, &answers, &BTreeMap::new()).await?;

@@ -17,6 +17,7 @@ use crate::engine::Event;
 use crate::engine::shared::{EngineError, Shared};
 use crate::model::event::{EventStands, Posted, PostedWhat};
 use crate::model::record::Record;
+use crate::model::rotation::Address;
 use crate::store::vault::Sealed;
 
 /// The longest id of an event; the service's have 22 characters (gateway-api, Event).
@@ -145,6 +146,11 @@ impl Inbox {
             None => (vec![sealed.clone()], sealed.reference().to_string()),
         };
         Ok((blobs, Posted { merchant: merchant.clone(), mode, what, body, at }))
+    }
+
+    /// Whether an address of this generation is good. Errors: the state cannot be read.
+    pub fn opens(&self, address: &Address, generation: u32) -> Result<bool, EngineError> {
+        Ok(self.shared.facts.rotation(address)?.opens(generation))
     }
 
     /// Tells the engine that something waits. It looks by itself once a minute: nothing is lost if it is too busy now.

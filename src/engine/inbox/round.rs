@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::recover::Count;
 use super::telling::Telling;
 use crate::api::event::{Event, GetEvent, ListEvents};
 use crate::api::{Call, PAGE_SIZE_MAX, Page};
@@ -35,6 +36,8 @@ const NOTED_EVERY: TimeDelta = TimeDelta::minutes(10);
 pub(super) struct Round {
     /// Whether the list is read.
     pub(super) list: bool,
+    /// It is read from this moment on at the latest, for a person; and whether hooks stay out of it.
+    pub(super) again: Option<(DateTime<Utc>, bool)>,
     /// How many posts may be looked up by their ids.
     pub(super) read_backs: usize,
 }
@@ -46,6 +49,11 @@ pub struct Looked {
     pub(super) merchant: Key,
     /// Whether it came to its end.
     pub(super) done: bool,
+    /// Whether a person had the list read again, and what it held.
+    pub(super) again: bool,
+    pub(super) count: Count,
+    /// Why it did not come to its end.
+    pub(super) trouble: Option<String>,
     /// How many posts were looked up by their ids.
     pub(super) read_backs: usize,
     /// The resources of which something new is known.
@@ -60,12 +68,24 @@ pub(super) async fn look(
     ignored: &BTreeMap<Key, Box<[String]>>,
 ) -> Finished {
     let merchant = wallet.merchant.clone();
-    let mut looked = Looked { merchant, done: false, read_backs: 0, touched: BTreeSet::new() };
-    match looks(shared, wallet, round, ignored, &mut looked).await {
-        Ok(()) => looked.done = true,
+    let mut looked = Looked {
+        merchant,
+        done: false,
+        again: round.again.is_some(),
+        count: Count::default(),
+        trouble: None,
+        read_backs: 0,
+        touched: BTreeSet::new(),
+    };
+    looked.trouble = match looks(shared, wallet, round, ignored, &mut looked).await {
+        Ok(()) => None,
         Err(Unread::Access(NoAccess::Engine(error))) => return Finished::Broken(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => failed(wallet, &error.message),
-        Err(Unread::Read(error)) => failed(wallet, &error.to_string()),
+        Err(Unread::Access(NoAccess::Secret(error))) => Some(error.message),
+        Err(Unread::Read(error)) => Some(error.to_string()),
+    };
+    looked.done = looked.trouble.is_none();
+    if let Some(why) = &looked.trouble {
+        failed(wallet, why);
     }
     Finished::Looked(looked)
 }
@@ -83,7 +103,7 @@ async fn looks(
 ) -> Result<(), Unread> {
     let mut about = BTreeSet::new();
     if round.list {
-        list(shared, wallet, &mut about, &mut looked.touched).await?;
+        list(shared, wallet, round.again, &mut about, looked).await?;
     }
     read_back(shared, wallet, round.read_backs, &mut about, looked).await?;
     let news = sweep::look_at_each(shared, wallet, about, ignored).await?;
@@ -95,14 +115,16 @@ async fn looks(
 async fn list(
     shared: &Shared,
     wallet: &Wallet,
+    again: Option<(DateTime<Utc>, bool)>,
     about: &mut BTreeSet<Key>,
-    touched: &mut BTreeSet<Key>,
+    looked: &mut Looked,
 ) -> Result<(), Unread> {
     let ledger = shared.facts.event_ledger(&wallet.merchant).map_err(EngineError::from)?;
     let from = match ledger.polled_to {
         Some(to) => to.checked_sub_signed(OVERLAP).unwrap_or(to),
         None => first(shared, wallet).await?,
     };
+    let from = again.map_or(from, |(since, _)| from.min(since));
     let mut to = ledger.polled_to;
     let mut shown = 0_u64;
     for number in 1_u64.. {
@@ -113,17 +135,22 @@ async fn list(
         shown = shown.saturating_add(here);
         let is_last = here == 0 || shown >= page.total_entries;
         let mut telling = Telling::new(shared, wallet);
+        telling.quiet = again.is_some_and(|(_, quiet)| quiet);
         for event in &page.results {
             telling.add(event, Via::Poll).await?;
-            to = to.max(event.created.map(|created| created.0));
+            let created = event.created.map(|created| created.0);
+            to = to.max(created);
+            looked.count.oldest = looked.count.oldest.into_iter().chain(created).min();
         }
+        looked.count.read = looked.count.read.saturating_add(here);
+        looked.count.new = looked.count.new.saturating_add(telling.told());
         let noted = ledger.polled_at.is_some_and(|at| is_fresh(shared, at));
         if to != ledger.polled_to || !noted {
             let (merchant, at) = (wallet.merchant.clone(), shared.now());
             let polled = Polled { merchant, to: to.unwrap_or(from), at };
             telling.records.push(Record::Polled(Box::new(polled)));
         }
-        write(shared, telling, about, touched).await?;
+        write(shared, telling, about, &mut looked.touched).await?;
         if is_last {
             break;
         }

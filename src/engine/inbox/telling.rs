@@ -34,6 +34,8 @@ pub(super) struct Telling<'a> {
     /// What is about to be known of objects: events of one batch follow each other.
     known: BTreeMap<String, RemoteObject>,
     taken: BTreeSet<String>,
+    /// No hook runs for what is new.
+    pub(super) quiet: bool,
     pub(super) blobs: Vec<Sealed>,
     pub(super) records: Vec<Record>,
     /// Resources that are to be looked at again.
@@ -49,6 +51,7 @@ impl<'a> Telling<'a> {
             wallet,
             known: BTreeMap::new(),
             taken: BTreeSet::new(),
+            quiet: false,
             blobs: Vec::new(),
             records: Vec::new(),
             about: BTreeSet::new(),
@@ -84,9 +87,16 @@ impl<'a> Telling<'a> {
             standing,
             previous,
             about,
+            quiet: self.quiet,
             at: self.shared.now(),
         })));
         Ok(())
+    }
+
+    /// How many events are new.
+    pub(super) fn told(&self) -> u64 {
+        let told = self.records.iter().filter(|record| matches!(record, Record::Told(_)));
+        u64::try_from(told.count()).unwrap_or(u64::MAX)
     }
 
     /// Whether the service showed this event before.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::timestamp;
 use crate::engine::Engine;
 use crate::engine::shared::EngineError;
-use crate::model::ran::{FailedHook, Pending};
+use crate::model::hook::NOTIFY;
+use crate::model::ran::{FailedHook, Fate, Pending, Undone};
 
 /// How hooks stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,31 @@ pub struct HooksView {
     pub failed: Vec<FailedView>,
     /// Hooks that failed for good: a person has to look.
     pub dead: Vec<FailedView>,
+    /// Actions that ended without being done: a person has to look.
+    pub undone: Vec<UndoneView>,
+}
+
+/// An action that ended without being done, as far as is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoneView {
+    /// Whose event.
+    pub merchant: String,
+    /// The event.
+    pub event: String,
+    /// The action's name beneath it.
+    pub name: String,
+    /// What was asked for.
+    pub verb: String,
+    /// The script that asked for it.
+    pub script: String,
+    /// How it ended.
+    pub fate: Fate,
+    /// Why.
+    pub message: String,
+    /// When.
+    pub at: String,
+    /// What a person can do.
+    pub help: String,
 }
 
 /// An action that is not settled.
@@ -69,6 +95,7 @@ impl Engine {
         let (again, dead): (Vec<_>, Vec<_>) =
             failed.iter().partition(|failed| failed.failed.again.is_some());
         let mut view = self.scripts_view();
+        view.undone = self.shared.facts.undone()?.iter().map(undone_view).collect();
         view.waiting = self.shared.facts.wishes()?.iter().map(wish_view).collect();
         view.failed = again.into_iter().map(failed_view).collect();
         view.dead = dead.into_iter().map(failed_view).collect();
@@ -96,5 +123,37 @@ fn failed_view(failed: &FailedHook) -> FailedView {
         message: failed.failed.message.clone(),
         tries: failed.failed.tries,
         again: failed.failed.again.as_ref().map(timestamp),
+    }
+}
+
+fn undone_view(undone: &Undone) -> UndoneView {
+    let Undone { granted, verb, script } = undone;
+    UndoneView {
+        merchant: granted.id.merchant.short(),
+        event: granted.id.event.clone(),
+        name: granted.id.name.to_string(),
+        verb: verb.clone(),
+        script: script.clone(),
+        fate: granted.fate,
+        message: granted.message.clone(),
+        at: timestamp(&granted.at),
+        help: next(granted.fate, verb).to_owned(),
+    }
+}
+
+/// What a person can do about an action that was not done. Its name is used up, so that it can never happen twice.
+fn next(fate: Fate, verb: &str) -> &'static str {
+    match fate {
+        Fate::Done => "nothing",
+        Fate::Refused if verb == NOTIFY => {
+            "nobody was told: mend the target (`notify` of reckon.yaml) or the script, and tell it otherwise"
+        }
+        Fate::Refused => {
+            "nothing was done, and the script cannot ask again for this event: `reckon gateway` can, under another name"
+        }
+        Fate::Invalid => {
+            "nothing was sent: mend the script for the next event; what this one needed, `reckon gateway` does"
+        }
+        Fate::Unknown => "look whether it arrived: it is not told again",
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::views::Overview;
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineError};
+use crate::model::event::EventLedger;
 use crate::model::plan::Reason;
 use crate::store::syncs::CLASSES_US;
 
@@ -28,11 +30,32 @@ pub struct Metrics {
     pub sync_within_us: Vec<(u64, u64)>,
     /// How many syncs there were, and how long all of them took, in microseconds.
     pub syncs: (u64, u64),
+    /// What is known of events and of the hooks that answered them.
+    pub events: EventTotals,
+    /// Posts that were answered since the process began, by the answer; the door adds them.
+    pub posts: BTreeMap<String, u64>,
+}
+
+/// Events and hooks of all merchants and applications together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventTotals {
+    /// Counts.
+    pub ledger: EventLedger,
+    /// Seconds since the newest event, by the service's clock and ours; none: there is none.
+    pub age_seconds: Option<i64>,
+    /// Seconds since the list of some merchant was last read: of the one that waits longest.
+    pub lag_seconds: Option<i64>,
+    /// Actions that hooks asked for and that are not settled.
+    pub actions_waiting: u64,
+    /// Hooks that failed and are run again.
+    pub hooks_again: u64,
+    /// Hooks that failed for good.
+    pub hooks_dead: u64,
 }
 
 impl Engine {
     /// What a monitor asks for. Errors: the state cannot be read.
-    pub(super) fn metrics(&self) -> Result<Metrics, crate::engine::EngineError> {
+    pub(super) fn metrics(&self) -> Result<Metrics, EngineError> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         for step in self.planner.steps().filter(|step| !step.ready || step.verdict.changes()) {
             let count = reasons.entry(step.reason.word().to_owned()).or_default();
@@ -44,13 +67,34 @@ impl Engine {
             overview: self.overview(),
             intents: self.intents_by_state(),
             reasons,
-            over_limit: u64::try_from(over.count()).unwrap_or(u64::MAX),
-            backoff: u64::try_from(self.backoff.len()).unwrap_or(u64::MAX),
-            possible_orphans: u64::try_from(self.shared.facts.possible_orphans()?.len())
-                .unwrap_or(u64::MAX),
+            over_limit: many(over.count()),
+            backoff: many(self.backoff.len()),
+            possible_orphans: many(self.shared.facts.possible_orphans()?.len()),
             sync_within_us: CLASSES_US.into_iter().zip(counts.within).collect(),
             syncs: (counts.count, counts.total_us),
+            events: self.event_totals()?,
+            posts: BTreeMap::new(),
         })
+    }
+
+    /// Events and hooks of all merchants together.
+    fn event_totals(&self) -> Result<EventTotals, EngineError> {
+        let facts = &self.shared.facts;
+        let now = self.shared.now();
+        let since = |at: DateTime<Utc>| now.signed_duration_since(at).num_seconds().max(0);
+        let mut totals = EventTotals::default();
+        for ledger in facts.event_ledgers()? {
+            totals.ledger.add(&ledger);
+            let lag = ledger.polled_at.map(since);
+            totals.lag_seconds = totals.lag_seconds.max(lag);
+        }
+        totals.age_seconds = totals.ledger.newest.map(since);
+        totals.actions_waiting = many(facts.wishes()?.len());
+        let failed = facts.failed_hooks()?;
+        let again = failed.iter().filter(|one| one.failed.again.is_some()).count();
+        totals.hooks_again = many(again);
+        totals.hooks_dead = many(failed.len().saturating_sub(again));
+        Ok(totals)
     }
 
     fn intents_by_state(&self) -> BTreeMap<String, (u64, i64)> {
@@ -64,4 +108,8 @@ impl Engine {
         }
         intents
     }
+}
+
+fn many(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }

@@ -9,7 +9,7 @@ use tower::ServiceExt;
 use super::*;
 use crate::base::secret::Secret;
 use crate::engine::Event;
-use crate::http::{Tokens, router};
+use crate::http::{Gate, Rules, Tokens, router};
 
 const PAGE: &str = "https://service.example/merchant_applications/sign_up/once";
 
@@ -19,7 +19,7 @@ fn outside() -> Outside {
 
 /// The secret part of the Event URL.
 fn token() -> String {
-    let url = outside().event_url("");
+    let url = outside().event_url("", 0);
     url.strip_prefix("/webhooks/partner/").unwrap().trim_end_matches('/').to_owned()
 }
 
@@ -93,7 +93,7 @@ async fn what_could_not_be_stored_is_to_be_sent_again() {
 #[tokio::test]
 async fn a_body_that_is_too_large_reaches_nobody() {
     let (router, mut events) = door();
-    let large = vec![b' '; BODY_BYTES_MAX + 1];
+    let large = vec![b' '; body::BODY_BYTES_MAX + 1];
     let mut told = hook(&token(), large.clone());
     told.headers_mut().insert("content-length", large.len().into());
     assert_eq!(status(&router, told).await, 413);
@@ -101,6 +101,94 @@ async fn a_body_that_is_too_large_reaches_nobody() {
     let chunks = Body::from_stream(futures::stream::iter(chunks.collect::<Vec<_>>()));
     assert_eq!(status(&router, hook(&token(), chunks)).await, 413);
     assert!(events.try_recv().is_err());
+}
+
+/// The paths that face the world with these rules, what reaches the engine, and what was counted.
+fn guarded(rules: Rules) -> (Router, mpsc::Receiver<Event>, Control) {
+    let (sender, events) = mpsc::channel(8);
+    let control = Control::new(sender);
+    let outside = outside().guarded(Gate::new(rules));
+    (public(control.clone(), &outside), events, control)
+}
+
+#[tokio::test]
+async fn who_may_not_post_is_refused_and_counted() {
+    let (router, mut events, control) =
+        guarded(Rules { partner: vec!["192.0.2.0/24".parse().unwrap()], ..Rules::default() });
+    let from = |peer: &str, path: &str| {
+        let mut request = post(path, "{}");
+        let peer: SocketAddr = peer.parse().unwrap();
+        request.extensions_mut().insert(ConnectInfo(peer));
+        request
+    };
+    let path = format!("/webhooks/partner/{}/rk7", token());
+    let mut forwarded = from("198.51.100.7:4000", &path);
+    forwarded.headers_mut().insert("x-forwarded-for", "192.0.2.7".parse().unwrap());
+    assert_eq!(status(&router, forwarded).await, 403);
+    assert_eq!(status(&router, post(&path, "{}")).await, 403, "nobody knows where it is from");
+    assert_eq!(status(&router, from("192.0.2.7:4000", "/webhooks/partner/x/rk7")).await, 404);
+    assert_eq!(status(&router, from("198.51.100.7:4000", "/webhooks/gateway/x")).await, 404);
+    assert!(events.try_recv().is_err());
+    let asked = tokio::spawn(router.oneshot(from("192.0.2.7:4000", &path)));
+    let Some(Event::Notice(_, stored)) = events.recv().await else { panic!("a notice") };
+    stored.send(()).unwrap();
+    assert_eq!(asked.await.unwrap().unwrap().status(), 200);
+    let counts = control.posts().counts();
+    let count = |word: &str| counts.get(word).copied();
+    assert_eq!(
+        (count("forbidden"), count("unknown"), count("stored")),
+        (Some(2), Some(2), Some(1))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_trickles_is_ended_in_a_fixed_time() {
+    let (router, mut events, control) = guarded(Rules::default());
+    let start = tokio::time::Instant::now();
+    let drip = |()| async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Some((Ok::<_, std::io::Error>(b" ".to_vec()), ()))
+    };
+    let body = Body::from_stream(futures::stream::unfold((), drip));
+    let slow = router.clone().oneshot(hook(&token(), body)).await.unwrap();
+    assert_eq!(
+        (slow.status(), &slow.headers()["connection"]),
+        (StatusCode::REQUEST_TIMEOUT, &"close".parse().unwrap())
+    );
+    assert_eq!(start.elapsed().as_secs(), body::BODY_MAX.as_secs());
+    let body = Body::from_stream(futures::stream::unfold((), drip));
+    let link = format!("/intake/{}", "x".repeat(20));
+    assert_eq!(status(&router, post(&link, body)).await, 408, "a payer's, too");
+    assert_eq!(control.posts().counts().get("slow"), Some(&1));
+    assert!(events.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_is_sent_away_before_its_bodies_are_read() {
+    let (router, mut events, control) =
+        guarded(Rules { rate: std::num::NonZeroU32::new(2), ..Rules::default() });
+    let engine = tokio::spawn(async move {
+        while let Some(event) = events.recv().await {
+            if let Event::Notice(_, stored) = event {
+                stored.send(()).unwrap();
+            }
+        }
+    });
+    let mut answers = Vec::new();
+    for _ in 0..4 {
+        answers.push(status(&router, hook(&token(), "{}")).await);
+    }
+    assert_eq!(answers, [200, 200, 429, 429]);
+    let pending = Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+    let refused = router.clone().oneshot(hook(&token(), pending)).await.unwrap();
+    assert_eq!(
+        (refused.status(), &refused.headers()["retry-after"]),
+        (StatusCode::TOO_MANY_REQUESTS, &"1".parse().unwrap())
+    );
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(status(&router, hook(&token(), "{}")).await, 200);
+    assert_eq!(control.posts().counts().get("flood"), Some(&3));
+    engine.abort();
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 mod accounts;
 mod applications;
 mod clock;
+mod events;
 mod faults;
 mod mailbox;
 mod partner;
@@ -83,6 +84,7 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
             let order = object(body)?;
             change(sandbox, |_, cx| settlement::settle(cx, id, &order))
         }
+        ("POST", ["events"]) => change(sandbox, |_, cx| events::fire(cx, &object(body)?)),
         ("GET", ["webhooks"]) => read(sandbox, |cx| Answer::json(&outbox::show(cx)?)),
         ("POST", ["webhooks", id, "redeliver"]) => {
             change(sandbox, |_, cx| Answer::json(&outbox::redeliver(cx, id)?))

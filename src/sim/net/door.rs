@@ -55,7 +55,7 @@ impl Doors {
             return self.post(merchant, &letter.body).await;
         }
         let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
-        let notice = Notice { reference, body: letter.body };
+        let notice = Notice { generation: 0, reference, body: letter.body };
         let (stored, answer) = oneshot::channel();
         self.engine.send(Event::Notice(notice, stored)).await.ok()?;
         answer.await.is_ok().then_some(Handed { status: 200, stored: None })

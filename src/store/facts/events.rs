@@ -32,6 +32,11 @@ impl Facts {
         Ok(ledger.unwrap_or_default())
     }
 
+    /// The same of all of them.
+    pub fn event_ledgers(&self) -> Result<Vec<EventLedger>, FactError> {
+        self.list(EVENT_LEDGERS)
+    }
+
     /// Ids of a merchant's events that were posted and wait to be read, at most so many.
     pub fn events_waiting(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
         self.ids(&waiting_key(merchant, ""), most)

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{FactError, Facts, parse_key, read};
 use crate::base::id::Key;
-use crate::model::ran::{FailedHook, Granted, Pending, WishId};
+use crate::model::ran::{FailedHook, Granted, Pending, Undone, WishId};
 use crate::store::index::Batch;
 
 const EVENTS_TO_RUN: &[u8] = b"w/r/";
@@ -13,6 +13,8 @@ const WISHES_GRANTED: &[u8] = b"w/d/";
 const WISHES_TELLING: &[u8] = b"w/t/";
 /// Hooks that failed.
 pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
+/// Actions of hooks that were not done.
+pub(in crate::store) const UNDONE: &[u8] = b"w/x/";
 const HOOKS_KEPT: &[u8] = b"w/k/";
 const HOOK_DEPTHS: &[u8] = b"w/c/";
 
@@ -43,6 +45,11 @@ impl Facts {
     /// Hooks that failed: those that are run again, and those that wait for a person.
     pub fn failed_hooks(&self) -> Result<Vec<FailedHook>, FactError> {
         self.list(HOOKS_FAILED)
+    }
+
+    /// Actions of hooks that ended without being done, by merchant, the oldest first: the newest of each.
+    pub fn undone(&self) -> Result<Vec<Undone>, FactError> {
+        self.list(UNDONE)
     }
 
     /// What a script keeps under a key; null where there is nothing.
@@ -85,6 +92,11 @@ pub(in crate::store) fn telling_key(id: &WishId) -> Vec<u8> {
 /// The entry of a hook that failed.
 pub(in crate::store) fn failed_key(merchant: &Key, event: &str, script: &str) -> Vec<u8> {
     of(HOOKS_FAILED, merchant, event, script)
+}
+
+/// The entry of an action that was not done: they are counted from 1.
+pub(in crate::store) fn undone_key(merchant: &Key, number: u64) -> Vec<u8> {
+    [UNDONE, merchant.to_string().as_bytes(), b"\0", &number.to_be_bytes()].concat()
 }
 
 /// The entry of what a script keeps.

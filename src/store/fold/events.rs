@@ -20,7 +20,7 @@ use crate::store::index::{Batch, Index};
 use crate::store::vault::VaultRef;
 
 /// A merchant's ledger, changed and written back.
-fn count(
+pub(super) fn count(
     index: &dyn Index,
     batch: &mut Batch,
     merchant: &Key,

@@ -1,6 +1,6 @@
 //! What hooks asked for, in the index: each action once, by its event and its own name (law 5).
 
-use super::FoldError;
+use super::{FoldError, events, undone};
 use crate::base::id::Key;
 use crate::model::action::Action;
 use crate::model::event::EventLedger;
@@ -36,6 +36,11 @@ pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(),
         let key = failed_key(&ran.merchant, &ran.event, &failed.failed.script);
         write(batch, &key, &failed)?;
     }
+    let many = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    events::count(index, batch, &ran.merchant, |ledger| {
+        ledger.runs = ledger.runs.saturating_add(many(ran.runs.len()));
+        ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
+    })?;
     Ok(())
 }
 
@@ -111,7 +116,14 @@ pub(super) fn telling(batch: &mut Batch, telling: &Telling) {
 }
 
 /// What became of an action.
-pub(super) fn granted(batch: &mut Batch, granted: &Granted) -> Result<(), FactError> {
+pub(super) fn granted(
+    index: &dyn Index,
+    batch: &mut Batch,
+    granted: &Granted,
+) -> Result<(), FactError> {
+    if let Some(pending) = read::<Pending>(index, batch, &wish_key(&granted.id))? {
+        undone::ended(index, batch, pending, granted)?;
+    }
     batch.remove(wish_key(&granted.id));
     batch.remove(telling_key(&granted.id));
     write(batch, &granted_key(&granted.id), granted)

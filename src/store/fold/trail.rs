@@ -93,6 +93,8 @@ pub(super) fn note(
         | Record::Granted(_)
         | Record::Telling(_)
         | Record::Replayed(_)
+        | Record::Rotated(_)
+        | Record::Dismissed(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)
         | Record::Compacted(_)

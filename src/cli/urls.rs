@@ -1,0 +1,211 @@
+//! `events urls`: where the service has to send its notifications, the links of applicants, and the exchange of such an
+//! address for a new one.
+
+use serde::{Deserialize, Serialize};
+
+use super::args::UrlsArgs;
+use super::exit::{Exit, Failure};
+use super::gateway;
+use super::out::Out;
+use super::session::{Session, daemon};
+use super::setup::Setup;
+use crate::base::id::{Key, Mode};
+use crate::config::ProcessEnv;
+use crate::control::Request;
+use crate::control::look::Look;
+use crate::engine::{Question, Reply};
+use crate::kinds::step::MERCHANT;
+use crate::model::rotation::{Address, Rotating, Rotation, RotationStep};
+
+/// What `events urls -o json` prints.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Addresses {
+    partner: Partner,
+    gateway: Vec<Gateway>,
+    applicants: Vec<Applicant>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Partner {
+    event_url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Gateway {
+    merchant: String,
+    mode: Mode,
+    url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Applicant {
+    application: String,
+    url: String,
+}
+
+/// Runs the command: exchanges addresses, if that is asked for, and prints them all.
+pub(super) async fn run(setup: &Setup, args: &UrlsArgs, out: Out) -> Result<Exit, Failure> {
+    let step = match (args.rotate, args.finish) {
+        (true, false) => Some(RotationStep::Begun),
+        (false, true) => Some(RotationStep::Finished),
+        (true, true) => Some(RotationStep::AtOnce),
+        (false, false) => None,
+    };
+    if let Some(step) = step {
+        rotate(setup, args, step, out).await?;
+    }
+    let addresses = match &setup.server {
+        Some(server) => {
+            serde_json::from_value(server.look(Look::Urls).await?).map_err(Failure::bug)?
+        }
+        None => addresses(setup, &rotations(setup).await?)?,
+    };
+    out.result(&addresses, || text(&addresses))?;
+    Ok(Exit::Done)
+}
+
+/// Has addresses exchanged.
+async fn rotate(
+    setup: &Setup,
+    args: &UrlsArgs,
+    step: RotationStep,
+    out: Out,
+) -> Result<(), Failure> {
+    let merchant = args.merchant.as_deref().map(gateway::merchant).transpose()?;
+    let session = Session::open(setup).await?;
+    let asked = Request::Rotate(Rotating { merchant, step });
+    let Reply::Rotated(rotated) = session.done(setup, asked).await? else {
+        return Err(Failure::bug("an exchange of addresses was not answered by one"));
+    };
+    let addresses = rotated.map_err(|why| {
+        Failure::input("reckon::events::rotate", why).help(
+            "`--finish` ends an exchange once the service has the new addresses; `--rotate --finish` is for one \
+             that somebody else knows: the old one ends at once",
+        )
+    })?;
+    let next = match step {
+        RotationStep::Begun => {
+            "new; the one before is good until `reckon events urls --finish`: tell the service the new one"
+        }
+        RotationStep::Finished => "finished: the one before is good no more",
+        RotationStep::AtOnce => {
+            "new, and the one before is good no more: tell the service the new one now"
+        }
+    };
+    for address in addresses {
+        out.note(&format!("{address}: {next}"));
+    }
+    Ok(())
+}
+
+/// Which addresses are good, as whoever holds the state knows it.
+async fn rotations(setup: &Setup) -> Result<Vec<(Address, Rotation)>, Failure> {
+    if let Some(daemon) = daemon(setup).await? {
+        let Reply::Addresses(found) = daemon.ask(&Question::Addresses).await? else {
+            return Err(Failure::bug("addresses were not answered by addresses"));
+        };
+        return Ok(found);
+    }
+    let open = setup.open_state(false).await?;
+    let found = open.state.facts.rotations();
+    open.state.close().await?;
+    Ok(found?)
+}
+
+/// What there is to print.
+pub(super) fn addresses(
+    setup: &Setup,
+    rotations: &[(Address, Rotation)],
+) -> Result<Addresses, Failure> {
+    let base = base(setup)?;
+    let outside = setup.outside()?;
+    let of = |address: &Address| {
+        let found = rotations.iter().find(|(one, _)| one == address);
+        found.map(|(_, rotation)| *rotation).unwrap_or_default()
+    };
+    let own = of(&Address::Partner);
+    let event_url = |generation| outside.event_url(&base, generation);
+    let partner =
+        Partner { event_url: event_url(own.generation), before: own.before().map(event_url) };
+    let documents = documents(setup);
+    let link = |key: &Key| Applicant { application: key.short(), url: outside.link(&base, key) };
+    let gateway = |(key, mode): &(Key, Mode)| {
+        let own = of(&Address::Merchant(key.clone()));
+        let url = |generation| outside.gateway_url(&base, key, *mode, generation);
+        let (merchant, before) = (key.short(), own.before().map(url));
+        Gateway { merchant, mode: *mode, url: url(own.generation), before }
+    };
+    Ok(Addresses {
+        partner,
+        gateway: documents.merchants.iter().map(gateway).collect(),
+        applicants: documents.applicants.iter().map(link).collect(),
+    })
+}
+
+/// The address under which the world finds the daemon; without one of its own it is the private listener's.
+pub(super) fn base(setup: &Setup) -> Result<String, Failure> {
+    if let Some(url) = &setup.config.public_url {
+        return Ok(url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned());
+    }
+    let listen = setup.config.listen.get(&ProcessEnv)?;
+    let running = (listen.port() == 0).then(|| running(setup)).flatten();
+    Ok(running.unwrap_or_else(|| format!("http://{listen}")))
+}
+
+/// Where the daemon listens that took a free port.
+fn running(setup: &Setup) -> Option<String> {
+    let text = std::fs::read_to_string(setup.state.join("addresses.json")).ok()?;
+    let told: serde_json::Value = serde_json::from_str(&text).ok()?;
+    told.get("http")?.as_str().map(str::to_owned)
+}
+
+fn text(addresses: &Addresses) -> String {
+    let mut lines = Vec::new();
+    let mut say = |name: &str, url: &str, before: Option<&String>| {
+        lines.push(format!("{name}  {url}"));
+        lines.extend(before.map(|url| format!("{name}, until the exchange is finished  {url}")));
+    };
+    let Partner { event_url, before } = &addresses.partner;
+    say("Event URL", event_url, before.as_ref());
+    for one in &addresses.gateway {
+        say(&format!("{} ({})", one.merchant, one.mode), &one.url, one.before.as_ref());
+    }
+    for one in &addresses.applicants {
+        say(&one.application, &one.url, None);
+    }
+    lines.join("\n")
+}
+
+/// Every merchant that a document is, and its mode.
+pub(super) fn merchants(setup: &Setup) -> Vec<(Key, Mode)> {
+    documents(setup).merchants
+}
+
+/// Documents that have an address of their own.
+struct Documents {
+    /// Merchants, and their modes.
+    merchants: Vec<(Key, Mode)>,
+    /// Applications that someone else finishes.
+    applicants: Vec<Key>,
+}
+
+fn documents(setup: &Setup) -> Documents {
+    let mut loader = setup.loader();
+    loader.load_all();
+    let mut found = Documents { merchants: Vec::new(), applicants: Vec::new() };
+    for (key, manifest) in &loader.desired().manifests {
+        let spec = manifest.unpack().spec;
+        let mode = spec.get("mode").and_then(|mode| serde_json::from_value(mode.clone()).ok());
+        if let Some(mode) = mode.filter(|_| key.kind.as_str() == MERCHANT) {
+            found.merchants.push((key.clone(), mode));
+        }
+        if spec.get("submission").is_some_and(|submission| submission == "sign_up") {
+            found.applicants.push(key.clone());
+        }
+    }
+    found
+}

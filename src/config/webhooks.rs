@@ -1,0 +1,74 @@
+//! `webhooks` and `trusted_proxies`: whose posts are heard, and how many.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use ipnet::IpNet;
+
+use crate::config::reader::Reader;
+use crate::config::setting::{FromText, Setting, Wrong};
+use crate::spec::node::Node;
+
+const WEBHOOKS: [&str; 3] = ["gateway", "partner", "rate"];
+/// Posts that one address takes in a second where the file does not say.
+const RATE_DEFAULT: NonZeroU32 = match NonZeroU32::new(30_000) {
+    Some(rate) => rate,
+    None => NonZeroU32::MAX,
+};
+
+/// `webhooks`: which posts are heard at the addresses that face the world.
+#[derive(Debug, Clone)]
+pub struct Webhooks {
+    /// The networks that merchants' events come from; none: from anywhere.
+    pub gateway: Vec<Setting<IpNet>>,
+    /// The networks that the partner's notifications come from; none: from anywhere.
+    pub partner: Vec<Setting<IpNet>>,
+    /// Posts that one address takes in a second, and at once.
+    pub rate: Setting<NonZeroU32>,
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        let rate = Setting::Literal(RATE_DEFAULT);
+        Self { gateway: Vec::new(), partner: Vec::new(), rate }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn webhooks(&mut self, root: &Node) -> Webhooks {
+        let default = Webhooks::default();
+        let Some(node) = self.section(root, "webhooks", &WEBHOOKS) else { return default };
+        Webhooks {
+            gateway: self.networks(node, "gateway"),
+            partner: self.networks(node, "partner"),
+            rate: self.setting(node, "rate").unwrap_or(default.rate),
+        }
+    }
+
+    /// A list of networks.
+    pub(super) fn networks(&mut self, parent: &Node, key: &str) -> Vec<Setting<IpNet>> {
+        let items = self.items(parent, key);
+        items.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect()
+    }
+}
+
+impl FromText for IpNet {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let network = text.parse::<Self>().ok();
+        let network = network.or_else(|| Some(Self::from(text.parse::<IpAddr>().ok()?)));
+        network.map(|network| network.trunc()).ok_or_else(|| {
+            let message = format!("`{text}` is no network");
+            Wrong::new(message, "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`")
+        })
+    }
+}
+
+impl FromText for NonZeroU32 {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        text.parse().map_err(|_| {
+            let message = format!("`{text}` is no number above zero");
+            Wrong::new(message, "write a whole number, such as `100`")
+        })
+    }
+}

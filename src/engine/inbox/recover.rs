@@ -1,0 +1,145 @@
+//! A person wants the merchants' lists of events read again from some moment on: after an outage that was longer than
+//! the usual overlap, or with a state that knows nothing any more.
+//!
+//! It is the usual look, only from further back; so an event that is known changes nothing.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::base::nearest::nearest;
+use crate::engine::Engine;
+use crate::engine::question::Reply;
+
+/// From when on the lists are read, and whose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovering {
+    /// The list of this merchant; none: of all merchants.
+    pub merchant: Option<Key>,
+    /// Events from this moment on, by the service's clock.
+    pub since: DateTime<Utc>,
+    /// What is new is only written down: no hook runs for it.
+    pub without_hooks: bool,
+}
+
+/// What one merchant's list held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovered {
+    /// The merchant.
+    pub merchant: String,
+    /// Events that the service showed.
+    pub read: u64,
+    /// Those of them that were not known.
+    pub new: u64,
+    /// The moment of the oldest one.
+    pub oldest: Option<String>,
+    /// Why there is no list to be read yet: the merchant is not connected, say.
+    pub waits: Option<String>,
+    /// Why the list was not read to its end.
+    pub trouble: Option<String>,
+}
+
+/// What a look counts for a recovery.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::engine) struct Count {
+    pub(in crate::engine) read: u64,
+    pub(in crate::engine) new: u64,
+    pub(in crate::engine) oldest: Option<DateTime<Utc>>,
+}
+
+/// A recovery under way.
+#[derive(Debug)]
+pub(super) struct Recovery {
+    asked: Recovering,
+    left: BTreeSet<Key>,
+    done: Vec<Recovered>,
+    reply: oneshot::Sender<Reply>,
+}
+
+impl Engine {
+    /// Reads lists of events again; whoever asked hears once all of them were.
+    pub(in crate::engine) fn recover_events(
+        &mut self,
+        asked: Recovering,
+        reply: oneshot::Sender<Reply>,
+    ) {
+        let left = match self.to_recover(&asked) {
+            Ok(left) => left,
+            // Whoever asked may have gone away.
+            Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
+        };
+        let now = Instant::now();
+        self.inboxes.due.extend(left.iter().map(|merchant| (merchant.clone(), now)));
+        self.inboxes.recovery = Some(Recovery { asked, left, done: Vec::new(), reply });
+        self.look_at_events();
+        self.end_recovery();
+    }
+
+    /// The merchants whose lists are read; or why none is.
+    fn to_recover(&self, asked: &Recovering) -> Result<BTreeSet<Key>, String> {
+        if self.inboxes.recovery.is_some() {
+            return Err("the lists are being read again already".to_owned());
+        }
+        let merchants = self.merchants();
+        let Some(wanted) = &asked.merchant else { return Ok(merchants.into_iter().collect()) };
+        if merchants.contains(wanted) {
+            return Ok([wanted.clone()].into());
+        }
+        let names: Vec<String> = merchants.iter().map(Key::short).collect();
+        let meant = nearest(&wanted.short(), names.iter().map(String::as_str));
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        Err(format!("no document is {}{meant}", wanted.short()))
+    }
+
+    /// From when on a merchant's list is read for a recovery, and whether hooks stay out of it.
+    pub(super) fn recovers(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
+        let recovery = self.inboxes.recovery.as_ref()?;
+        let asked = &recovery.asked;
+        recovery.left.contains(merchant).then_some((asked.since, asked.without_hooks))
+    }
+
+    /// A merchant's list was read, to its end or not.
+    pub(super) fn recovered(&mut self, merchant: &Key, count: Count, trouble: Option<String>) {
+        self.add_recovered(merchant, count, (None, trouble));
+    }
+
+    /// A merchant has no list that could be read.
+    pub(super) fn not_recovered(&mut self, merchant: &Key, waits: String) {
+        self.add_recovered(merchant, Count::default(), (Some(waits), None));
+    }
+
+    fn add_recovered(
+        &mut self,
+        merchant: &Key,
+        count: Count,
+        (waits, trouble): (Option<String>, Option<String>),
+    ) {
+        if let Some(recovery) = &mut self.inboxes.recovery
+            && recovery.left.remove(merchant)
+        {
+            recovery.done.push(Recovered {
+                merchant: merchant.short(),
+                read: count.read,
+                new: count.new,
+                oldest: count.oldest.as_ref().map(timestamp),
+                waits,
+                trouble,
+            });
+        }
+        self.end_recovery();
+    }
+
+    /// Answers once nothing is left to be read.
+    fn end_recovery(&mut self) {
+        let over = |recovery: &mut Recovery| recovery.left.is_empty();
+        if let Some(Recovery { mut done, reply, .. }) = self.inboxes.recovery.take_if(over) {
+            done.sort_by(|one, other| one.merchant.cmp(&other.merchant));
+            drop(reply.send(Reply::Recovered(Ok(done))));
+        }
+    }
+}

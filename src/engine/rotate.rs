@@ -1,0 +1,80 @@
+//! The exchange of the addresses at which the service tells us things.
+
+use tokio::sync::oneshot;
+
+use super::Engine;
+use super::question::Reply;
+use super::shared::EngineError;
+use super::tasks::Finished;
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::base::nearest::nearest;
+use crate::model::record::Record;
+use crate::model::rotation::{Address, Rotated, Rotating, RotationStep};
+
+impl Engine {
+    /// Exchanges addresses; whoever asked hears once it is durable.
+    pub(super) fn rotate(
+        &mut self,
+        asked: &Rotating,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) -> Result<(), EngineError> {
+        let addresses = match self.to_rotate(asked)? {
+            Ok(addresses) => addresses,
+            Err(why) => {
+                // Whoever asked may have gone away.
+                drop(reply.send(Reply::Rotated(Err(why))));
+                return Ok(());
+            }
+        };
+        let (shared, at) = (self.shared.clone(), self.shared.now());
+        let rotated = Rotated { addresses: addresses.clone(), step: asked.step, actor, at };
+        self.tasks.spawn(async move {
+            match shared.write(Vec::new(), vec![Record::Rotated(Box::new(rotated))]).await {
+                Ok(()) => Finished::Heard(None).answering(Reply::Rotated(Ok(addresses)), reply),
+                Err(error) => Finished::Broken(error),
+            }
+        });
+        Ok(())
+    }
+
+    /// The addresses that a word is about; or why it cannot be meant.
+    fn to_rotate(&self, asked: &Rotating) -> Result<Result<Vec<Address>, String>, EngineError> {
+        let merchants = self.merchants();
+        let all = match &asked.merchant {
+            Some(key) if !merchants.contains(key) => return Ok(Err(unknown(key, &merchants))),
+            Some(key) => vec![Address::Merchant(key.clone())],
+            None => {
+                let merchants = merchants.into_iter().map(Address::Merchant);
+                [Address::Partner].into_iter().chain(merchants).collect()
+            }
+        };
+        let mut under_way = Vec::new();
+        let mut since = Vec::new();
+        for address in &all {
+            if let Some(at) = self.shared.facts.rotation(address)?.unfinished {
+                since.push(format!("{address} since {}", timestamp(&at)));
+                under_way.push(address.clone());
+            }
+        }
+        Ok(match asked.step {
+            RotationStep::Begun if !under_way.is_empty() => {
+                Err(format!("the exchange is not finished yet: {}", since.join(", ")))
+            }
+            RotationStep::Finished if under_way.is_empty() => {
+                Err("no address is being exchanged".to_owned())
+            }
+            RotationStep::Finished => Ok(under_way),
+            RotationStep::Begun | RotationStep::AtOnce => Ok(all),
+        })
+    }
+}
+
+/// That there is no such merchant.
+fn unknown(key: &Key, merchants: &[Key]) -> String {
+    let names: Vec<String> = merchants.iter().map(Key::short).collect();
+    let meant = nearest(&key.short(), names.iter().map(String::as_str));
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+    format!("no document is {}{meant}", key.short())
+}

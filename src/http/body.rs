@@ -1,0 +1,55 @@
+//! The body of a request, whole: in bounded size and time, however slowly it trickles.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+/// How long a body may take from its first byte to its last.
+pub(super) const BODY_MAX: Duration = Duration::from_secs(10);
+/// The greatest body of a request that faces the world, in bytes.
+pub(super) const BODY_BYTES_MAX: usize = 256 * 1024;
+
+/// Why a body was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoBody {
+    /// It is too large.
+    Large,
+    /// It did not come in time, or broke off.
+    Slow,
+}
+
+/// Reads a body.
+pub(super) async fn whole(body: Body) -> Result<Bytes, NoBody> {
+    let most = u64::try_from(BODY_BYTES_MAX).unwrap_or(u64::MAX);
+    if body.size_hint().lower() > most {
+        return Err(NoBody::Large);
+    }
+    match tokio::time::timeout(BODY_MAX, to_bytes(body, BODY_BYTES_MAX)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => {
+            let large = error.into_inner().is::<http_body_util::LengthLimitError>();
+            Err(if large { NoBody::Large } else { NoBody::Slow })
+        }
+        Err(_) => Err(NoBody::Slow),
+    }
+}
+
+/// Reads the body first, and lets the request through with it.
+pub(super) async fn first(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match whole(body).await {
+        Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Err(NoBody::Large) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        Err(NoBody::Slow) => too_slow(),
+    }
+}
+
+/// The answer to a body that does not come. The connection ends: what follows is the rest of it.
+pub(super) fn too_slow() -> Response {
+    let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
+    (StatusCode::REQUEST_TIMEOUT, close).into_response()
+}

@@ -1,0 +1,234 @@
+//! Who may post to the addresses that face the world, and how often.
+//!
+//! Where a list of networks is configured, nobody else is heard there. A client's address is its connection's, unless
+//! that is a proxy's of ours: then it is what this proxy says, and nobody else is believed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::{ConnectInfo, Request};
+use axum::http::HeaderMap;
+use axum::http::header::FORWARDED;
+use ipnet::IpNet;
+use tokio::time::Instant;
+
+use crate::model::rotation::Address;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Which posts are heard.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// The networks that merchants' events come from; none: from anywhere.
+    pub gateway: Vec<IpNet>,
+    /// The networks that the partner's notifications come from; none: from anywhere.
+    pub partner: Vec<IpNet>,
+    /// Proxies of ours that say whom they speak for.
+    pub proxies: Vec<IpNet>,
+    /// Posts that one address takes in a second, and at once; none: any number.
+    pub rate: Option<NonZeroU32>,
+}
+
+/// The rules, and how much came of late. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Gate {
+    rules: Arc<Rules>,
+    /// For each address the moment until which its share is used up.
+    used: Arc<Mutex<BTreeMap<Address, Instant>>>,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gate({:?})", self.rules)
+    }
+}
+
+impl Gate {
+    /// A gate with these rules.
+    pub fn new(rules: Rules) -> Self {
+        Self { rules: Arc::new(rules), used: Arc::default() }
+    }
+
+    /// Whether the partner's notifications may come from where this request comes from.
+    pub(super) fn hears_partner(&self, request: &Request) -> bool {
+        self.hears(&self.rules.partner, request)
+    }
+
+    /// Whether merchants' events may.
+    pub(super) fn hears_gateway(&self, request: &Request) -> bool {
+        self.hears(&self.rules.gateway, request)
+    }
+
+    fn hears(&self, networks: &[IpNet], request: &Request) -> bool {
+        if networks.is_empty() {
+            return true;
+        }
+        let client = self.client(request);
+        client.is_some_and(|client| networks.iter().any(|network| network.contains(&client)))
+    }
+
+    /// The address of whoever sent a request; `None` where that cannot be told.
+    fn client(&self, request: &Request) -> Option<IpAddr> {
+        let ConnectInfo(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
+        let peer = peer.ip().to_canonical();
+        if !self.is_proxy(peer) {
+            return Some(peer);
+        }
+        let headers = request.headers();
+        let told = [list(headers, FORWARDED_FOR), list(headers, FORWARDED.as_str())];
+        let [plain, standard] = told.map(|list| (!list.is_empty()).then_some(list));
+        let plain = plain.map(|list| self.last(&list, host));
+        let standard = standard.map(|list| self.last(&list, forwarded));
+        match (plain, standard) {
+            (None, None) => Some(peer),
+            (Some(one), None) | (None, Some(one)) => one,
+            // The proxy made one of them; the other one may be the client's own invention.
+            (Some(one), Some(other)) => one.filter(|_| one == other),
+        }
+    }
+
+    /// The last address that is not a proxy's; `None` if something else stands there. Whatever stands before it, the
+    /// client may have made up.
+    fn last(&self, list: &[&str], read: impl Fn(&str) -> Option<IpAddr>) -> Option<IpAddr> {
+        let mut first = None;
+        for part in list.iter().rev() {
+            let address = read(part)?;
+            if !self.is_proxy(address) {
+                return Some(address);
+            }
+            first = Some(address);
+        }
+        first
+    }
+
+    fn is_proxy(&self, address: IpAddr) -> bool {
+        self.rules.proxies.iter().any(|network| network.contains(&address))
+    }
+
+    /// Takes one post of an address from its share. Errors: it is used up; how long until there is more.
+    pub(super) fn takes(&self, address: &Address) -> Result<(), Duration> {
+        let Some(rate) = self.rules.rate else { return Ok(()) };
+        let each = SECOND.checked_div(rate.get()).unwrap_or(SECOND);
+        let now = Instant::now();
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = used.get(address).map_or(now, |until| (*until).max(now));
+        let ahead = until.saturating_duration_since(now);
+        if let Some(wait) =
+            ahead.checked_sub(SECOND.saturating_sub(each)).filter(|wait| !wait.is_zero())
+        {
+            return Err(wait);
+        }
+        used.insert(address.clone(), until.checked_add(each).unwrap_or(until));
+        Ok(())
+    }
+}
+
+/// What a header lists, line by line.
+fn list<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
+    let lines = headers.get_all(name).iter();
+    lines.flat_map(|line| line.to_str().unwrap_or("?").split(',')).map(str::trim).collect()
+}
+
+/// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`.
+fn host(text: &str) -> Option<IpAddr> {
+    let address = text.parse::<IpAddr>().ok();
+    let address = address.or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()));
+    let bare = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<IpAddr>().ok();
+    Some(address.or_else(bare)?.to_canonical())
+}
+
+/// The address of one element of `Forwarded`, such as `for="[2001:db8::1]:80";proto=https`.
+fn forwarded(element: &str) -> Option<IpAddr> {
+    element.split(';').find_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        name.eq_ignore_ascii_case("for").then(|| host(value.trim().trim_matches('"')))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::*;
+
+    fn gate() -> Gate {
+        let networks = |all: &[&str]| all.iter().map(|one| one.parse().unwrap()).collect();
+        Gate::new(Rules {
+            gateway: networks(&["192.0.2.0/24", "2001:db8::/32"]),
+            partner: Vec::new(),
+            proxies: networks(&["10.0.0.0/8", "fd00::/8"]),
+            rate: NonZeroU32::new(10),
+        })
+    }
+
+    fn hears(peer: &str, headers: &[(&str, &str)]) -> bool {
+        let mut request = Request::post("/");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(Body::empty()).unwrap();
+        let peer: IpAddr = peer.parse().unwrap();
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from((peer, 4000))));
+        gate().hears_gateway(&request)
+    }
+
+    #[test]
+    fn only_the_networks_of_the_list_are_heard() {
+        for (peer, heard) in [
+            ("192.0.2.7", true),
+            ("::ffff:192.0.2.7", true),
+            ("2001:db8::7", true),
+            ("198.51.100.7", false),
+            ("2001:db9::7", false),
+            ("127.0.0.1", false),
+        ] {
+            assert_eq!(hears(peer, &[]), heard, "{peer}");
+        }
+        let nobody = Request::post("/").body(Body::empty()).unwrap();
+        assert!(!gate().hears_gateway(&nobody) && gate().hears_partner(&nobody));
+    }
+
+    #[test]
+    fn a_forwarded_address_is_believed_from_a_proxy_of_ours_alone() {
+        let ours = ("x-forwarded-for", "192.0.2.7");
+        assert!(!hears("198.51.100.7", &[ours]) && hears("10.1.1.1", &[ours]));
+        let forwarded = ("forwarded", "for=\"[2001:db8::7]:80\";proto=https");
+        assert!(!hears("198.51.100.7", &[forwarded]) && hears("fd00::1", &[forwarded]));
+        for (list, heard) in [
+            ("198.51.100.7, 192.0.2.7", true),
+            ("192.0.2.7, 198.51.100.7", false),
+            ("198.51.100.7, 192.0.2.7, 10.3.3.3", true),
+            ("192.0.2.7, unknown, 10.3.3.3", false),
+            ("192.0.2.7:443", true),
+            ("192.0.2.7,", false),
+            ("10.3.3.3", false),
+        ] {
+            assert_eq!(hears("10.1.1.1", &[("x-forwarded-for", list)]), heard, "{list}");
+        }
+        let lines = [("x-forwarded-for", "192.0.2.7"), ("x-forwarded-for", "198.51.100.7")];
+        assert!(!hears("10.1.1.1", &lines), "the last line counts");
+        assert!(!hears("10.1.1.1", &[]), "a proxy that names nobody speaks for itself");
+        let both = |other| [("x-forwarded-for", "192.0.2.7"), ("forwarded", other)];
+        assert!(hears("10.1.1.1", &both("for=192.0.2.7")));
+        assert!(!hears("10.1.1.1", &both("for=198.51.100.7")), "one of the two is made up");
+        assert!(!hears("10.1.1.1", &[("forwarded", "for=_hidden, for=\"x")]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_takes_so_many_posts_at_once_and_in_a_second() {
+        let gate = gate();
+        let taken = |address: &Address| (0..100).filter(|_| gate.takes(address).is_ok()).count();
+        let acme = Address::Merchant("Merchant/acme".parse().unwrap());
+        assert_eq!((taken(&acme), taken(&Address::Partner)), (10, 10), "each has its own share");
+        assert_eq!(gate.takes(&acme), Err(Duration::from_millis(100)));
+        tokio::time::advance(Duration::from_millis(300)).await;
+        assert_eq!(taken(&acme), 3);
+        tokio::time::advance(Duration::from_hours(1)).await;
+        assert_eq!(taken(&acme), 10);
+    }
+}

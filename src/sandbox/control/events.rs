@@ -1,0 +1,63 @@
+//! `/_sandbox/events`: an event is told on order, so that operators can try what answers it.
+
+use serde_json::{Map, Value};
+
+use crate::sandbox::answer::Answer;
+use crate::sandbox::events;
+use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// What an event of a type shows: the beginning of the type, and the word of the objects. The first one that fits counts.
+const SHOWN: [(&str, &str); 4] = [
+    ("transaction.", "transaction"),
+    ("recurring_charge.occurrence.", "occurrence"),
+    ("recurring_charge.", "recurring"),
+    ("payment_method.", "card"),
+];
+
+/// Tells an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. It shows the newest object of its sort with
+/// these fields laid over it; the object itself stays as it is. Answers the event.
+pub(super) fn fire(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+    let text = |field: &str| order.get(field).and_then(Value::as_str);
+    let name = text("merchant").ok_or_else(|| Refusal::invalid("Name a merchant"))?;
+    let mode = match text("mode") {
+        None | Some("test") => Mode::Test,
+        Some("live") => Mode::Live,
+        Some(_) => return Err(Refusal::invalid("mode is `test` or `live`")),
+    };
+    let kind = text("type").ok_or_else(|| Refusal::invalid("Name the type of the event"))?;
+    let merchant = cx.merchants()?.into_iter().find(|merchant| merchant.name == name);
+    let merchant = merchant.ok_or_else(|| Refusal::missing("Merchant", name))?;
+    let owner = Owner { merchant: merchant.id, mode };
+    let mut object = newest(cx, &owner, kind)?;
+    for (path, value) in order.get("set").and_then(Value::as_object).into_iter().flatten() {
+        lay(&mut object, path, value)?;
+    }
+    let before = events::newest(cx, &owner)?.map(|event| event.id);
+    events::emit(cx, &owner, kind, &object)?;
+    let told = events::newest(cx, &owner)?.filter(|event| Some(&event.id) != before.as_ref());
+    let told = told.ok_or_else(|| Refusal::invalid("This surface does not tell such events"))?;
+    Answer::json(&told)
+}
+
+/// The newest object that an event of this type is about.
+fn newest(cx: &Cx<'_>, owner: &Owner, kind: &str) -> Result<Map<String, Value>, Refusal> {
+    let shown = SHOWN.iter().find(|(begin, _)| kind.starts_with(begin));
+    let (_, word) = shown.ok_or_else(|| Refusal::invalid("No event of this type is told here"))?;
+    let all = cx.all::<Map<String, Value>, Value>(KindOf { word, name: word })?;
+    let own = all.into_iter().filter(|kept| kept.owner == *owner);
+    let newest = own.max_by_key(|kept| kept.sequence).map(|Kept { object, .. }| object);
+    newest.ok_or_else(|| Refusal::invalid("There is no object yet that it could be about"))
+}
+
+/// Lays one field over an object; a dot leads into what it holds.
+fn lay(object: &mut Map<String, Value>, path: &str, value: &Value) -> Result<(), Refusal> {
+    let Some((first, rest)) = path.split_once('.') else {
+        object.insert(path.to_owned(), value.clone());
+        return Ok(());
+    };
+    let inner = object.entry(first).or_insert_with(|| Value::Object(Map::new()));
+    let inner = inner.as_object_mut();
+    lay(inner.ok_or_else(|| Refusal::invalid("`set` leads into a plain value"))?, rest, value)
+}

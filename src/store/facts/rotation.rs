@@ -1,0 +1,30 @@
+//! Reads of which addresses are good.
+
+use super::{FactError, Facts, read};
+use crate::model::rotation::{Address, Rotation};
+use crate::store::index::Batch;
+
+const ROTATIONS: &[u8] = b"v/t/";
+
+impl Facts {
+    /// Which generations of an address are good.
+    pub fn rotation(&self, address: &Address) -> Result<Rotation, FactError> {
+        let found: Option<(Address, Rotation)> =
+            read(&*self.index, &Batch::new(), &rotation_key(address))?;
+        Ok(found.map(|(_, rotation)| rotation).unwrap_or_default())
+    }
+
+    /// The same of every address that was exchanged once.
+    pub fn rotations(&self) -> Result<Vec<(Address, Rotation)>, FactError> {
+        self.list(ROTATIONS)
+    }
+}
+
+/// The entry of an address.
+pub(in crate::store) fn rotation_key(address: &Address) -> Vec<u8> {
+    let name = match address {
+        Address::Partner => "partner".to_owned(),
+        Address::Merchant(key) => key.to_string(),
+    };
+    [ROTATIONS, name.as_bytes()].concat()
+}

@@ -1,0 +1,112 @@
+//! Actions of hooks that ended without being done, for people: the newest of each merchant, until somebody has seen
+//! them.
+
+use super::events;
+use crate::model::ran::{Dismissed, FailedHook, Fate, Granted, Pending, Undone};
+use crate::store::facts::{FactError, HOOKS_FAILED, UNDONE, decode_entry, undone_key, write};
+use crate::store::index::{Batch, Index};
+
+/// So many of a merchant are kept; the journal has all of them.
+const KEPT_MAX: u64 = 500;
+
+/// An action of a hook has ended.
+pub(super) fn ended(
+    index: &dyn Index,
+    batch: &mut Batch,
+    pending: Pending,
+    granted: &Granted,
+) -> Result<(), FactError> {
+    let merchant = &granted.id.merchant;
+    let mut number = 0;
+    events::count(index, batch, merchant, |ledger| {
+        ledger.actions.count(granted.fate);
+        number = ledger.actions.undone();
+    })?;
+    if granted.fate == Fate::Done {
+        return Ok(());
+    }
+    if let Some(old) = number.checked_sub(KEPT_MAX) {
+        batch.remove(undone_key(merchant, old));
+    }
+    let (verb, script) = (pending.wish.verb, pending.script);
+    write(batch, &undone_key(merchant, number), &Undone { granted: granted.clone(), verb, script })
+}
+
+/// Somebody has seen what became of the hooks of an event.
+pub(super) fn dismissed(
+    index: &dyn Index,
+    batch: &mut Batch,
+    dismissed: &Dismissed,
+) -> Result<(), FactError> {
+    for (key, value) in batch.scan(index, UNDONE)? {
+        let undone: Undone = decode_entry(&key, &value)?;
+        if undone.granted.id.event == dismissed.event {
+            batch.remove(key);
+        }
+    }
+    for (key, value) in batch.scan(index, HOOKS_FAILED)? {
+        let failed: FailedHook = decode_entry(&key, &value)?;
+        if failed.event == dismissed.event && failed.failed.again.is_none() {
+            batch.remove(key);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::hook::{NOTIFY, Wish};
+    use crate::model::ran::WishId;
+    use crate::store::facts::{Facts, wish_key};
+    use crate::store::index::MemoryIndex;
+
+    /// A state in which the action of this number was asked for and has ended.
+    fn end(index: &Arc<MemoryIndex>, number: u64, fate: Fate) {
+        let merchant: crate::base::id::Key = "Merchant/acme".parse().unwrap();
+        let at = chrono::DateTime::UNIX_EPOCH;
+        let name = "tell".parse().unwrap();
+        let id = WishId { merchant, event: format!("evt_{number}"), name };
+        let fields = serde_json::json!({});
+        let wish = Wish {
+            name: id.name.clone(),
+            verb: NOTIFY.to_owned(),
+            merchant: None,
+            fields,
+            at: None,
+        };
+        let pending = Pending { id: id.clone(), wish, script: "alarm".to_owned(), at };
+        let mut batch = Batch::new();
+        write(&mut batch, &wish_key(&id), &pending).unwrap();
+        index.apply(batch).unwrap();
+        let granted = Granted { id, fate, message: "why".to_owned(), at };
+        let mut batch = Batch::new();
+        super::super::hooks::granted(&**index, &mut batch, &granted).unwrap();
+        index.apply(batch).unwrap();
+    }
+
+    #[test]
+    fn what_was_not_done_is_kept_in_bounded_number_until_somebody_has_seen_it() {
+        let index = Arc::new(MemoryIndex::new());
+        let facts = Facts::new(index.clone());
+        end(&index, 0, Fate::Done);
+        for number in 1..=KEPT_MAX + 3 {
+            end(&index, number, if number % 2 == 0 { Fate::Refused } else { Fate::Unknown });
+        }
+        let undone = facts.undone().unwrap();
+        let kept = usize::try_from(KEPT_MAX).unwrap();
+        assert_eq!((undone.len(), undone[0].granted.id.event.as_str()), (kept, "evt_4"));
+        assert_eq!((undone[0].script.as_str(), undone[0].verb.as_str()), ("alarm", NOTIFY));
+        let merchant = "Merchant/acme".parse().unwrap();
+        let actions = facts.event_ledger(&merchant).unwrap().actions;
+        assert_eq!((actions.done, actions.refused, actions.unknown), (1, 251, 252));
+        let mut batch = Batch::new();
+        let (event, actor) = ("evt_9".to_owned(), "uid 7".to_owned());
+        let seen = Dismissed { event, actor, at: chrono::DateTime::UNIX_EPOCH };
+        dismissed(&*index, &mut batch, &seen).unwrap();
+        index.apply(batch).unwrap();
+        assert_eq!(facts.undone().unwrap().len(), kept - 1);
+    }
+}
