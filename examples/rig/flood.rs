@@ -178,7 +178,7 @@ impl<'a> Scene<'a> {
     async fn forge(&mut self, count: usize) -> Result<(), Failed> {
         let other = Till::of(self.stand, &merchant_name(1)).await?;
         let third = count / 3;
-        other.charge(&vec![ACT.to_owned(); third.max(1)]).await?;
+        other.charge(&vec![PLAIN.to_owned(); third.max(1)]).await?;
         let theirs = events(self.stand, &merchant_name(1)).await?;
         let mut ids: Vec<String> = theirs.keys().take(third).cloned().collect();
         let unknown = count.saturating_sub(third).saturating_sub(ids.len());
