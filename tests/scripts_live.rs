@@ -13,6 +13,7 @@ mod applicant;
 #[expect(dead_code, reason = "not everything of a daemon is used here")]
 mod ears;
 #[path = "rig/payer.rs"]
+#[expect(dead_code, reason = "no payer gives a bank account here")]
 mod payer;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]
