@@ -1,7 +1,7 @@
 //! Saved methods whose details a payer gives: from the link to the charge that waited for it.
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
+    clippy::expect_used,
     clippy::arithmetic_side_effects,
     reason = "a failure here is a failed test"
 )]

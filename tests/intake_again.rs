@@ -18,6 +18,7 @@ mod payments;
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -29,6 +30,8 @@ use reckon::control::Control;
 use reckon::engine::{Attaching, Event, IntakeLink, Question, Reply, Until};
 use reckon::http::{Outside, hooks};
 use reckon::sandbox::Surface;
+use reckon::store::disk::Disk;
+use reckon::store::index::Index;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use world::World;
@@ -405,4 +408,41 @@ async fn a_charge_that_is_given_to_another_method_takes_it_from_that_one_s_payer
     assert_eq!(after, Vec::<String>::new());
     assert_eq!(world.objects("cards").len(), 2);
     assert_eq!(only(&world, "recurring_charges")["method"]["number"], NEW);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_token_is_anywhere_but_in_the_vault_even_where_the_service_names_it() {
+    let world = stored(Surface::Public).await;
+    let tokens = [token(&world, SECOND), token(&world, SECOND)];
+    let used = json!({"token_id": tokens[1]});
+    assert!(world.ask("acme", "POST", "/v1/cards", &used)["id"].is_string());
+    let mut said = String::new();
+    let after = world
+        .while_running(async |daemon| {
+            let control = &daemon.control;
+            assert_eq!(bring(control, &tokens, true).await, Ok(jane()));
+            control.ask(Question::Settle).await.unwrap();
+            let club: Key = "RecurringCharge/default/club".parse().unwrap();
+            for question in [Question::Plan, Question::Resource(jane()), Question::Resource(club)] {
+                let reply = control.ask(question).await.unwrap();
+                write!(said, "{reply:?}{}", serde_json::to_string(&reply).unwrap()).unwrap();
+            }
+        })
+        .await;
+    assert!(after[0].starts_with(LAGS), "its token was of no use: {after:?}");
+    let mut all = said.into_bytes();
+    for disk in [&world.journal, &world.vault] {
+        for name in disk.list().unwrap() {
+            let length = usize::try_from(disk.len(&name).unwrap()).unwrap();
+            all.extend(disk.read_at(&name, 0, length).unwrap());
+        }
+    }
+    for (key, value) in world.index.scan(b"").unwrap() {
+        all.extend([key, value].concat());
+    }
+    let text = String::from_utf8_lossy(&all);
+    assert!(text.contains("SavedMethod/default/jane"), "everything was looked at");
+    for token in tokens {
+        assert!(!text.contains(&token));
+    }
 }
