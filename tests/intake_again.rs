@@ -1,10 +1,4 @@
 //! A payer gives another card in the place of one that is stored, and what it pays goes on with it.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a failure here is a failed test"
-)]
 
 #[path = "rig/partner.rs"]
 #[expect(dead_code, reason = "there is no applicant here")]
@@ -14,131 +8,29 @@ mod payer;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every payment is made here")]
 mod payments;
+#[path = "rig/renewed.rs"]
+#[expect(dead_code, reason = "not everything of it is used here")]
+mod renewed;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
 use std::fmt::Write;
-use std::time::Duration;
 
-use chrono::TimeDelta;
 use partner::Daemon;
-use payments::{MERCHANT, START, document, only, recurring, requests};
+use payments::{START, document, only, requests};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::control::Control;
-use reckon::engine::{Attaching, Event, IntakeLink, Question, Reply, Until};
-use reckon::http::{Outside, hooks};
+use reckon::engine::{Attaching, Question, Reply};
 use reckon::sandbox::Surface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
-use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use renewed::{
+    FIRST, LAGS, NEW, OLD, SECOND, bring, browse, form, given, intake, jane, link, shown, stored,
+    token, tree,
+};
+use serde_json::json;
 use world::World;
-
-const FIRST: &str = "4242424242424242";
-const SECOND: &str = "5105105105105100";
-const OLD: &str = "************4242";
-const NEW: &str = "************5100";
-/// What is told of a charge that has not got the new card.
-const LAGS: &str = "Wait RecurringCharge/club: AwaitsIntake (it still pays by the details that its method had before";
-
-fn jane() -> Key {
-    "SavedMethod/default/jane".parse().unwrap()
-}
-
-fn outside() -> Outside {
-    Outside::new(&[5; 32])
-}
-
-fn intake() -> String {
-    document("SavedMethod", "jane", "type: card\n  source: intake")
-}
-
-fn tree() -> String {
-    [MERCHANT.to_owned(), intake(), recurring("club", "jane", "")].concat()
-}
-
-/// A world in which the first card is stored and pays.
-async fn stored(surface: Surface) -> World {
-    let world = World::new(surface, START);
-    world.write(&tree());
-    world.settle().await;
-    assert_eq!(given(&world, &[FIRST], false).await, Vec::<String>::new());
-    assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
-    // Whether something was changed since shows by the time of it.
-    tokio::time::sleep(Duration::from_mins(1)).await;
-    world
-}
-
-fn token(world: &World, number: &str) -> String {
-    payer::token(world, &payer::card(number))
-}
-
-fn form(world: &World, numbers: &[&str]) -> String {
-    let one = |number: &&str| format!("token_id={}", token(world, number));
-    numbers.iter().map(one).collect::<Vec<_>>().join("&")
-}
-
-/// The number of the only card, and the one that the only charge has.
-fn shown(world: &World) -> (String, String) {
-    let (card, charge) = (only(world, "cards"), only(world, "recurring_charges"));
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    (text(&card["number"]), text(&charge["method"]["number"]))
-}
-
-/// The path of a link that a running engine makes now.
-async fn link(control: &Control) -> String {
-    let reply = control.ask(Question::IntakeLink(jane())).await.unwrap();
-    let Reply::IntakeLink(Ok(terms)) = reply else { panic!("no link: {reply:?}") };
-    let until = START.parse::<chrono::DateTime<chrono::Utc>>().unwrap();
-    let until = until.checked_add_signed(TimeDelta::days(7)).unwrap();
-    outside().intake("", &IntakeLink { key: jane(), terms, until })
-}
-
-async fn browse(daemon: &Daemon<'_>, method: &str, path: &str, body: &str) -> (u16, String) {
-    payer::browse(hooks(daemon.control.clone(), &outside()), method, path, body).await
-}
-
-/// A person brings tokens of cards of these numbers.
-async fn bring(control: &Control, tokens: &[String], replace: bool) -> Result<Key, String> {
-    let mut all = tokens.iter().map(|one| Secret::from(one.as_str()));
-    let token = all.next().unwrap();
-    let attaching = Attaching { key: jane(), token, more: all.collect(), replace };
-    let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
-    let Reply::Attached(attached) = reply else { panic!("another answer") };
-    attached
-}
-
-/// The same to a running engine; answers the plan once everything has settled.
-async fn given(world: &World, numbers: &[&str], replace: bool) -> Vec<String> {
-    let tokens: Vec<String> = numbers.iter().map(|number| token(world, number)).collect();
-    let acting = async |daemon: &Daemon<'_>| {
-        assert_eq!(bring(&daemon.control, &tokens, replace).await, Ok(jane()));
-    };
-    world.while_running(acting).await
-}
-
-/// A process that takes these tokens in and ends before it does anything with them.
-async fn cut_off(world: &World, numbers: &[&str]) {
-    let tokens: Vec<String> = numbers.iter().map(|number| token(world, number)).collect();
-    let mut engine = world.engine();
-    engine.choose([].into());
-    let (sender, events) = mpsc::channel(8);
-    let control = Control::new(sender.clone());
-    let acting = async {
-        assert_eq!(bring(&control, &tokens, true).await, Ok(jane()));
-        sender.send(Event::Stop).await.unwrap();
-    };
-    let (ran, ()) = tokio::join!(engine.run(events, Until::Stopped), acting);
-    ran.unwrap();
-}
-
-fn strike(world: &World, path: &str, fault: &str) {
-    let strike =
-        json!({"method": "PATCH", "path": path, "fault": fault, "times": 1, "status": 500});
-    world.control("POST", "faults", &strike);
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {
@@ -195,92 +87,6 @@ async fn a_bank_account_is_replaced_the_same_way() {
     }
     assert_eq!(only(&world, "banks")["account_number"], "****4321");
     assert_eq!(only(&world, "recurring_charges")["method"]["account_number"], "****4321");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_lost_answer_is_settled_and_a_token_is_used_once() {
-    for surface in [Surface::Public, Surface::Documented] {
-        for fault in ["drop_after", "error_after", "error_before", "throttle"] {
-            let world = stored(surface).await;
-            strike(&world, "/v1/cards", fault);
-            let after = given(&world, &[SECOND, SECOND], true).await;
-            assert_eq!(after, Vec::<String>::new(), "{surface:?} {fault}");
-            assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()), "{surface:?} {fault}");
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_lost_answer_of_a_charge_is_settled_where_the_service_shows_it() {
-    for fault in ["drop_after", "error_before"] {
-        let world = stored(Surface::Public).await;
-        strike(&world, "/v1/recurring", fault);
-        assert_eq!(given(&world, &[SECOND, SECOND], true).await, Vec::<String>::new(), "{fault}");
-        assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()), "{fault}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn where_nothing_shows_what_became_of_a_charge_its_payer_is_asked_once_more() {
-    let world = stored(Surface::Documented).await;
-    strike(&world, "/v1/recurring", "drop_after");
-    let after = given(&world, &[SECOND, SECOND], true).await;
-    assert!(after.len() == 1 && after[0].starts_with(LAGS), "{after:?}");
-    assert_eq!(given(&world, &[SECOND, SECOND], true).await, Vec::<String>::new());
-    assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
-}
-
-#[tokio::test(start_paused = true)]
-async fn tokens_that_were_brought_outlive_the_process() {
-    let world = stored(Surface::Public).await;
-    cut_off(&world, &[SECOND, SECOND]).await;
-    assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
-    let plan = world.plan();
-    assert!(plan[0].starts_with("Update SavedMethod/jane: Given (a payer gave other"), "{plan:?}");
-    assert_eq!(world.settle().await, Vec::<String>::new());
-    assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_process_that_ends_in_doubt_leaves_the_proof_to_the_next_one() {
-    for fault in ["drop_after", "error_before"] {
-        let world = stored(Surface::Public).await;
-        cut_off(&world, &[SECOND, SECOND]).await;
-        strike(&world, "/v1/cards", fault);
-        let blind = json!({"method": "GET", "path": "/v1/tokens", "fault": "error_before",
-            "times": 99, "status": 500});
-        world.control("POST", "faults", &blind);
-        let cut = tokio::time::timeout(Duration::from_secs(9), world.settle()).await;
-        assert!(cut.is_err(), "nothing can be proved yet");
-        assert_eq!(requests(&world, "PATCH", "/v1/cards").len(), 1, "{fault}");
-        world.control("DELETE", "faults", &Value::Null);
-        assert_eq!(world.settle().await, Vec::<String>::new(), "{fault}");
-        assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()), "{fault}");
-        let sent = requests(&world, "PATCH", "/v1/cards").len();
-        assert_eq!(sent, if fault == "drop_after" { 1 } else { 2 });
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_comes_too_late_changes_nothing_and_the_same_link_asks_once_more() {
-    let world = stored(Surface::Public).await;
-    cut_off(&world, &[SECOND, SECOND]).await;
-    tokio::time::sleep(Duration::from_secs(301)).await;
-    assert_eq!(world.settle().await, Vec::<String>::new());
-    assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
-    let after = world
-        .while_running(async |daemon| {
-            let path = link(&daemon.control).await;
-            let (status, page) = browse(daemon, "GET", &path, "").await;
-            assert!(status == 200 && page.contains("It could not be saved"), "{page}");
-            assert_eq!(
-                browse(daemon, "POST", &path, &form(&world, &[SECOND, SECOND])).await.0,
-                303
-            );
-        })
-        .await;
-    assert_eq!(after, Vec::<String>::new());
-    assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
