@@ -101,11 +101,8 @@ fn a_token_is_brought_and_saved_and_is_shown_nowhere() {
         (vec!["-vvv", "apply", "--yes"], 0, ""),
         (vec!["why", "SavedMethod/jane"], 0, "attached"),
         (vec!["-o", "json", "describe", "SavedMethod/jane"], 0, "last4"),
-        (
-            vec!["attach", "SavedMethod/jane", "--token", token.as_str()],
-            1,
-            "raise reckon.dev/generation",
-        ),
+        (vec!["attach", "SavedMethod/jane", "--token", token.as_str()], 0, "within five minutes"),
+        (vec!["-vvv", "apply", "--yes"], 0, ""),
     ] {
         let output = shell.reckon(&arguments);
         let said = said(&output);
@@ -117,6 +114,37 @@ fn a_token_is_brought_and_saved_and_is_shown_nowhere() {
     assert_eq!(stands(&shell, "recurringcharge/club").0, json!(true));
     assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (1, 1));
     assert!(!all.contains(&token) && !all.contains(UNKNOWN), "{all}");
+}
+
+#[test]
+fn a_stored_card_is_replaced_at_a_word_or_under_a_link_that_says_so() {
+    let shell = waiting();
+    let first = token(&shell);
+    shell.reckon(&["attach", "savedmethod/jane", "--token", &first]);
+    assert_eq!(code(&shell.reckon(&["apply", "--yes"])), 0);
+    let link = shell.reckon(&["link", "savedmethod/jane"]);
+    assert!(stdout(&link).contains("/intake/default.jane.0-"), "{}", said(&link));
+    let told = "SavedMethod/jane is saved already: what is given under this link takes its place";
+    assert!(stderr(&link).contains(told), "{}", said(&link));
+    let other = [token(&shell), token(&shell)];
+    let [own, of_charge] = other.each_ref().map(String::as_str);
+    let attach = ["attach", "savedmethod/jane", "--token", own, "--token", of_charge];
+    let asked = shell.reckon(&attach);
+    assert_eq!(code(&asked), 1);
+    assert!(said(&asked).contains("saved already: say --replace"), "{}", said(&asked));
+    let replaced = shell.reckon(&[&attach[..], &["--replace"]].concat());
+    assert_eq!(code(&replaced), 0, "{}", said(&replaced));
+    assert!(stdout(&replaced).contains("in the place of what is saved"), "{}", said(&replaced));
+    let applied = shell.reckon(&["apply", "--yes"]);
+    assert_eq!(code(&applied), 0, "{}", said(&applied));
+    for name in ["savedmethod/jane", "recurringcharge/club"] {
+        assert_eq!(stands(&shell, name), (json!(true), json!("InSync")), "{name}");
+    }
+    assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (1, 1));
+    let told = said(&shell.reckon(&["why", "RecurringCharge/club"]));
+    assert!(told.contains("a one-time token, brought by "), "{told}");
+    assert!(told.contains("with that of SavedMethod/jane"), "{told}");
+    assert!(!told.contains(own) && !told.contains(of_charge), "{told}");
 }
 
 #[test]

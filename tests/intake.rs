@@ -2,7 +2,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     reason = "a failure here is a failed test"
 )]
@@ -10,6 +9,8 @@
 #[path = "rig/partner.rs"]
 #[expect(dead_code, reason = "there is no applicant here")]
 mod partner;
+#[path = "rig/payer.rs"]
+mod payer;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every payment is made here")]
 mod payments;
@@ -22,15 +23,13 @@ mod world;
 use std::fmt::Write;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
 use chrono::{DateTime, TimeDelta, Utc};
-use http::Request;
 use partner::Daemon;
 use payments::{MERCHANT, START, document, only, recurring, requests};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
 use reckon::control::Control;
-use reckon::engine::{Attaching, Event, IntakeLink, Question, Reply, Until};
+use reckon::engine::{Attaching, Event, IntakeLink, Question, Reply, Terms, Until};
 use reckon::http::{Outside, hooks};
 use reckon::sandbox::Surface;
 use reckon::store::disk::Disk;
@@ -38,7 +37,6 @@ use reckon::store::index::Index;
 use search::Canaries;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tower::ServiceExt;
 use world::World;
 
 const NUMBER: &str = "4242424242424242";
@@ -82,38 +80,25 @@ fn outside() -> Outside {
 fn link(generation: u32, days: i64) -> String {
     let start: DateTime<Utc> = START.parse().unwrap();
     let until = start + TimeDelta::days(days);
-    outside().intake("", &IntakeLink { key: jane(), generation, until })
+    outside()
+        .intake("", &IntakeLink { key: jane(), terms: Terms { generation, replaces: None }, until })
 }
 
 /// What a browser gets: status, and the page.
 async fn browse(daemon: &Daemon<'_>, method: &str, path: &str, body: &str) -> (u16, String) {
-    let router = hooks(daemon.control.clone(), &outside());
-    let request = Request::builder().method(method).uri(path).body(Body::from(body.to_owned()));
-    let answer = router.oneshot(request.unwrap()).await.unwrap();
-    let status = answer.status().as_u16();
-    let bytes = to_bytes(answer.into_body(), 64 * 1024).await.unwrap();
-    (status, String::from_utf8(bytes.to_vec()).unwrap())
+    payer::browse(hooks(daemon.control.clone(), &outside()), method, path, body).await
 }
 
 /// What the service's own fields send: the token of a card or a bank account.
 fn token(world: &World, sort: &str) -> String {
-    let all = world.control("GET", "credentials", &Value::Null);
-    let merchants = all["merchants"].as_array().unwrap();
-    let acme = merchants.iter().find(|one| one["name"] == "acme").unwrap();
-    let key = acme["test"]["public_key"].as_str().unwrap();
-    let details = match sort {
-        "card" => json!({"type": "card", "number": NUMBER, "exp_month": 8, "exp_year": 2031}),
-        _ => json!({"type": "bank", "routing_number": "000000013", "account_number": "12345678",
-            "account_type": "CHECKING", "given_name": "Jane", "surname": "Doe"}),
-    };
-    let made =
-        world::request(&world.sandbox.router(), "POST", "/v1/tokens", Some(key), Some(&details));
-    made["id"].as_str().expect("a token").to_owned()
+    let details = if sort == "card" { payer::card(NUMBER) } else { payer::bank("12345678") };
+    payer::token(world, &details)
 }
 
 /// A person brings a token.
 async fn attach(control: &Control, token: &str) -> Result<Key, String> {
-    let attaching = Attaching { key: jane(), token: Secret::from(token) };
+    let (token, more) = (Secret::from(token), Vec::new());
+    let attaching = Attaching { key: jane(), token, more, replace: false };
     let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
     let Reply::Attached(attached) = reply else { return Err("another answer".to_owned()) };
     attached
@@ -297,14 +282,13 @@ async fn one_token_is_taken_at_a_time_and_the_same_one_twice_is_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_stored_is_asked_for_again_only_under_another_generation() {
+async fn another_generation_asks_again_and_keeps_what_is_stored_beside() {
     let (world, _) = waiting(Surface::Public, "card").await;
     assert_eq!(attached(&world, &token(&world, "card")).await, Vec::<String>::new());
     let late = world.while_running(async |daemon| {
         let why = attach(&daemon.control, &token(&world, "card")).await.unwrap_err();
+        assert!(why.contains("say --replace"), "{why}");
         assert!(why.contains("raise reckon.dev/generation"), "{why}");
-        let reply = daemon.control.ask(Question::IntakeLink(jane())).await.unwrap();
-        assert!(matches!(reply, Reply::IntakeLink(Err(_))), "{reply:?}");
     });
     assert_eq!(late.await, Vec::<String>::new());
     world.write(&raised("card"));
@@ -312,14 +296,16 @@ async fn what_is_stored_is_asked_for_again_only_under_another_generation() {
     assert!(told(&waits, "Wait SavedMethod/jane: AwaitsIntake"), "{waits:?}");
     let after = world.while_running(async |daemon| {
         let reply = daemon.control.ask(Question::IntakeLink(jane())).await.unwrap();
-        assert_eq!(reply, Reply::IntakeLink(Ok(1)));
+        assert_eq!(reply, Reply::IntakeLink(Ok(Terms { generation: 1, replaces: None })));
         let (status, page) = browse(daemon, "GET", &link(0, 7), "").await;
         assert!(status == 410 && page.contains("not valid any more"), "{page}");
         let body = format!("token_id={}", token(&world, "card"));
         assert_eq!(browse(daemon, "POST", &link(0, 7), &body).await.0, 410);
+        let body = format!("{body}&token_id={}", token(&world, "card"));
         assert_eq!(browse(daemon, "POST", &link(1, 7), &body).await.0, 303);
     });
     assert_eq!(after.await, Vec::<String>::new());
+    assert_eq!(requests(&world, "PATCH", "/v1/recurring/").len(), 1, "its charge took it, too");
     let marks: Vec<Value> =
         world.objects("cards").iter().map(|one| one["reference"].clone()).collect();
     assert!(marks.len() == 2 && marks[0] != marks[1], "{marks:?}");

@@ -12,6 +12,9 @@ mod applicant;
 #[path = "rig/ears.rs"]
 #[expect(dead_code, reason = "not everything of a daemon is used here")]
 mod ears;
+#[path = "rig/payer.rs"]
+#[expect(dead_code, reason = "no payer gives a bank account here")]
+mod payer;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]
 mod payments;
@@ -26,10 +29,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ears::Ears;
 use payments::{MERCHANT, START, card, document};
 use pigeon::Pigeon;
 use reckon::base::hash::sha256;
-use reckon::engine::{Found, Question, Reply};
+use reckon::base::id::Key;
+use reckon::base::secret::Secret;
+use reckon::engine::{Attaching, Found, Question, Reply};
 use reckon::hooks::{Hooks, Known, Source, folder};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
@@ -71,6 +77,23 @@ async fn later(world: &World, script: &Found, pigeon: &Arc<Pigeon>, seconds: u64
                 panic!("another answer")
             };
             assert_eq!((view.failed, view.dead), (Vec::new(), Vec::new()));
+        })
+        .await;
+}
+
+/// The same with somebody acting at the end of it.
+async fn answering(
+    world: &World,
+    script: &Found,
+    pigeon: &Arc<Pigeon>,
+    act: impl AsyncFnOnce(&Ears<'_>),
+) {
+    let courier: Arc<Pigeon> = pigeon.clone();
+    world
+        .hearing_with(Some(script.clone()), Some(courier), async |ears| {
+            ears.wait(130).await;
+            act(ears).await;
+            ears.wait(130).await;
         })
         .await;
 }
@@ -221,4 +244,72 @@ async fn what_becomes_of_an_application_is_told() {
             .await;
         assert_eq!(told(&pigeon), [format!("MerchantApplication/harbor {words}")]);
     }
+}
+
+/// A card that a payer has given, to be charged in the middle of its last month; and whom to ask for another one.
+async fn expiring(script: &Found, pigeon: &Arc<Pigeon>) -> World {
+    let jane = document("SavedMethod", "jane", "type: card\n  source: intake");
+    let labelled = "metadata: {name: jane, labels: {contact: jane}}";
+    let contact =
+        "first_name: Jane\n  last_name: Doe\n  email_addresses: [{address: jane@example.com}]";
+    let tree = [
+        MERCHANT.to_owned(),
+        document("Contact", "jane", contact),
+        jane.replacen("metadata: {name: jane}", labelled, 1),
+        rent("jane", "2030-03-15"),
+    ];
+    let world = World::new(Surface::Public, START);
+    world.write(&tree.concat());
+    world.settle().await;
+    let first =
+        json!({"type": "card", "number": "4242424242424242", "exp_month": 3, "exp_year": 2030});
+    let first = payer::token(&world, &first);
+    answering(&world, script, pigeon, async |ears| {
+        let (token, more) = (Secret::from(first.as_str()), Vec::new());
+        let key: Key = "SavedMethod/default/jane".parse().unwrap();
+        let attaching = Attaching { key, token, more, replace: false };
+        let reply = ears.control.attach(attaching, None, "ada".to_owned()).await.unwrap();
+        assert!(matches!(reply, Reply::Attached(Ok(_))), "{reply:?}");
+    })
+    .await;
+    assert_eq!(occurrences(&world)[0]["status"], "PENDING");
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_payer_of_a_card_that_expires_gives_another_one_under_the_link_of_a_mail() {
+    let (script, pigeon) = (script("expiring"), Pigeon::answering(&[]));
+    let world = expiring(&script, &pigeon).await;
+    later(&world, &script, &pigeon, 88 * DAY).await;
+    assert_eq!(told(&pigeon), Vec::<String>::new(), "it is the 27th of February");
+    tokio::time::sleep(Duration::from_secs(2 * DAY)).await;
+    let form = || {
+        let one = || format!("token_id={}", payer::token(&world, &payer::card("5105105105105100")));
+        [one(), one()].join("&")
+    };
+    answering(&world, &script, &pigeon, async |ears| {
+        let mail = pigeon.carried().pop().unwrap();
+        assert_eq!(mail.to, Some(vec!["jane@example.com".to_owned()]));
+        assert_eq!(mail.subject.as_deref(), Some("Your card is about to expire"));
+        let text = mail.body.as_str().unwrap();
+        assert!(text.starts_with("Your card ending in 4242 expires this month."), "{text}");
+        let address = text.split_whitespace().find(|one| one.starts_with("https://")).unwrap();
+        let path = address.strip_prefix("https://pay.example").unwrap();
+        let browse =
+            async |method, body: &str| payer::browse(ears.public.clone(), method, path, body).await;
+        let (status, page) = browse("GET", "").await;
+        assert!(status == 200 && page.contains("data-tokens=\"2\""), "{status}: {page}");
+        assert_eq!(browse("POST", &form()).await.0, 303);
+        ears.wait(60).await;
+        assert_eq!(browse("POST", &form()).await.0, 410, "it can be used once");
+    })
+    .await;
+    assert_eq!((pigeon.carried().len(), world.objects("cards").len()), (1, 1));
+    assert_eq!(world.objects("cards")[0]["number"], "************5100");
+    later(&world, &script, &pigeon, 17 * DAY).await;
+    let paid = of_type(&world, "CHARGE");
+    assert_eq!((paid.len(), &paid[0]["method"]["number"]), (1, &json!("************5100")));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    later(&world, &script, &pigeon, 20 * DAY).await;
+    assert_eq!(pigeon.carried().len(), 1, "nothing of the card before is told any more");
 }

@@ -23,37 +23,51 @@ const TOKEN_BYTES_MAX: u64 = 4 * 1024;
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &AttachArgs, out: Out) -> Result<Exit, Failure> {
     let key = one(&args.what)?;
-    let token = token(&args.token)?;
+    let (token, more) = tokens(&args.tokens)?;
     let is_running = daemon(setup).await?.is_some();
-    let request = Request::Attach(Attaching { key: key.clone(), token });
+    let request =
+        Request::Attach(Attaching { key: key.clone(), token, more, replace: args.replace });
     let Reply::Attached(attached) = Session::open(setup).await?.done(setup, request).await? else {
         return Err(Failure::bug("a token was not answered by one"));
     };
     attached.map_err(|why| {
         let help =
-            "`reckon get` shows how it stands; a token is taken while its reason is AwaitsIntake";
+            "`reckon get` shows how it stands; a token is taken while its reason is AwaitsIntake, and with --replace \
+             while it is InSync";
         Failure::input("reckon::attach::refused", why).help(help)
     })?;
     let name = key.short();
     out.result(&json!({"attached": name}), || {
+        let place = if args.replace { " in the place of what is saved" } else { "" };
         if is_running {
-            format!("attached to {name}; the daemon saves it")
+            format!("attached to {name}; the daemon saves it{place}")
         } else {
-            format!("attached to {name}; `reckon apply` within five minutes saves it")
+            format!("attached to {name}; `reckon apply` within five minutes saves it{place}")
         }
     })?;
     Ok(Exit::Done)
 }
 
-/// The token, from the argument or from standard input.
-fn token(argument: &str) -> Result<Secret, Failure> {
-    if argument != STDIN {
-        return Ok(Secret::from(argument));
+/// The tokens, from the arguments or, word by word, from standard input; the first one is empty where there is none.
+fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), Failure> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        if argument == STDIN {
+            all.extend(read()?);
+        } else {
+            all.push(Secret::from(argument.as_str()));
+        }
     }
+    let mut all = all.into_iter();
+    Ok((all.next().unwrap_or_else(|| Secret::from("")), all.collect()))
+}
+
+/// The tokens that stand on standard input.
+fn read() -> Result<Vec<Secret>, Failure> {
     let mut text = Zeroizing::new(String::new());
     let read = io::stdin().lock().take(TOKEN_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|error| {
         Failure::environment("reckon::attach::input", format!("read the token: {error}"))
     })?;
-    Ok(Secret::from(text.trim()))
+    Ok(text.split_whitespace().map(Secret::from).collect())
 }

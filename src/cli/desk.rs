@@ -109,8 +109,8 @@ impl look::Desk for Desk {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(told)
             }
             Look::Urls => self.urls(),
-            Look::Intake { key, generation, days } => {
-                let link = intake::made(&self.setup, &key, (generation, days));
+            Look::Intake { key, terms, days } => {
+                let link = intake::made(&self.setup, &key, terms, days);
                 link.and_then(|link| told(link.expose()))
             }
         };

@@ -1,5 +1,5 @@
 //! The link of a payer's page. Its time begins when it is made; it is good for one generation of the document, and for
-//! one card or bank account.
+//! one card or bank account: the first one, or one in the place of that which is saved.
 
 use chrono::TimeDelta;
 
@@ -11,39 +11,41 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::control::look::Look;
-use crate::engine::{IntakeLink, Question, Reply};
+use crate::engine::{IntakeLink, Question, Reply, Terms};
 
 /// Days that a link is good for where nobody says it.
 const DAYS: u16 = 7;
 
-/// The link, while the saved method waits for its payer.
-pub(super) async fn link(setup: &Setup, key: &Key, days: Option<u16>) -> Result<Secret, Failure> {
+/// The link, and whether what it brings takes the place of what is saved.
+pub(super) async fn link(
+    setup: &Setup,
+    key: &Key,
+    days: Option<u16>,
+) -> Result<(Secret, bool), Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::IntakeLink(key.clone())).await;
-    let Reply::IntakeLink(generation) = session.end(setup, reply).await? else {
+    let Reply::IntakeLink(terms) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a payer's link was not answered by one"));
     };
-    let generation = generation.map_err(|why| {
-        let help =
-            "`reckon get` shows how it stands; a link is made while its reason is AwaitsIntake";
+    let terms = terms.map_err(|why| {
+        let help = "`reckon get` shows how it stands; a link is made while its reason is AwaitsIntake or InSync";
         Failure::input("reckon::link::none", why).help(help)
     })?;
     let days = days.unwrap_or(DAYS);
-    let Some(server) = &setup.server else { return made(setup, key, (generation, days)) };
-    let look = Look::Intake { key: key.clone(), generation, days };
+    let replaces = terms.replaces.is_some();
+    let Some(server) = &setup.server else {
+        return Ok((made(setup, key, terms, days)?, replaces));
+    };
+    let look = Look::Intake { key: key.clone(), terms, days };
     let told = server.look(look).await?;
     let link = told.as_str().ok_or_else(|| Failure::bug("a link is no text"))?;
-    Ok(Secret::from(link))
+    Ok((Secret::from(link), replaces))
 }
 
-/// The link for this generation, good for so many days from now on.
-pub(super) fn made(
-    setup: &Setup,
-    key: &Key,
-    (generation, days): (u32, u16),
-) -> Result<Secret, Failure> {
+/// The link on these terms, good for so many days from now on.
+pub(super) fn made(setup: &Setup, key: &Key, terms: Terms, days: u16) -> Result<Secret, Failure> {
     let until = SystemClock.now().checked_add_signed(TimeDelta::days(i64::from(days)));
     let until = until.ok_or_else(|| Failure::bug("a link that outlives the calendar"))?;
-    let link = IntakeLink { key: key.clone(), generation, until };
+    let link = IntakeLink { key: key.clone(), terms, until };
     Ok(Secret::from(setup.outside()?.intake(&base(setup)?, &link)))
 }

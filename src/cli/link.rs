@@ -22,7 +22,7 @@ use crate::kinds::saved_method::SavedMethod;
 pub(super) async fn run(setup: &Setup, args: &LinkArgs, out: Out) -> Result<Exit, Failure> {
     let key = one(&args.what)?;
     let link = match key.kind.as_str() {
-        SavedMethod::NAME => intake::link(setup, &key, args.days).await?,
+        SavedMethod::NAME => payers(setup, &key, args.days, out).await?,
         Invoice::NAME if args.days.is_some() => {
             let what = "the service alone says how long the link of an invoice is good for";
             return Err(Failure::input("reckon::link::days", what).help("leave --days out"));
@@ -36,6 +36,18 @@ pub(super) async fn run(setup: &Setup, args: &LinkArgs, out: Out) -> Result<Exit
     };
     out.result(&json!({"link": link.expose()}), || link.expose().to_owned())?;
     Ok(Exit::Done)
+}
+
+/// The link of a payer's page; where something is saved already, a word on what becomes of it.
+async fn payers(setup: &Setup, key: &Key, days: Option<u16>, out: Out) -> Result<Secret, Failure> {
+    let (link, replaces) = intake::link(setup, key, days).await?;
+    if replaces {
+        let name = key.short();
+        out.note(&format!(
+            "{name} is saved already: what is given under this link takes its place"
+        ));
+    }
+    Ok(link)
 }
 
 /// The portal link of an invoice.

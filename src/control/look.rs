@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Control, ControlError, Response};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::Question;
+use crate::engine::{Question, Terms};
 
 /// What is looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,12 +31,12 @@ pub enum Look {
     },
     /// The addresses that are given to the service and to applicants: secrets.
     Urls,
-    /// A payer's link for a saved method, of this generation of its document, good for so many days: a secret.
+    /// A payer's link for a saved method, made for this, good for so many days: a secret.
     Intake {
         /// The saved method.
         key: Key,
-        /// The generation.
-        generation: u32,
+        /// What it is good for.
+        terms: Terms,
         /// The days.
         days: u16,
     },

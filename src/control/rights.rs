@@ -31,12 +31,17 @@ impl Control {
 mod tests {
     use super::*;
     use crate::control::look::Look;
+    use crate::engine::Terms;
     use crate::model::suspension::Pause;
 
     #[test]
     fn what_is_not_known_to_look_is_taken_for_a_change() {
         let key: crate::base::id::Key = "Invoice/jane".parse().unwrap();
-        let intake = Look::Intake { key: key.clone(), generation: 0, days: 7 };
+        let intake = Look::Intake {
+            key: key.clone(),
+            terms: Terms { generation: 0, replaces: None },
+            days: 7,
+        };
         let why = Look::Why { what: "i-000001".to_owned(), verify: true };
         for request in [
             Request::Ask(Question::Plan),

@@ -1,5 +1,6 @@
 //! A saved card or bank changes (gateway-api, PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}):
-//! its description where it is, everything else by what a fresh token holds.
+//! its description where it is, everything else by what a token holds: a fresh one, made of the details of a document, or
+//! one that a payer's page brought.
 //!
 //! The object can be read, and the change is absolute: a lost answer is settled by looking. What a
 //! token replaced does not all show, since names and addresses stand in no journal; so it happened
@@ -10,12 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::evidence::modified;
 use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn, read_target};
+use super::method_save::once;
 use super::register::{
     Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, fits, nothing,
 };
 use super::token_create::FreshToken;
 use super::{Obligation, Shaped, expect, put};
 use crate::base::id::RemoteId;
+use crate::model::attachment::Brought;
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
 
@@ -70,6 +73,18 @@ pub fn renew_method(
     put(&mut effect.request.body, "token_id", json!({"$sealed": token.sealed}));
     let effect = effect.sealed().using(token.once());
     source.asked(effect.expecting("fingerprint", token.fingerprint.clone()))
+}
+
+/// Replaces everything in a saved method by what a token holds that was brought for just this.
+pub fn renew_by_token(
+    obligation: Obligation,
+    source: MethodSource<'_>,
+    target: &RemoteId,
+    brought: &Brought,
+) -> Effect {
+    let mut effect = change_method(obligation, source, target);
+    put(&mut effect.request.body, "token_id", json!({"$sealed": brought.sealed}));
+    effect.sealed().using(once(brought))
 }
 
 fn change<S: Sort>(obligation: Obligation, source: MethodSource<'_>, target: &RemoteId) -> Effect {

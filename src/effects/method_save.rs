@@ -77,6 +77,11 @@ pub fn good_until(brought: &Brought) -> DateTime<Utc> {
     brought.at.checked_add_signed(life).unwrap_or(brought.at)
 }
 
+/// What an effect that uses such a token has to keep to.
+pub(super) fn once(brought: &Brought) -> Once {
+    Once { until: good_until(brought), spent: json!({ATTACHED: null}), again: true }
+}
+
 fn by_token<S: Sort>(
     obligation: Obligation,
     source: MethodSource<'_>,
@@ -87,8 +92,8 @@ fn by_token<S: Sort>(
     if let Some(description) = source.description {
         put(&mut body, "description", description.clone());
     }
-    let once = Once { until: good_until(brought), spent: json!({ATTACHED: null}), again: true };
-    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).sealed().using(once);
+    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).sealed();
+    let effect = effect.using(once(brought));
     effect.expecting("reference", mark).expecting("type", S::WORD)
 }
 

@@ -3,24 +3,28 @@
 //!
 //! The change is absolute. On a service that cannot show the charge nobody can tell what a lost one came to: once
 //! nothing of it can be on its way any more, what it named is not known, and the next change says all of that again.
-//! A token is never sent again: the next try has one of its own. What it replaced does not all show, so such a change
+//! A token of a document's details is never sent again: the next try has one of its own. One that a payer's page
+//! brought is, for there is no other. What it replaced does not all show, so such a change
 //! happened only if the charge was modified since the look just before.
 
 use serde_json::{Value, json};
 
 use super::evidence::modified;
-use super::method::MethodSource;
+use super::method::{MethodSort, MethodSource};
+use super::method_save::once;
 use super::put;
 use super::register::{
-    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, nothing,
+    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
 };
 use super::token_create::FreshToken;
 use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
+use crate::model::attachment::{ATTACHED, Brought};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
+use crate::model::observed::Observed;
 
 /// Changes fields of a recurring charge. `text`, where given, is the new description.
 pub fn change_recurring(
@@ -64,6 +68,20 @@ pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &Fre
     source.asked_in("method.", effect.expecting("method.fingerprint", token.fingerprint.clone()))
 }
 
+/// The same by a token that was brought for just this charge: it has to hold what is saved, as far as that shows.
+pub fn give_recurring(
+    mut effect: Effect,
+    sort: MethodSort,
+    saved: &Observed,
+    brought: &Brought,
+) -> Effect {
+    put(&mut effect.request.body, "method", json!({"$sealed": brought.sealed}));
+    let effect = effect.sealed().using(once(brought)).about(json!({ATTACHED: brought.digest}));
+    effect
+        .expecting("method.type", sort.word())
+        .expecting("method.fingerprint", saved.fact("fingerprint").clone())
+}
+
 /// When the charge was last modified, for a change that shows by nothing else; its currency, which no change names.
 fn before(effect: &Effect) -> Vec<Query> {
     let asks = effect.sealed || named_currency(effect).is_some();
@@ -92,6 +110,15 @@ fn refuse(effect: &Effect, kept: &Value) -> Option<String> {
 
 fn read(target: Option<&RemoteId>) -> Query {
     Query::one(Call::to::<GetRecurring>(&[target.map_or("", RemoteId::as_str)]))
+}
+
+/// What is kept; a token that was brought and used is forgotten.
+fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
+    let mut learned = recurring_create::learn(intent, reply)?;
+    if intent.about.get(ATTACHED).is_some() {
+        put(&mut learned.facts, ATTACHED, Value::Null);
+    }
+    Ok(learned)
 }
 
 pub(super) fn queries(intent: &Intent) -> Vec<Query> {
@@ -123,7 +150,7 @@ pub(super) const ROW: EffectRow = EffectRow {
     doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
     baseline: Some(Baseline { queries: before, keep, refuse }),
     lane: Lane::Target,
-    learn: recurring_create::learn,
+    learn,
     proves: nothing,
 };
 

@@ -26,6 +26,7 @@ mod gate;
 mod guilty;
 mod hooks;
 mod inbox;
+mod intake;
 mod inventory;
 mod limits;
 mod lone;
@@ -77,12 +78,13 @@ use sweep::Sweeps;
 
 pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
-pub use attach::{Asking, Attaching, Bringing, Intake, IntakeLink, Payer};
+pub use attach::{Attaching, Bringing, Payer};
 pub use booking::Allowing;
 pub use epoch::StateReply;
 pub use event::Event;
 pub use hooks::{Carried, Courier, Found};
 pub use inbox::{Inbox, Looked, Recovered, Recovering, Taken};
+pub use intake::{Asking, Intake, IntakeLink, Terms};
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{

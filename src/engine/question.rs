@@ -21,6 +21,7 @@ mod views;
 use super::act::Acted;
 use super::epoch::StateReply;
 use super::inbox::Recovered;
+use super::intake::Terms;
 use super::plan_approval::{PlanAnswer, named};
 use super::resolve::Resolved;
 use super::saved::{SavedPlan, Saving};
@@ -83,7 +84,7 @@ pub enum Question {
     Save(Box<Saving>),
     /// Every live binding that waits for a person's approval.
     Approvals,
-    /// For which generation of this saved method a payer's link is made now.
+    /// For what a payer's link of this saved method is made now.
     IntakeLink(Key),
     /// Where in the journal something stands.
     Trail(Wanted),
@@ -154,7 +155,7 @@ pub enum Reply {
     /// The portal link that was asked for, if there is one.
     Link(Option<Link>),
     /// The generation that a payer's link is made for; or why there is none now.
-    IntakeLink(Result<u32, String>),
+    IntakeLink(Result<Terms, String>),
     /// The saved method that a token was brought for; or why it was not taken.
     Attached(Result<Key, String>),
     /// Which addresses are good: those that were exchanged once.

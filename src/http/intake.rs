@@ -24,7 +24,7 @@ use crate::base::secret::Secret;
 use crate::control::Control;
 use crate::engine::{Attaching, Intake, IntakeLink, Reply};
 
-/// The greatest body, in bytes: a token has some twenty characters.
+/// The greatest body, in bytes: a token has some twenty characters, and there are some thirty at most.
 const BODY_BYTES_MAX: usize = 4 * 1024;
 /// How long the engine may take.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
@@ -59,7 +59,8 @@ async fn take(State(door): State<Door>, Path(text): Path<String>, body: Bytes) -
     let Some(link) = door.outside.payer(&text) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let attaching = Attaching { key: link.key.clone(), token: token(&body) };
+    let (first, more) = tokens(&body);
+    let attaching = Attaching { key: link.key.clone(), token: first, more, replace: false };
     let taken = door.control.attach(attaching, Some(link.clone()), PAYER.to_owned());
     match tokio::time::timeout(ANSWER_MAX, taken).await {
         Ok(Ok(Reply::Attached(Ok(_)))) => thanks(&text),
@@ -75,11 +76,13 @@ async fn take(State(door): State<Door>, Path(text): Path<String>, body: Bytes) -
     }
 }
 
-/// The token that a form sends, empty where it sends none. One has no character that a form would write otherwise.
-fn token(body: &[u8]) -> Secret {
+/// The tokens that a form sends, the first one empty where it sends none. They have no character that a form would write
+/// otherwise.
+fn tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     let text = std::str::from_utf8(body).unwrap_or_default();
-    let found = text.split('&').find_map(|pair| pair.strip_prefix("token_id="));
-    Secret::from(found.unwrap_or_default())
+    let mut found = text.split('&').filter_map(|pair| pair.strip_prefix("token_id="));
+    let first = Secret::from(found.next().unwrap_or_default());
+    (first, found.map(Secret::from).collect())
 }
 
 /// Leads back to the link, which says how things stand.

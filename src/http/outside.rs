@@ -8,7 +8,7 @@ use chrono::DateTime;
 use super::gate::Gate;
 use crate::base::hash::{keyed, sha256};
 use crate::base::id::{Key, Mode};
-use crate::engine::IntakeLink;
+use crate::engine::{IntakeLink, Terms};
 
 /// The path of partner notifications, without the token.
 const PARTNER_PATH: &str = "/webhooks/partner/";
@@ -18,6 +18,8 @@ const GATEWAY_PATH: &str = "/webhooks/gateway/";
 const APPLY_PATH: &str = "/apply/";
 /// The path of payers' links.
 const INTAKE_PATH: &str = "/intake/";
+/// Stands in a payer's link between the generation and the name of what is replaced.
+const REPLACES: char = '-';
 /// Characters of the token in the Event URL.
 const TOKEN_LENGTH: usize = 40;
 /// Characters of a link's signature.
@@ -90,8 +92,11 @@ impl Outside {
 
     /// A payer's link beneath an address. A secret: whoever has it can give details.
     pub fn intake(&self, base: &str, link: &IntakeLink) -> String {
-        let IntakeLink { key, generation, until } = link;
-        let named = format!("{}.{}.{generation}.{}", key.namespace, key.name, until.timestamp());
+        let IntakeLink { key, terms: Terms { generation, replaces }, until } = link;
+        let replaces = replaces.as_ref().map(|saved| format!("{REPLACES}{saved}"));
+        let replaces = replaces.unwrap_or_default();
+        let until = until.timestamp();
+        let named = format!("{}.{}.{generation}{replaces}.{until}", key.namespace, key.name);
         let signed = self.code("intake-link", &named, SIGNATURE_LENGTH);
         format!("{}{INTAKE_PATH}{named}.{signed}", base.trim_end_matches('/'))
     }
@@ -115,11 +120,15 @@ impl Outside {
         let (named, signed) = link.rsplit_once('.')?;
         let ours = same(signed, &self.code("intake-link", named, SIGNATURE_LENGTH));
         let (named, until) = named.rsplit_once('.').filter(|_| ours)?;
-        let (named, generation) = named.rsplit_once('.')?;
+        let (named, terms) = named.rsplit_once('.')?;
+        let (generation, replaces) = match terms.split_once(REPLACES) {
+            Some((generation, saved)) => (generation, Some(saved.to_owned())),
+            None => (terms, None),
+        };
         let (namespace, name) = named.split_once('.')?;
         Some(IntakeLink {
             key: format!("SavedMethod/{namespace}/{name}").parse().ok()?,
-            generation: generation.parse().ok()?,
+            terms: Terms { generation: generation.parse().ok()?, replaces },
             until: DateTime::from_timestamp(until.parse().ok()?, 0)?,
         })
     }

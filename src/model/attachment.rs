@@ -34,6 +34,19 @@ pub struct Attachment {
     pub at: DateTime<Utc>,
     /// Who brought it.
     pub actor: String,
+    /// For what copied a saved method's details: whose it copied. None for the method's own token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+}
+
+/// The saved method that a token was brought beside: a recurring charge copies the details of its method, and the
+/// service takes other ones by a token of its own alone (gateway-api, PATCH /v1/recurring/charges/{id}).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The saved method.
+    pub method: Key,
+    /// The digest of the token that came for the method itself: this one is used once that one is saved.
+    pub token: Digest,
 }
 
 impl Attachment {
@@ -44,6 +57,7 @@ impl Attachment {
             "digest": self.digest.to_string(),
             "at": timestamp(&self.at),
             "generation": self.generation,
+            "beside": self.beside,
         })
     }
 }
@@ -58,6 +72,9 @@ pub struct Brought {
     /// When it came.
     pub at: DateTime<Utc>,
     generation: u32,
+    /// The saved method that it was brought beside, for what copied that one's details.
+    #[serde(default)]
+    pub beside: Option<Beside>,
 }
 
 impl Brought {
@@ -65,6 +82,11 @@ impl Brought {
     pub fn of(known: &Observed, generation: u32) -> Option<Self> {
         let brought: Self = serde_json::from_value(known.fact(ATTACHED).clone()).ok()?;
         (brought.generation == generation).then_some(brought)
+    }
+
+    /// What stands for the details that a token gave, where what was put on the service is written down.
+    pub fn given(token: Digest) -> Value {
+        json!({"digest": token.short()})
     }
 }
 
@@ -75,21 +97,24 @@ pub struct Awaited {
     pub key: Key,
     /// `card` or `bank`.
     pub sort: &'static str,
-    /// Why the token that came last made nothing, for people.
+    /// Why the token that came last made nothing, or what it is that waits, for people.
     pub trouble: Option<String>,
+    /// Whether something is saved already, which the payer's details replace.
+    pub replaces: bool,
 }
 
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, sort, trouble } = self;
+        let Self { key, sort, trouble, replaces } = self;
         let name = key.short();
         if let Some(trouble) = trouble {
             write!(f, "{trouble}; ")?;
         }
+        let (once_more, flag) = if *replaces { (" once more", " --replace") } else { ("", "") };
         write!(
             f,
-            "waits for the payer's {sort}: `reckon link {name}` prints the link to send, \
-             `reckon attach {name} --token TOKEN` brings a token that you have"
+            "waits for the payer's {sort}{once_more}: `reckon link {name}` prints the link to send, \
+             `reckon attach {name}{flag} --token TOKEN` brings a token that you have"
         )
     }
 }
@@ -108,6 +133,7 @@ mod tests {
             digest: sha256(b"t"),
             at: "2026-11-21T18:00:00Z".parse().unwrap(),
             actor: "payer".to_owned(),
+            beside: None,
         }
     }
 
@@ -127,12 +153,31 @@ mod tests {
     }
 
     #[test]
+    fn a_token_for_what_copied_details_names_whose_they_are_and_older_records_have_none() {
+        let method: Key = "SavedMethod/default/jane".parse().unwrap();
+        let beside = Beside { method, token: sha256(b"m") };
+        let one = Attachment { beside: Some(beside.clone()), ..attachment() };
+        let known = Observed::unknown(one.merchant.clone(), one.at);
+        let known = Observed { facts: json!({ ATTACHED: one.fact() }), ..known };
+        assert_eq!(Brought::of(&known, 2).unwrap().beside, Some(beside));
+        let stored = serde_json::to_value(attachment()).unwrap();
+        assert!(stored.get("beside").is_none(), "{stored}");
+        assert_eq!(serde_json::from_value::<Attachment>(stored).unwrap(), attachment());
+    }
+
+    #[test]
     fn whoever_waits_is_told_what_to_do() {
         let key = attachment().key;
-        let awaited = Awaited { key: key.clone(), sort: "card", trouble: None };
+        let awaited = Awaited { key: key.clone(), sort: "card", trouble: None, replaces: false };
         let told = awaited.to_string();
         assert!(told.starts_with("waits for the payer's card: `reckon link SavedMethod/jane`"));
-        let late = Awaited { key, sort: "bank", trouble: Some("it came too late".to_owned()) };
-        assert!(late.to_string().starts_with("it came too late; waits for the payer's bank: "));
+        let trouble = Some("it came too late".to_owned());
+        let late = Awaited { key, sort: "bank", trouble, replaces: true };
+        let told = late.to_string();
+        assert!(told.starts_with("it came too late; waits for the payer's bank once more: "));
+        assert!(
+            told.contains("`reckon attach SavedMethod/jane --replace --token TOKEN`"),
+            "{told}"
+        );
     }
 }

@@ -21,6 +21,8 @@ pub enum Reason {
     Changed,
     /// Fields differ that change only with a fresh one-time token.
     Renewed,
+    /// A payer gave other details than those that are saved.
+    Given,
     /// These fields were changed on the service by somebody else.
     Drifted(Vec<String>),
     /// These fields were put back, and changed again by somebody else, too often.
@@ -103,6 +105,7 @@ impl Reason {
             Self::NotCreated => "NotCreated",
             Self::Changed => "Changed",
             Self::Renewed => "Renewed",
+            Self::Given => "Given",
             Self::Drifted(_) => "Drifted",
             Self::DriftReturns(_) => "DriftReturns",
             Self::Vanished(_) => "Vanished",
@@ -167,6 +170,7 @@ impl Reason {
             | Self::NotCreated
             | Self::Changed
             | Self::Renewed
+            | Self::Given
             | Self::Drifted(_)
             | Self::Replaced
             | Self::NotConnected
@@ -213,6 +217,9 @@ impl fmt::Display for Reason {
             Self::Changed => write!(f, "the file changed"),
             Self::Renewed => {
                 write!(f, "the file changed; all details are sent again, by a fresh one-time token")
+            }
+            Self::Given => {
+                write!(f, "a payer gave other details, which take the place of what is saved")
             }
             Self::Drifted(fields) => {
                 write!(

@@ -19,7 +19,7 @@ from selenium.webdriver.support.ui import Select
 from reading import readable, wait
 
 PROGRAM, FOLDER, SERVICE, PICTURES = sys.argv[1], sys.argv[2], sys.argv[3].rstrip("/"), pathlib.Path(sys.argv[4])
-CARD, ACCOUNT = "4242424242424242", "9876543210"
+CARD, OTHER, ACCOUNT = "4242424242424242", "5105105105105100", "9876543210"
 
 
 def reckon(*arguments, given=""):
@@ -137,14 +137,45 @@ def card(page):
     assert "not needed any more" in page.page_source
 
 
-def held(page, number, path):
-    """The number went to the service's tokens alone, from a frame of the service; we were sent one field."""
+def another(page):
+    """Another card in the place of the stored one: a token comes for the charge, too, which goes on with it."""
+    link = reckon("link", "savedmethod/jane-card")
+    opened(page, link)
+    assert "takes the place of the one that is kept now" in page.page_source
+    readable(page, PICTURES, "intake-another")
+    sent(page)
+    fill(page, "number", OTHER)
+    fill(page, "cvv", "123")
+    page.find_element(By.ID, "expiry").send_keys("09/32")
+    page.find_element(By.ID, "name").send_keys("Jane Doe")
+    submit(page)
+    wait(page, lambda: "are saved" in page.page_source, "the other card is saved")
+    held(page, OTHER, "/v1/tokens", 2)
+    wait(page, lambda: kept("recurring_charges")["method"]["number"].endswith(OTHER[-4:]), "the charge has it")
+    assert kept("cards")["number"].endswith(OTHER[-4:])
+    wait(page, lambda: resource("RecurringCharge", "club")["ready"], "the charge goes on")
+    visit(page, link)
+    assert "not needed any more" in page.page_source
+
+
+def kept(kind):
+    """The only object of a kind that the service has."""
+    with urllib.request.urlopen(SERVICE + "/_sandbox/objects/" + kind) as answer:
+        lines = answer.read().decode().splitlines()
+    assert len(lines) == 1, lines
+    return json.loads(lines[0])
+
+
+def held(page, number, path, tokens=1):
+    """The number went to the service's tokens alone, from a frame of the service; we were sent tokens and nothing else."""
     requests = sent(page)
     bodies = [(one["url"], one.get("postData", "")) for one in requests]
     with_it = [url for url, body in bodies if number in body or number in url]
-    assert with_it == [SERVICE + path], with_it
+    assert with_it == [SERVICE + path] * tokens, with_it
     ours = [body for url, body in bodies if "/intake/" in url and body]
-    assert len(ours) == 1 and ours[0].startswith("token_id=") and "&" not in ours[0], ours
+    assert len(ours) == 1, ours
+    sent_tokens = ours[0].split("&")
+    assert len(set(sent_tokens)) == tokens and all(one.startswith("token_id=") for one in sent_tokens), ours
     origin = page.execute_script("return location.origin")
     for one in requests:
         assert one["url"].startswith((origin + "/", SERVICE + "/", "data:")), one["url"]
@@ -218,6 +249,7 @@ def main():
         wait(page, lambda: resource("SavedMethod", "jane-card")["reason"] == "AwaitsIntake", "the card is waited for")
         wait(page, lambda: resource("SavedMethod", "later")["reason"] == "AwaitsIntake", "all are waited for")
         card(page)
+        another(page)
         bank(page)
         quiet(page)
         lost(page)

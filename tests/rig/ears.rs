@@ -25,7 +25,7 @@ pub(crate) const BASE: &str = "https://daemon.example";
 pub(crate) struct Ears<'a> {
     pub(crate) world: &'a World,
     pub(crate) control: Control,
-    public: Router,
+    pub(crate) public: Router,
 }
 
 pub(crate) fn merchant() -> Key {

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use reckon::engine::{Carried, Courier, IntakeLink};
+use reckon::http::Outside;
 use reckon::outbox::{Message, Sent};
 
 /// A courier.
@@ -33,6 +34,6 @@ impl Courier for Pigeon {
     }
 
     fn intake(&self, link: &IntakeLink) -> String {
-        format!("https://pay.example/{}", link.key.name)
+        Outside::new(&[3; 32]).intake("https://pay.example", link)
     }
 }

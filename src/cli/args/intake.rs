@@ -23,7 +23,11 @@ pub struct AttachArgs {
     /// The saved method; its document says `source: intake`.
     #[arg(value_name = "SavedMethod/NAME")]
     pub what: String,
-    /// The one-time token, no older than five minutes; `-` reads it from standard input, where nobody else sees it.
-    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
-    pub token: String,
+    /// The one-time token, no older than five minutes; `-` reads it from standard input, where nobody else sees it. Said
+    /// more than once, the further ones are of the same details, for the recurring charges that the method pays: one each.
+    #[arg(long = "token", value_name = "TOKEN", allow_hyphen_values = true, required = true)]
+    pub tokens: Vec<String>,
+    /// What is saved already is replaced by what the token holds.
+    #[arg(long)]
+    pub replace: bool,
 }

@@ -114,10 +114,10 @@ impl Engine {
             let Some((before, rest)) = text.split_once(open) else { return Ok(text) };
             let Some((key, after)) = rest.split_once(close) else { return Ok(text) };
             let key: Key = key.parse().map_err(|error| format!("{key}: {error}"))?;
-            let generation = self.intake_link(&key)?;
+            let terms = self.intake_link(&key)?;
             let until = self.shared.now().checked_add_days(LINK_DAYS);
             let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
-            let link = courier.intake(&IntakeLink { key, generation, until });
+            let link = courier.intake(&IntakeLink { key, terms, until });
             text = [before, link.as_str(), after].concat();
         }
         Err(format!("it asks for more than {LINKS_MAX} links"))

@@ -59,7 +59,8 @@ pub(super) static ROWS: &[HostFn] = &[
         "intake_link",
         &[argument("resource", Sort::Resource)],
         tries::intake_link,
-        "Stands for a link under which a payer gives a new card for a saved method. The script never sees the link: it is \
+        "Stands for a link under which a payer gives a card for a saved method that says `source: intake`, or another one \
+         in the place of the one that is saved. It is good for seven days, and once. The script never sees the link: it is \
          filled in where the text is sent.",
     ),
     helper(

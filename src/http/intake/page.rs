@@ -116,7 +116,7 @@ impl<'a> Page<'a> {
 
 /// The page that asks.
 fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
-    let Asking { sort, public_key, merchant, mode, service, trouble } = asking;
+    let Asking { sort, public_key, merchant, mode, service, trouble, replaces, tokens } = asking;
     let is_card = *sort == "card";
     let (title, what, fields, button) = if is_card {
         ("Your card", "a card", card(), "Save this card")
@@ -131,11 +131,13 @@ fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
         }
         None => "<p class=\"notice bad\" id=\"trouble\" role=\"alert\" hidden></p>",
     };
+    let replaces = if *replaces { " It takes the place of the one that is kept now." } else { "" };
     let inner = format!(
-        "<p class=\"quiet\">{who} asks for {what} to be kept for payments that you agreed to. The numbers go \
+        "<p class=\"quiet\">{who} asks for {what} to be kept for payments that you agreed to.{replaces} The numbers go \
          straight to the payment service, and nobody here sees them.</p>\
-         <form id=\"intake\" method=\"post\" novalidate data-sort=\"{sort}\" data-public-key=\"{}\">\
-         <div class=\"fields\">{fields}</div>{trouble}<input type=\"hidden\" name=\"token_id\">\
+         <form id=\"intake\" method=\"post\" novalidate data-sort=\"{sort}\" data-tokens=\"{tokens}\" \
+         data-public-key=\"{}\">\
+         <div class=\"fields\">{fields}</div>{trouble}<input type=\"hidden\" id=\"token\" name=\"token_id\">\
          <div class=\"actions\"><button>{button}</button></div>\
          <noscript><p class=\"notice\">The numbers are typed into protected fields, which need scripts.</p></noscript>\
          </form>",

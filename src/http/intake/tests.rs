@@ -6,7 +6,7 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::base::id::{Key, Mode};
-use crate::engine::{Asking, Bringing, Event, Payer};
+use crate::engine::{Asking, Bringing, Event, Payer, Terms};
 use crate::http::public;
 
 const TOKEN: &str = "aB3-token_of_the_payer";
@@ -18,7 +18,7 @@ fn outside() -> Outside {
 fn payer(generation: u32, until: &str) -> IntakeLink {
     let key: Key = "SavedMethod/default/jane.home".parse().unwrap();
     let until: DateTime<Utc> = until.parse().unwrap();
-    IntakeLink { key, generation, until }
+    IntakeLink { key, terms: Terms { generation, replaces: None }, until }
 }
 
 fn jane() -> IntakeLink {
@@ -37,6 +37,8 @@ fn asking(sort: &'static str) -> Intake {
         mode: Mode::Test,
         service: "https://pay.example:8443/base".to_owned(),
         trouble: None,
+        replaces: false,
+        tokens: 1,
     }))
 }
 
@@ -146,6 +148,27 @@ async fn what_the_service_said_is_for_the_operator_and_the_payer_is_asked_once_m
 }
 
 #[tokio::test]
+async fn a_payer_is_told_that_what_is_kept_is_replaced_and_tokens_come_for_all_that_copied_it() {
+    let words = "It takes the place of the one that is kept now.";
+    let (_, first) = looked(asking("card")).await;
+    assert!(!first.contains(words) && first.contains("data-tokens=\"1\""), "{first}");
+    let Intake::Asks(mut asking) = asking("card") else { panic!() };
+    (asking.replaces, asking.tokens) = (true, 3);
+    let (_, text) = looked(Intake::Asks(asking)).await;
+    assert!(text.contains(words) && text.contains("data-tokens=\"3\""), "{text}");
+
+    let (router, mut events) = door();
+    drop(tokio::spawn(router.oneshot(post(&link(), "token_id=a&token_id=b&x=1&token_id=c"))));
+    let Some(Event::Payer(Payer::Bring(Bringing { attaching, .. }, _))) = events.recv().await
+    else {
+        panic!("a token")
+    };
+    let more: Vec<&str> = attaching.more.iter().map(Secret::expose).collect();
+    assert_eq!((attaching.token.expose(), more), ("a", vec!["b", "c"]));
+    assert!(!attaching.replace, "the link says it");
+}
+
+#[tokio::test]
 async fn opening_a_link_changes_nothing_and_a_token_is_thanked_for_once_it_is_stored() {
     let (router, mut events) = door();
     let mut head = get_of(&link());
@@ -221,7 +244,9 @@ async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
     assert_ne!(other_generation, named);
     let others = Outside::new(&[4; 32]).intake("", &jane()).replace("/intake/", "");
     let applicant = outside().link("", &"MerchantApplication/default/jane".parse().unwrap());
+    let renewing = named.replacen(".2.", ".2-0123456789ab.", 1);
     for forged in [
+        format!("{renewing}.{signature}"),
         format!("{other_generation}.{signature}"),
         format!("{later}.{signature}"),
         format!("default.jack.2.0.{signature}"),
@@ -249,5 +274,11 @@ fn a_link_says_what_it_was_made_for_and_nobody_can_read_it_from_its_maker() {
     let link = ours.intake("https://pay.example/", &jane());
     let last = link.strip_prefix("https://pay.example/intake/").unwrap();
     assert_eq!(ours.payer(last), Some(jane()));
+    let replaces = Some("0123456789ab".to_owned());
+    let renewal = IntakeLink { terms: Terms { generation: 2, replaces }, ..jane() };
+    let link = ours.intake("https://pay.example", &renewal);
+    let last = link.strip_prefix("https://pay.example/intake/").unwrap();
+    assert!(last.starts_with("default.jane.home.2-0123456789ab."), "{last}");
+    assert_eq!(ours.payer(last), Some(renewal));
     assert_eq!(format!("{ours:?}"), "Outside(…)");
 }

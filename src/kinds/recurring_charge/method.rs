@@ -2,20 +2,23 @@
 //!
 //! The service copies them when the charge is made, so a saved method that changes, and another one,
 //! reach it by a fresh one-time token alone (gateway-api, PATCH /v1/recurring/charges/{id}). What was put
-//! on the service therefore holds a digest of them, at a path beneath `method`.
+//! on the service therefore holds a digest of them, at a path beneath `method`. Details that a payer gives stand in no
+//! document: then the payer's page brings a token for the charge, too (`given`).
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::account;
 use super::request::Changed;
+use super::{account, given};
 use crate::base::hash::{Digest, canonical, keyed, sha256};
 use crate::base::id::RemoteId;
-use crate::effects::{FreshToken, Obligation, change_recurring, create_token_for, renew_recurring};
+use crate::effects::{
+    FreshToken, Obligation, change_recurring, create_token_for, give_recurring, renew_recurring,
+};
 use crate::kinds::Shape;
 use crate::kinds::redact::redact;
-use crate::kinds::saved_method::{SavedMethod, source};
+use crate::kinds::saved_method::{SavedMethod, given as given_to, is_intake, source};
 use crate::kinds::step::{MERCHANT, StepCx, needed, reference};
 use crate::model::effect::Effect;
 use crate::model::manifest::Manifest;
@@ -23,23 +26,31 @@ use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
 /// The path of the digest.
-const DETAILS: &str = "method.details";
+pub(super) const DETAILS: &str = "method.details";
 /// Separates this digest from all others under the same key.
 const LABEL: &str = "method-details";
 
 /// The document with a digest of its method's details, to be compared with what was put on the service.
-/// A charge that is complete, or whose details nobody wrote down, keeps what it has.
+/// A charge that is complete, or whose details nobody wrote down, keeps what it has; so does one whose payer has to
+/// give them, until that is done.
 pub(super) fn compared(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Manifest {
     let made = have.filter(|have| have.exists);
     let applied = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let before = applied.map(|spec| spec.get(DETAILS));
     let same = applied.is_some_and(|spec| spec.get("method") == manifest.spec.get("method"));
-    let over = made.is_some_and(|have| have.text("status") == Some("COMPLETED"));
+    let over = made.is_some_and(is_over);
+    let method = reference(manifest, SavedMethod::NAME).and_then(|key| cx.view.manifest(&key));
+    let wanted =
+        || Some(digest(cx, &redact(SavedMethod::FIELDS, &method.as_ref()?.spec, cx.digest_key)));
     let details = match before {
-        Some(None) if same => None,
         Some(before) if over && same => before.cloned(),
-        Some(before) => wanted(cx, manifest).or_else(|| before.cloned()),
-        None => wanted(cx, manifest),
+        Some(before) if method.as_deref().is_some_and(|one| is_intake(&one.spec)) => {
+            let given = given::at_hand(cx, manifest, made);
+            given.map(|given| digest(cx, &given.applied.spec)).or_else(|| before.cloned())
+        }
+        Some(None) if same => None,
+        Some(before) => wanted().or_else(|| before.cloned()),
+        None => wanted(),
     };
     let mut manifest = manifest.clone();
     if let (Some(details), Some(spec)) = (details, manifest.spec.as_object_mut()) {
@@ -48,15 +59,22 @@ pub(super) fn compared(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Obser
     manifest
 }
 
-/// The digest of what the method's document says now.
-fn wanted(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Value> {
+/// The method's document, where a payer gives its details: nothing in it says which they are.
+pub(super) fn payers(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Arc<Manifest>> {
     let method = cx.view.manifest(&reference(manifest, SavedMethod::NAME)?)?;
-    Some(digest(cx, &redact(SavedMethod::FIELDS, &method.spec, cx.digest_key)))
+    is_intake(&method.spec).then_some(method)
+}
+
+/// Whether it is complete.
+pub(super) fn is_over(have: &Observed) -> bool {
+    have.text("status") == Some("COMPLETED")
 }
 
 /// The digest of a saved method whose private values are digests already.
-fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
-    let details = json!([redacted.get("type"), redacted.get("source")]);
+pub(super) fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
+    let mut details = vec![redacted.get("type"), redacted.get("source")];
+    details.extend(given_to(redacted).map(Some));
+    let details = json!(details);
     json!({"digest": keyed(cx.digest_key, LABEL, &canonical(&details)).short()})
 }
 
@@ -85,6 +103,13 @@ pub(super) fn renewal(
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
     let owner = reference(manifest, MERCHANT).ok_or_else(unknown)?;
     account::allow(cx, manifest, &*needed(cx, &owner)?)?;
+    if let Some(method) = payers(cx, manifest) {
+        let waits = || given::waits(cx, &method, given::OTHER);
+        let given = given::at_hand(cx, manifest, Some(known)).ok_or_else(waits)?;
+        let new = wish(new, given.brought.digest);
+        let effect = change_recurring(new, target, changed.body, changed.text);
+        return Ok(give_recurring(effect, source(&method.spec).sort, &given.saved, &given.brought));
+    }
     let method = at_hand(cx, manifest)?;
     let source = source(&method.spec);
     let new = wish(new, method.digest);
@@ -112,8 +137,8 @@ fn at_hand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Arc<Manifest>, Reason
     })
 }
 
-/// The wish is that of both documents: a refusal holds until either of them changes, and a token is used
-/// for just what it was made for.
+/// The wish is that of both documents, or of the document and what was given: a refusal holds until either of them
+/// changes, and a token is used for just what it was made for.
 fn wish(mut new: Obligation, method: Digest) -> Obligation {
     let both = [new.applied.digest.as_bytes().as_slice(), method.as_bytes()].concat();
     new.applied.digest = sha256(&both);

@@ -7,6 +7,9 @@ mod adopting;
 mod checks;
 mod ending;
 mod fields;
+mod given;
+#[cfg(test)]
+mod given_tests;
 mod method;
 #[cfg(test)]
 mod method_tests;
@@ -23,6 +26,7 @@ mod surcharge;
 mod tests;
 mod today;
 
+pub use given::takes_token;
 pub use schedule::ScheduleSpec;
 pub use shape::{FirstCharge, RecurringCharge, Spec, Surcharge};
 

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::surcharge::{Quote, first, quote};
-use super::{RecurringCharge, account, ending, method, request, today};
+use super::{RecurringCharge, account, ending, given, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{Obligation, SURCHARGE};
@@ -64,6 +64,10 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     }
     if draft.verdict == Verdict::Blocked {
         draft.money.clear();
+    }
+    let draft = given::lagging(cx, manifest, have, draft);
+    if draft.reason == Reason::Renewed && method::payers(cx, manifest).is_some() {
+        return Draft { reason: Reason::Given, ..draft };
     }
     asking_first(draft, quote, have)
 }

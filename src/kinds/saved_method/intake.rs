@@ -1,5 +1,12 @@
-//! A saved method whose details a payer gives: it waits for a one-time token, and is saved by it.
+//! A saved method whose details a payer gives: it waits for a one-time token, is saved by it, and is changed by the next
+//! one that comes.
+//!
+//! What is known of details that nobody shows is which token gave them. That stands in what was put on the service, at a
+//! path beneath `source`: so other details are a change like any other, and whatever copied them can tell.
 
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::source::INTAKE;
@@ -8,18 +15,47 @@ use crate::effects::good_until;
 use crate::kinds::step::StepCx;
 use crate::model::attachment::{Awaited, Brought};
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Observed, Refusal};
+use crate::model::observed::{Applied, Observed, Refusal};
 use crate::model::plan::Reason;
 
+/// The path of what stands for the details that were given.
+const GIVEN: &str = "source.given";
 /// The status of a token that is not there any more, or never was.
 const NO_TOKEN: u16 = 404;
 /// What is told of one that came too late.
 const TOO_LATE: &str =
     "the token was not taken in time: it is good for five minutes; open the link again";
+/// What is told of a method that was saved from its document.
+const WRITTEN_BEFORE: &str = "what is saved stood in its document before; raise reckon.dev/generation to keep that beside another one";
 
 /// Whether a payer gives the details of the method.
 pub fn is_intake(spec: &Value) -> bool {
     spec.get("source").is_some_and(|source| source == INTAKE)
+}
+
+/// What was put on the service under the document's own generation; `None`: nothing yet.
+pub fn stored<'a>(manifest: &Manifest, have: Option<&'a Observed>) -> Option<&'a Applied> {
+    let applied = have.filter(|have| have.exists)?.applied.as_ref()?;
+    (applied.generation >= manifest.annotations.generation).then_some(applied)
+}
+
+/// What stands for the details that a payer gave, of a spec that was put on the service; `None`: nothing does.
+pub fn given(applied: &Value) -> Option<&Value> {
+    applied.get(GIVEN)
+}
+
+/// What a method asks its payer for, and why the token that came last made nothing, if one did.
+pub fn awaited(manifest: &Manifest, have: Option<&Observed>, now: DateTime<Utc>) -> Awaited {
+    let trouble = token(manifest, have, now).err().flatten();
+    let written = |applied: &Applied| !is_intake(&applied.spec);
+    let replaced = stored(manifest, have);
+    let before = replaced.is_some_and(written).then(|| WRITTEN_BEFORE.to_owned());
+    Awaited {
+        key: manifest.key.clone(),
+        sort: source(&manifest.spec).sort.word(),
+        trouble: trouble.or(before),
+        replaces: replaced.is_some(),
+    }
 }
 
 /// The token that was brought, as long as it may be sent. Errors: what the method waits for.
@@ -28,18 +64,44 @@ pub(super) fn brought(
     manifest: &Manifest,
     have: Option<&Observed>,
 ) -> Result<Brought, Reason> {
-    let awaited = |trouble: Option<String>| {
-        let sort = source(&manifest.spec).sort.word();
-        Reason::AwaitsIntake(Box::new(Awaited { key: manifest.key.clone(), sort, trouble }))
-    };
+    let waits = |_| Reason::AwaitsIntake(Box::new(awaited(manifest, have, cx.now)));
+    token(manifest, have, cx.now).map_err(waits)
+}
+
+/// The document with what stands for the details: those that a token just brought, else those that are saved.
+pub(super) fn compared<'a>(
+    cx: &StepCx<'_>,
+    manifest: &'a Manifest,
+    have: Option<&Observed>,
+) -> Cow<'a, Manifest> {
+    if !is_intake(&manifest.spec) {
+        return Cow::Borrowed(manifest);
+    }
+    let saved = || stored(manifest, have).and_then(|applied| given(&applied.spec).cloned());
+    let brought = token(manifest, have, cx.now).ok();
+    let details = brought.map(|brought| Brought::given(brought.digest)).or_else(saved);
+    let Some(details) = details else { return Cow::Borrowed(manifest) };
+    let mut manifest = manifest.clone();
+    if let Some(spec) = manifest.spec.as_object_mut() {
+        spec.insert(GIVEN.to_owned(), details);
+    }
+    Cow::Owned(manifest)
+}
+
+/// The token that was brought. Errors: there is none, or why it cannot be used, for people.
+fn token(
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    now: DateTime<Utc>,
+) -> Result<Brought, Option<String>> {
     let generation = manifest.annotations.generation;
     let known = have.and_then(|have| Some((have, Brought::of(have, generation)?)));
-    let Some((have, brought)) = known else { return Err(awaited(None)) };
+    let Some((have, brought)) = known else { return Err(None) };
     if let Some(refusal) = &have.refusal {
-        return Err(awaited(Some(told(refusal))));
+        return Err(Some(told(refusal)));
     }
-    if good_until(&brought) <= cx.now {
-        return Err(awaited(Some(TOO_LATE.to_owned())));
+    if good_until(&brought) <= now {
+        return Err(Some(TOO_LATE.to_owned()));
     }
     Ok(brought)
 }

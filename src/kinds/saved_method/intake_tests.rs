@@ -3,14 +3,14 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::SavedMethod;
+use super::{SavedMethod, awaited};
 use crate::api::Problem;
 use crate::base::hash::sha256;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::kinds::Kind;
 use crate::kinds::step::{Draft, StepCx, View};
 use crate::kinds::testing::{good, link_problems, manifest, problems};
-use crate::model::attachment::{ATTACHED, Attachment};
+use crate::model::attachment::{ATTACHED, Attachment, Brought};
 use crate::model::effect::{Effect, Work};
 use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::{Observed, Refusal};
@@ -74,8 +74,19 @@ fn attached(generation: u32) -> Observed {
         digest: sha256(b"t"),
         at: at(),
         actor: "payer".to_owned(),
+        beside: None,
     };
     Observed { facts: json!({ ATTACHED: one.fact() }), ..Observed::unknown(merchant, at()) }
+}
+
+fn refusal(status: u16, text: &str) -> Refusal {
+    Refusal {
+        intent: IntentId::new(1),
+        digest: sha256(b"any"),
+        status,
+        problem: Problem::new("code", text),
+        at: at(),
+    }
 }
 
 fn effect(draft: &Draft) -> &Effect {
@@ -165,14 +176,7 @@ fn a_token_that_is_five_minutes_old_is_asked_for_again() {
 #[test]
 fn a_refused_token_is_asked_for_again_with_the_words_of_the_service() {
     let refused = |status: u16, text: &str| {
-        let refusal = Refusal {
-            intent: IntentId::new(1),
-            digest: sha256(b"any"),
-            status,
-            problem: Problem::new("code", text),
-            at: at(),
-        };
-        let known = Observed { refusal: Some(refusal), ..attached(0) };
+        let known = Observed { refusal: Some(refusal(status, text)), ..attached(0) };
         let draft = step(CARD, Some(&known), 1);
         assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
         draft.reason.to_string()
@@ -195,6 +199,43 @@ fn a_token_of_another_generation_is_not_used() {
 }
 
 #[test]
+fn what_is_saved_is_settled_until_its_payer_gives_another_one() {
+    let known = saved(CARD, b"first");
+    let brought = Observed { facts: attached(0).facts, ..known.clone() };
+    let draft = step(CARD, Some(&brought), 1);
+    assert_eq!((draft.verdict, &draft.reason), (Verdict::Update, &Reason::Given));
+    let change = effect(&draft);
+    assert_eq!((change.name, change.request.path.as_str()), ("card.change", "/v1/cards/c1"));
+    assert_eq!(change.request.body["token_id"], json!({"$sealed": "00"}));
+    assert!(change.sealed && change.once.as_ref().unwrap().again);
+    let given = Brought::given(sha256(b"t"));
+    assert_eq!(change.applied.spec["source.given"], given, "which token it was is kept");
+    let after = Observed { applied: Some(change.applied.clone()), ..known.clone() };
+    assert_eq!(step(CARD, Some(&after), 900).verdict, Verdict::Settled);
+    let late = step(CARD, Some(&brought), 300);
+    assert_eq!((late.verdict, late.ready), (Verdict::Settled, true), "it stays as it is");
+    let refusal = refusal(422, "Card number is invalid");
+    let refused = Observed { refusal: Some(refusal), ..brought.clone() };
+    assert_eq!(step(CARD, Some(&refused), 1).verdict, Verdict::Settled);
+    let told = awaited(&manifest("SavedMethod", "it", CARD), Some(&refused), at());
+    assert!(told.replaces && told.trouble.unwrap().contains("Card number is invalid"));
+    let both = step(&CARD.replace("Jane's", "Ours"), Some(&brought), 1);
+    assert_eq!(effect(&both).request.body["description"], "Ours", "one change does both");
+    let other = Observed { facts: attached(1).facts, ..known };
+    assert_eq!(step(CARD, Some(&other), 1).verdict, Verdict::Settled, "of another generation");
+}
+
+/// What is known of a method that was saved by this token, and of which no other came.
+fn saved(spec: &str, token: &[u8]) -> Observed {
+    let mut applied = effect(&step(spec, Some(&attached(0)), 1)).applied.clone();
+    applied.spec["source.given"] = Brought::given(sha256(token));
+    let mut known = attached(0);
+    (known.exists, known.facts, known.applied) = (true, json!({}), Some(applied));
+    known.remote_id = Some(RemoteId::new("c1").unwrap());
+    known
+}
+
+#[test]
 fn what_is_saved_is_settled_and_asked_for_again_only_under_another_generation() {
     let saved = |spec: &str, facts: Value| {
         let applied = effect(&step(spec, Some(&attached(0)), 1)).applied.clone();
@@ -214,8 +255,10 @@ fn what_is_saved_is_settled_and_asked_for_again_only_under_another_generation() 
     let applied = before.applied.as_mut().unwrap();
     applied.spec["source"] = json!({"card": {"exp_month": 8}});
     let draft = step(CARD, Some(&before), 900);
-    assert!(draft.work.is_none() && draft.verdict == Verdict::Blocked);
-    assert!(draft.reason.to_string().contains("raise reckon.dev/generation"), "{}", draft.reason);
+    assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
+    let told = draft.reason.to_string();
+    assert!(told.starts_with("what is saved stood in its document before"), "{told}");
+    assert!(told.contains("raise reckon.dev/generation"), "{told}");
     let mut raised: Manifest = Arc::unwrap_or_clone(manifest("SavedMethod", "it", CARD));
     raised.annotations.generation = 1;
     assert_eq!(step_of(&raised, Some(&known), (900, true)).reason.word(), "AwaitsIntake");

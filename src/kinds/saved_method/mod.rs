@@ -23,7 +23,7 @@ pub use bank::Bank;
 pub use card::Card;
 pub(super) use step::source;
 
-pub use intake::is_intake;
+pub use intake::{awaited, given, is_intake, stored};
 pub use shape::{MethodType, SavedMethod, Spec};
 pub use source::Source;
 

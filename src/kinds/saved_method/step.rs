@@ -1,15 +1,15 @@
 //! What has to be done about a saved payment method: it is saved with its mark, its description
-//! changes where it is, everything else by a fresh token, and it is removed only where its document
+//! changes where it is, everything else by a fresh token or one that its payer gave, and it is removed only where its document
 //! said so.
 
 use serde_json::Value;
 
 use super::SavedMethod;
-use super::intake::{brought, is_intake};
+use super::intake::{brought, compared, is_intake};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::{
     FreshToken, MethodSort, MethodSource, Obligation, change_method, create_token, delete_method,
-    renew_method, save_by_token, save_method,
+    renew_by_token, renew_method, save_by_token, save_method,
 };
 use crate::kinds::leaving::{going, obligation, used, waiting};
 use crate::kinds::readback::ReadBack;
@@ -24,6 +24,7 @@ use crate::model::plan::{Reason, Verdict};
 
 /// The step of a saved method.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+    let manifest = &*compared(cx, manifest, have);
     let source = source(&manifest.spec);
     let kind = Object {
         create: &|new| {
@@ -37,7 +38,10 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         },
         change: &|new, target, changes| {
             if by_token(SavedMethod::FIELDS, changes) {
-                saved_already(&manifest.spec)?;
+                if is_intake(&manifest.spec) {
+                    let brought = brought(cx, manifest, have)?;
+                    return Ok(renew_by_token(new, source, target, &brought));
+                }
                 at_hand(source)?;
                 return renewal(new, source, target, have);
             }
@@ -46,7 +50,11 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         money: Vec::new(),
         unready: &|_| None,
     };
-    object(cx, SavedMethod::FIELDS, manifest, have, &kind)
+    let draft = object(cx, SavedMethod::FIELDS, manifest, have, &kind);
+    if draft.reason == Reason::Renewed && is_intake(&manifest.spec) {
+        return Draft { reason: Reason::Given, ..draft };
+    }
+    draft
 }
 
 /// The details have to stand in the document to be sent.
@@ -56,16 +64,6 @@ fn at_hand(source: MethodSource<'_>) -> Result<(), Reason> {
     }
     let why = "its details are not in its document: write them there, or say `reckon import` once more to leave what is \
                saved as it is";
-    Err(Reason::Unfit(why.to_owned()))
-}
-
-/// What is saved is not asked for again.
-fn saved_already(spec: &Value) -> Result<(), Reason> {
-    if !is_intake(spec) {
-        return Ok(());
-    }
-    let why = "it is saved already, and `source: intake` asks a payer for other details: raise reckon.dev/generation \
-               to have them asked for, or leave `source` as it was";
     Err(Reason::Unfit(why.to_owned()))
 }
 

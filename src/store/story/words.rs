@@ -29,7 +29,9 @@ fn said(record: &Record) -> Option<Told> {
         return Some((*at, "resumed", Some(format!("by {actor}"))));
     }
     if let Record::Attached(one) = record {
-        let detail = format!("a one-time token, brought by {}", one.actor);
+        let beside = one.beside.as_ref().map(|one| format!(" with that of {}", one.method.short()));
+        let beside = beside.unwrap_or_default();
+        let detail = format!("a one-time token, brought by {}{beside}", one.actor);
         return Some((one.at, "attached", Some(detail)));
     }
     None
