@@ -13,7 +13,7 @@ use super::exit::Failure;
 use super::git_tree::{self, Folder};
 use super::server::tree;
 use super::setup::Setup;
-use super::{events, git, host, intake, why};
+use super::{events, git, host, intake, past, why};
 use crate::control::look::{self, Contents, Differences, Look, SentFile, SentTree};
 use crate::control::{ControlError, Response};
 use crate::engine::{Engine, Parts, Question, Reply, Settings, Shared, Told};
@@ -103,6 +103,7 @@ impl look::Desk for Desk {
             Look::Why { what, verify } => {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(told)
             }
+            Look::Past(since) => past::of_daemon(&self.setup, &self.shared, since).and_then(told),
             Look::Urls => events::addresses(&self.setup).and_then(told),
             Look::Intake { key, generation, days } => {
                 let link = intake::made(&self.setup, &key, (generation, days));

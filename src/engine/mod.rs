@@ -79,15 +79,15 @@ pub use attach::{Asking, Attaching, Bringing, Intake, IntakeLink, Payer};
 pub use booking::Allowing;
 pub use epoch::StateReply;
 pub use event::Event;
-pub use hooks::{Carried, Courier, Found};
+pub use hooks::{Carried, Courier, Found, PastEvent, PastRun, recount, showing};
 pub use inbox::{Inbox, Looked, Taken};
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Against, Compared, Confidence, EventView, EventsView, EventsWanted, Evidence, FailedView,
     HooksView, IntentView, IntentsView, LookView, Metrics, MoneyView, Overview, PlanView, Question,
-    ReceiverView, RemadeView, Reply, ResourceView, SilentView, StepView, StrayView, Told,
-    TrafficView, Unknown, WishView, sums,
+    ReceiverView, Rehearsing, RemadeView, Reply, ResourceView, SilentView, StepView, StrayView,
+    Told, TrafficView, Unknown, WishView, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
@@ -286,6 +286,7 @@ impl Engine {
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Posted => self.posted(),
+            Event::Wished => self.wished()?,
             Event::Replay(event, actor, reply) => self.replay(event, actor, reply),
             Event::Scripts(found) => self.use_scripts(*found)?,
             Event::Visit(key, page) => self.visit(&key, page),

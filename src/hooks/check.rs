@@ -1,6 +1,7 @@
 //! What a compiler would say of a script: names, arities, sorts of literals, and functions that no event reaches.
 
 mod calls;
+mod concurrency;
 mod names;
 mod reach;
 mod walk;
@@ -10,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Known;
 use super::load::Unit;
 use crate::model::issue::Problem;
+
+pub(super) use concurrency::concurrency;
 
 /// What all files of a set are checked against.
 pub(super) struct Set<'a> {
@@ -68,5 +71,6 @@ fn unit(set: &Set<'_>, unit: &Unit<'_>) -> (Vec<Problem>, Vec<names::Named>) {
     }
     let walk::Walk { mut problems, called, names, .. } = walk;
     reach::check(unit, &called, &mut problems);
+    concurrency::check(unit, &mut problems);
     (problems, names)
 }

@@ -72,9 +72,15 @@ fn assemble(
             Ok(ast) => {
                 let functions = unit.functions.iter().map(|function| function.name.clone());
                 let functions = functions.filter(|name| events::is_hook(name)).collect();
-                let hash = digest(modules::closure(units, unit).into_iter());
+                let files = modules::closure(units, unit);
+                let hash = digest(files.iter().copied());
+                let nameless = Source { path: String::new(), ..unit.source.clone() };
+                let others = files.into_iter().filter(|file| *file != unit.source);
+                let text = digest(others.chain([&nameless]));
+                let concurrency = check::concurrency(unit).unwrap_or(1);
                 let name = unit.source.name().to_owned();
-                scripts.insert(name.clone(), Script { name, ast, hash, functions });
+                scripts
+                    .insert(name.clone(), Script { name, ast, hash, text, functions, concurrency });
             }
         }
     }

@@ -52,6 +52,8 @@ pub(super) fn run(
             looks: done.looks,
             log: done.log,
             operations,
+            sealed: None,
+            answers: done.answers,
         }),
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Done {
     pub(super) wishes: Vec<Wish>,
     pub(super) kept: BTreeMap<String, Value>,
     pub(super) looks: Vec<Look>,
+    /// Their answers, in the same order.
+    pub(super) answers: Vec<Value>,
     pub(super) log: Vec<String>,
 }
 
@@ -110,7 +112,9 @@ impl Session {
         }
         let answer = beside(|| read(&*self.0.reads, &self.0.script))?;
         let digest = sha256(&canonical(&answer));
-        self.done().looks.push(Look { what: what.to_owned(), arguments, answer: digest });
+        let mut done = self.done();
+        done.looks.push(Look { what: what.to_owned(), arguments, answer: digest });
+        done.answers.push(answer.clone());
         Ok(answer)
     }
 

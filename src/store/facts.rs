@@ -26,7 +26,8 @@ pub(super) use events::{
     event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
 };
 pub(super) use hooks::{
-    HOOKS_FAILED, depth_key, failed_key, granted_key, kept_key, telling_key, to_run_key, wish_key,
+    HOOKS_FAILED, cursor_key, cursors_of, depth_key, failed_key, granted_key, kept_key,
+    telling_key, to_run_key, wish_key,
 };
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
