@@ -210,6 +210,8 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     );
     assert!(shadow["reads_of_now"].as_u64() >= Some(2), "{shadow}");
 
+    a_prompt_sees_the_same(path, &ids);
+
     // Without the daemon the state on disk answers the same.
     drop(daemon);
     fs::write(&script, edited).unwrap();
@@ -217,4 +219,30 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
     assert_eq!((code, &run["runs"][0]["kept"]), (Some(0), &json!({"count": 3})), "{run}");
     let (code, shadow) = told(path, &["hooks", "shadow"]);
     assert_eq!((code, shadow["items"].as_array().unwrap().len()), (Some(2), 2), "{shadow}");
+}
+
+fn a_prompt_sees_the_same(path: &Path, ids: &[String]) {
+    let lines = format!(
+        ":event {}\nlet double = event.data.amount * 2;\ndouble\nfn word(n) {{\n  `n${{n}}`\n}}\nword(double)\n\
+         :script count\nkv_get(\"count\")\nremote(\"transaction.get\", #{{id: event.data.id}}).amount\n\
+         resource(\"Merchant/acme\").ready\nhold(\"Merchant/acme\", \"x\", #{{name: \"typed\"}})\n:actions\n:quit\n",
+        ids[0]
+    );
+    let typed = reckon(path, &["hooks", "repl"], &lines);
+    let answers: Vec<String> = text(&typed).lines().map(str::to_owned).collect();
+    assert_eq!(typed.status.code(), Some(0), "{answers:?}");
+    let asked = "  asks for suspend typed {merchant: acme, key: Merchant/default/acme, reason: x}";
+    let expect = ["1400", "\"n1400\"", "2", "700", "true", "\"typed\"", asked, asked];
+    assert_eq!(answers, expect);
+    let typed = reckon(path, &["hooks", "repl"], "1 +\n2\nnothing(3)\n:event none\nif true {\n");
+    let told = text(&typed);
+    assert_eq!(typed.status.code(), Some(1), "{told}");
+    for part in ["3\n", "repl:1:1", "nothing", "there is no event none", "not at its end"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let typed = reckon(path, &["-o", "json", "hooks", "repl"], "2 + 2\nx\n");
+    let text = String::from_utf8(typed.stdout).unwrap();
+    let all: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&all[0]["value"], &all[1]["problem"]["line"]), (&json!("4"), &json!(1)));
+    assert_eq!(events(path, 2), ids, "nothing was asked for in earnest");
 }

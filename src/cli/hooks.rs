@@ -7,7 +7,7 @@ use super::out::Out;
 use super::setup::Setup;
 use super::specs::below;
 use super::validate::verdict;
-use super::{hooks_run, hooks_shadow, hooks_test};
+use super::{hooks_repl, hooks_run, hooks_shadow, hooks_test};
 use crate::base::nearest;
 use crate::config::ProcessEnv;
 use crate::hooks::folder::{self, Folder};
@@ -24,6 +24,7 @@ pub(super) async fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<E
         HooksCommand::Test(args) => hooks_test::run(&Setup::load(cli)?, args, out),
         HooksCommand::Run(args) => hooks_run::run(&Setup::load(cli)?, args, out).await,
         HooksCommand::Shadow(args) => hooks_shadow::run(&Setup::load(cli)?, args, out).await,
+        HooksCommand::Repl => hooks_repl::run(&Setup::load(cli)?, out).await,
         HooksCommand::Doc => doc(out),
     }
 }
@@ -31,7 +32,7 @@ pub(super) async fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<E
 fn check(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let folder = folder(setup)?;
     let (_, problems) = loaded(setup, &folder);
-    let report = render::diagnostic::json(folder.scripts.len(), &problems);
+    let report = render::diagnostic::json(folder.count(), &problems);
     out.result(&report, || shown::checked(&folder, &problems, look(out)))?;
     Ok(verdict(&problems))
 }

@@ -25,6 +25,7 @@ mod get;
 mod git;
 mod git_tree;
 mod hooks;
+mod hooks_repl;
 mod hooks_run;
 mod hooks_shadow;
 mod hooks_test;

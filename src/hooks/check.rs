@@ -4,12 +4,13 @@ mod calls;
 mod concurrency;
 mod names;
 mod reach;
+mod templates;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Known;
 use super::load::Unit;
+use super::names::Names;
 use crate::model::issue::Problem;
 
 pub(super) use concurrency::concurrency;
@@ -17,7 +18,7 @@ pub(super) use concurrency::concurrency;
 /// What all files of a set are checked against.
 pub(super) struct Set<'a> {
     pub(super) units: &'a BTreeMap<&'a str, Unit<'a>>,
-    pub(super) known: &'a Known,
+    pub(super) known: &'a Names,
     /// The language's own functions: the numbers of arguments by name.
     builtin: BTreeMap<&'a str, BTreeSet<usize>>,
 }
@@ -25,7 +26,7 @@ pub(super) struct Set<'a> {
 impl<'a> Set<'a> {
     pub(super) fn new(
         units: &'a BTreeMap<&'a str, Unit<'a>>,
-        known: &'a Known,
+        known: &'a Names,
         functions: &'a [(String, usize)],
     ) -> Self {
         let mut builtin: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();

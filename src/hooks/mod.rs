@@ -17,13 +17,16 @@ pub mod folder;
 mod host;
 mod json;
 mod load;
+mod names;
 pub mod register;
+pub mod repl;
 mod run;
 mod session;
 pub mod shadow;
 mod sort;
 mod source;
 mod stack;
+mod template;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,10 +42,13 @@ use crate::model::hook::Run;
 use crate::model::issue::Problem;
 use crate::model::ran::Lane;
 
+use names::Names;
+
 pub use failure::{Failure, Why};
 pub use sort::Sort;
 pub use source::Source;
 pub use stack::{STACK_BYTES, on_stack};
+pub use template::escaped;
 
 /// How long a run may take on the wall, but for its reads.
 pub const TIME_MAX: Duration = Duration::from_millis(250);
@@ -107,7 +113,7 @@ pub struct Hooks {
     engine: Arc<Engine>,
     scripts: Arc<BTreeMap<String, Script>>,
     hash: Digest,
-    known: Arc<Known>,
+    names: Arc<Names>,
     warnings: Arc<Vec<Problem>>,
 }
 
@@ -119,7 +125,7 @@ impl fmt::Debug for Hooks {
 
 impl Hooks {
     /// Checks a whole set. Files in the folder itself are scripts, those in folders beneath it are modules that scripts
-    /// import.
+    /// import, and those in `templates` that end in `.txt` or `.html` are texts with places to fill in.
     ///
     /// # Errors
     /// Everything that is wrong with any of them, warnings too; then none of the set is used.

@@ -27,7 +27,7 @@ pub(super) fn run(
     let Handler { script: name, function } = handler;
     let script = hooks.scripts.get(name).filter(|script| script.functions.contains(function));
     let Some(script) = script else { return Err(Box::new(gone(handler))) };
-    let session = Session::new(name, merchant(event), Arc::clone(&hooks.known), Arc::clone(reads));
+    let session = Session::new(name, merchant(event), Arc::clone(&hooks.names), Arc::clone(reads));
     let (ended, operations) = called(hooks, script, function, event, &session, time);
     let done = session.take();
     let failure = |why, message, place| {
@@ -101,7 +101,7 @@ fn whole(event: &Value) -> Value {
     Value::Object(fields.collect::<Map<_, _>>())
 }
 
-fn merchant(event: &Value) -> Option<Key> {
+pub(super) fn merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()
 }

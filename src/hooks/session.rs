@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use super::Reads;
 use super::bound::{KEPT_MAX, LINE_MAX, LINES_MAX, LOOKS_MAX, VALUE_MAX, WISHES_MAX, beside};
-use super::{Known, Reads};
+use super::names::Names;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Name};
 use crate::model::hook::{Look, Wish};
@@ -19,7 +20,7 @@ pub(super) struct Session(Arc<Shared>);
 struct Shared {
     script: String,
     merchant: Option<Key>,
-    known: Arc<Known>,
+    names: Arc<Names>,
     reads: Arc<dyn Reads>,
     done: Mutex<Done>,
 }
@@ -60,16 +61,22 @@ impl Session {
     pub(super) fn new(
         script: &str,
         merchant: Option<Key>,
-        known: Arc<Known>,
+        names: Arc<Names>,
         reads: Arc<dyn Reads>,
     ) -> Self {
         let done = Mutex::default();
-        Self(Arc::new(Shared { script: script.to_owned(), merchant, known, reads, done }))
+        Self(Arc::new(Shared { script: script.to_owned(), merchant, names, reads, done }))
+    }
+
+    /// The same, of a run that goes on where another one ended: what that kept is there.
+    pub(super) fn going_on(self, kept: BTreeMap<String, Value>) -> Self {
+        self.done().kept = kept;
+        self
     }
 
     /// What scripts may name.
-    pub(super) fn known(&self) -> &Known {
-        &self.0.known
+    pub(super) fn names(&self) -> &Names {
+        &self.0.names
     }
 
     /// The merchant of the event.

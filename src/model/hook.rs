@@ -34,7 +34,7 @@ pub struct Wish {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<Key>,
     /// With what, as the verb takes it. Of `suspend`: `{key, reason, until?}`; of `resume` and `reconcile`: `{key}`;
-    /// of `notify`: `{target, body, subject?, to?}`.
+    /// of `notify`: `{target, body, html?, subject?, to?}`.
     pub fields: Value,
     /// Not before then; at once by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ mod doc;
 mod junit;
 pub mod shadow;
 pub mod tried;
+pub mod typed;
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::spec::mask::MaskedSource;
 
 /// What a check found, with snippets.
 pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
-    let count = folder.scripts.len();
+    let count = folder.count();
     let plural = if count == 1 { "script" } else { "scripts" };
     if problems.is_empty() {
         return format!("{count} {plural}, no problems");

@@ -15,6 +15,8 @@ pub enum HooksCommand {
     Run(HooksRunArgs),
     /// Run the scripts of the folder on the events of a while, and show what they would do otherwise than was done.
     Shadow(HooksShadowArgs),
+    /// A prompt for lines of a script, with everything that scripts can call: reads are made, actions only shown.
+    Repl,
     /// What scripts can call, which events there are, and what they hold; -o markdown for a file.
     Doc,
 }
