@@ -75,10 +75,10 @@ fn charge(world: &World, minor: i64) {
     assert!(world.ask("acme", "POST", "/v1/charges", &charge)["id"].is_string());
 }
 
-/// The service answers reads of transactions only after so many seconds.
-fn slow(world: &World, seconds: u64) {
+/// The service answers reads of transactions only after 20 seconds.
+fn slow(world: &World) {
     let order = json!({"method": "GET", "path": "/v1/transactions/", "fault": "delay",
-        "delay_ms": seconds * 1000});
+        "delay_ms": 20_000});
     world.control("POST", "faults", &order);
 }
 
@@ -112,7 +112,7 @@ fn ledger(world: &World) -> (u64, u64) {
 #[tokio::test(start_paused = true)]
 async fn a_slow_script_delays_only_itself() {
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
-    slow(&world, 20);
+    slow(&world);
     let found = scripts(&[("quick", QUICK), ("slow", SLOW)]);
     world
         .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
@@ -142,7 +142,7 @@ async fn a_script_that_says_so_is_run_for_several_events_at_once() {
     let several = format!("const CONCURRENCY = 5;\n{SLOW}");
     for (text, expected) in [(SLOW.to_owned(), false), (several, true)] {
         let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
-        slow(&world, 20);
+        slow(&world);
         world
             .hearing_with(Some(scripts(&[("slow", &text)])), Some(pigeon.clone()), async |ears| {
                 for minor in 1..=5 {
@@ -162,7 +162,7 @@ async fn a_script_that_says_so_is_run_for_several_events_at_once() {
 #[tokio::test(start_paused = true)]
 async fn what_a_script_was_run_for_it_is_not_run_for_again_whatever_it_is_called() {
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
-    slow(&world, 20);
+    slow(&world);
     let first = scripts(&[("quick", QUICK), ("slow", SLOW)]);
     world
         .hearing_with(Some(first), Some(pigeon.clone()), async |ears| {
@@ -236,4 +236,26 @@ async fn a_script_that_is_gone_leaves_what_it_failed_at_to_a_person() {
             assert!(view.dead[0].message.contains("no such script"), "{:?}", view.dead);
         })
         .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_set_is_shown_and_the_last_good_one_goes_on() {
+    let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
+    let good = scripts(&[("quick", QUICK)]);
+    let (loaded, files) = (good.files.to_string(), sha256(b"wrong"));
+    let mut engine = world.engine();
+    engine.keep_looking();
+    engine.tell_through(pigeon.clone());
+    engine.use_scripts(good).unwrap();
+    engine.use_scripts(Found { hooks: None, files, problems: 2 }).unwrap();
+    let Ok(Reply::Hooks(view)) = engine.answer(Question::Hooks) else { panic!("another answer") };
+    assert_eq!((view.loaded, view.files), (Some(loaded), Some(files.to_string())));
+    assert_eq!((view.scripts, view.problems), (vec!["quick".to_owned()], 2));
+    charge(&world, 700);
+    let (_sender, events) = tokio::sync::mpsc::channel(1);
+    tokio::select! {
+        ended = engine.run(events, reckon::engine::Until::Stopped) => panic!("{ended:?}"),
+        () = tokio::time::sleep(std::time::Duration::from_mins(2)) => {}
+    }
+    assert_eq!(told(&pigeon, "quick"), 1);
 }

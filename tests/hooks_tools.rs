@@ -168,48 +168,8 @@ fn scripts_on_disk_are_tried_on_what_is_known_and_held_against_what_was_done() {
         "{shown}"
     );
 
-    // Nothing of all that was done.
-    assert_eq!(events(path, 2), ids);
-    let refused = reckon(path, &["hooks", "run", &ids[0]], "");
-    assert!(
-        refused.status.code() == Some(1) && text(&refused).contains("events replay"),
-        "{}",
-        text(&refused)
-    );
-    let unknown = reckon(path, &["hooks", "run", "nothing", "--dry-run"], "");
-    assert!(
-        unknown.status.code() == Some(1) && text(&unknown).contains("no event nothing"),
-        "{}",
-        text(&unknown)
-    );
-    let other = reckon(path, &["hooks", "run", &ids[0], "--dry-run", "--script", "cuont"], "");
-    assert!(
-        other.status.code() == Some(1) && text(&other).contains("did you mean `count`?"),
-        "{}",
-        text(&other)
-    );
-
-    // A read of the service goes through the daemon; a script that fails shows where.
-    let reads = "fn on_transaction_authorized(event) {\n    let t = remote(\"transaction.get\", #{id: event.data.id});\n    log(`now ${t.amount}`);\n    throw \"enough\";\n}\n";
-    fs::write(&script, reads).unwrap();
-    let failed = reckon(path, &["hooks", "run", &ids[1], "--dry-run"], "");
-    let shown = text(&failed);
-    assert!(
-        failed.status.code() == Some(1)
-            && shown.contains("scripts/count.rhai:4:5")
-            && shown.contains("enough"),
-        "{shown}"
-    );
-    let (_, failed) = told(path, &["hooks", "run", &ids[1], "--dry-run"]);
-    assert_eq!(failed["failures"][0]["log"], json!(["now 800"]), "{failed}");
-    let (code, shadow) = told(path, &["hooks", "shadow"]);
-    assert_eq!(
-        (code, shadow["items"][0]["fails"][0][0].as_str()),
-        (Some(2), Some("count")),
-        "{shadow}"
-    );
-    assert!(shadow["reads_of_now"].as_u64() >= Some(2), "{shadow}");
-
+    nothing_of_it_was_done_and_mistakes_are_told(path, &ids);
+    a_read_goes_through_the_daemon_and_a_failure_shows_its_place(path, &ids);
     a_prompt_sees_the_same(path, &ids);
 
     // Without the daemon the state on disk answers the same.
@@ -245,4 +205,49 @@ fn a_prompt_sees_the_same(path: &Path, ids: &[String]) {
     let all: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&all[0]["value"], &all[1]["problem"]["line"]), (&json!("4"), &json!(1)));
     assert_eq!(events(path, 2), ids, "nothing was asked for in earnest");
+}
+
+fn nothing_of_it_was_done_and_mistakes_are_told(path: &Path, ids: &[String]) {
+    assert_eq!(events(path, 2), ids);
+    let refused = reckon(path, &["hooks", "run", &ids[0]], "");
+    assert!(
+        refused.status.code() == Some(1) && text(&refused).contains("events replay"),
+        "{}",
+        text(&refused)
+    );
+    let unknown = reckon(path, &["hooks", "run", "nothing", "--dry-run"], "");
+    assert!(
+        unknown.status.code() == Some(1) && text(&unknown).contains("no event nothing"),
+        "{}",
+        text(&unknown)
+    );
+    let other = reckon(path, &["hooks", "run", &ids[0], "--dry-run", "--script", "cuont"], "");
+    assert!(
+        other.status.code() == Some(1) && text(&other).contains("did you mean `count`?"),
+        "{}",
+        text(&other)
+    );
+}
+
+fn a_read_goes_through_the_daemon_and_a_failure_shows_its_place(path: &Path, ids: &[String]) {
+    let script = path.join("scripts/count.rhai");
+    let reads = "fn on_transaction_authorized(event) {\n    let t = remote(\"transaction.get\", #{id: event.data.id});\n    log(`now ${t.amount}`);\n    throw \"enough\";\n}\n";
+    fs::write(&script, reads).unwrap();
+    let failed = reckon(path, &["hooks", "run", &ids[1], "--dry-run"], "");
+    let shown = text(&failed);
+    assert!(
+        failed.status.code() == Some(1)
+            && shown.contains("scripts/count.rhai:4:5")
+            && shown.contains("enough"),
+        "{shown}"
+    );
+    let (_, failed) = told(path, &["hooks", "run", &ids[1], "--dry-run"]);
+    assert_eq!(failed["failures"][0]["log"], json!(["now 800"]), "{failed}");
+    let (code, shadow) = told(path, &["hooks", "shadow"]);
+    assert_eq!(
+        (code, shadow["items"][0]["fails"][0][0].as_str()),
+        (Some(2), Some("count")),
+        "{shadow}"
+    );
+    assert!(shadow["reads_of_now"].as_u64() >= Some(2), "{shadow}");
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::bound::Timed;
 use super::failure::told;
-use super::json::{dynamic, json};
+use super::json::{foreign, json};
 use super::names::Names;
 use super::session::{Done, Session};
 use super::values::Moment;
@@ -95,7 +95,7 @@ impl Repl {
 
     /// From now on this is `event`, and its merchant is that of actions. What was asked for is forgotten.
     pub fn bind(&mut self, event: &Value) {
-        self.scope.set_value(EVENT, dynamic(event));
+        self.scope.set_value(EVENT, foreign(event));
         self.merchant = super::run::merchant(event);
         self.clear();
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::bound::{OPERATIONS_MAX, Timed};
 use super::events::FIELDS;
 use super::failure::{Failure, Why, told};
-use super::json::dynamic;
+use super::json::foreign;
 use super::session::Session;
 use super::{Handler, Hooks, Reads, Script};
 use crate::base::id::Key;
@@ -79,7 +79,7 @@ fn called(
     session: &Session,
     time: Option<Duration>,
 ) -> (Called, u64) {
-    let argument = dynamic(&whole(event));
+    let argument = foreign(&whole(event));
     COUNT.set(0);
     let timed = Timed::start(time);
     let ended = catch_unwind(AssertUnwindSafe(|| {

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn html_shows_no_card_either() {
-        assert_eq!(super::html("<p>4242424242424242</p>"), Ok("<p>•••• 4242</p>".to_owned()));
+        assert_eq!(html("<p>4242424242424242</p>"), Ok("<p>•••• 4242</p>".to_owned()));
     }
 
     #[test]

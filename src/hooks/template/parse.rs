@@ -39,13 +39,12 @@ pub(in crate::hooks) fn gather(
     }
     for source in files.filter(|source| source.path.ends_with(HTML)) {
         let html = parts(source, (0, 0), &source.text, problems);
-        match all.get_mut(name(&source.path)) {
-            Some(template) => template.html = Some(html),
-            None => {
-                let message = "this template has no text, which every one has";
-                let help = format!("write `{FOLDER}{}{TEXT}` beside it", name(&source.path));
-                problems.push(source.problem((1, 1), "template", message, &help));
-            }
+        if let Some(template) = all.get_mut(name(&source.path)) {
+            template.html = Some(html);
+        } else {
+            let message = "this template has no text, which every one has";
+            let help = format!("write `{FOLDER}{}{TEXT}` beside it", name(&source.path));
+            problems.push(source.problem((1, 1), "template", message, &help));
         }
     }
     all
