@@ -258,8 +258,9 @@ fn the_shipped_scripts_pass_their_checks_and_cases_in_a_new_repository_and_in_th
 fn a_case_that_fails_shows_what_differs_and_is_told_to_a_build_server() {
     let folder = scaffolded();
     let path = folder.path().join("scripts/decisions.test.yaml");
-    let cases =
-        fs::read_to_string(&path).unwrap().replace("duplicate_merchant\", name", "another\", name");
+    let cases = fs::read_to_string(&path)
+        .unwrap()
+        .replace("declined: duplicate_merchant\"", "declined: another\"");
     fs::write(&path, cases).unwrap();
     let arguments = ["hooks", "test", "decisions", "--junit", "out.xml"];
     let tested = reckon(folder.path(), &arguments);
@@ -274,9 +275,9 @@ fn a_case_that_fails_shows_what_differs_and_is_told_to_a_build_server() {
         told.contains("  + - body: 'MerchantApplication/acme was declined: duplicate_merchant'"),
         "{told}"
     );
-    assert!(told.contains("3 cases, 1 failed"), "{told}");
+    assert!(told.contains("4 cases, 1 failed"), "{told}");
     let junit = fs::read_to_string(folder.path().join("out.xml")).unwrap();
-    assert!(junit.contains("tests=\"3\" failures=\"1\""), "{junit}");
+    assert!(junit.contains("tests=\"4\" failures=\"1\""), "{junit}");
 }
 
 #[test]

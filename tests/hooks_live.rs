@@ -255,3 +255,43 @@ fn on_transaction_authorized(event) {
     let charges = world.objects("transactions").iter().filter(|one| one["amount"] == 700).count();
     assert_eq!(charges, 5, "one of somebody, and four of hooks");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_template_is_told_with_its_html_and_the_link_that_only_its_reader_sees() {
+    let file = |path: &str, text: &str| Source {
+        shown: format!("scripts/{path}"),
+        path: path.to_owned(),
+        text: text.into(),
+    };
+    let script = r#"
+fn on_transaction_authorized(event) {
+    let values = #{name: "<Jane>", link: intake_link("SavedMethod/later")};
+    notify("ops", values, #{template: "pay", name: "tell"});
+}
+"#;
+    let sources = [
+        file("tell.rhai", script),
+        file("templates/pay.txt", "Subject: For {{name}}\n\n{{name}}: {{link}}\n"),
+        file("templates/pay.html", "<a href=\"{{link}}\">{{name}}</a>\n"),
+    ];
+    let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
+    let known = Known { targets: set(&["ops"]), kinds: set(&["Merchant", "SavedMethod"]) };
+    let hooks = Hooks::load(&sources, &known).unwrap();
+    let found = Found { hooks: Some(hooks), files: sha256(b"templates"), problems: 0 };
+    let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
+    let waits = payments::document("SavedMethod", "later", "type: card\n  source: intake");
+    world.write_beside("later.yaml", &waits);
+    world
+        .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
+            ears.wait(5).await;
+            charge(&world, 700);
+            ears.wait(120).await;
+        })
+        .await;
+    let carried = pigeon.carried();
+    assert_eq!(carried.len(), 1);
+    assert_eq!(carried[0].subject.as_deref(), Some("For <Jane>"));
+    assert_eq!(carried[0].body, Value::from("<Jane>: https://pay.example/later"));
+    let html = "<a href=\"https://pay.example/later\">&lt;Jane&gt;</a>\n";
+    assert_eq!(carried[0].html.as_deref(), Some(html));
+}

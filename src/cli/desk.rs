@@ -13,7 +13,7 @@ use super::exit::Failure;
 use super::git_tree::{self, Folder};
 use super::server::tree;
 use super::setup::Setup;
-use super::{git, host, intake, urls, why};
+use super::{git, host, intake, past, urls, why};
 use crate::control::look::{self, Contents, Differences, Look, SentFile, SentTree};
 use crate::control::{ControlError, Response};
 use crate::engine::{Engine, Parts, Question, Reply, Settings, Shared, Told};
@@ -108,6 +108,7 @@ impl look::Desk for Desk {
             Look::Why { what, verify } => {
                 why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(told)
             }
+            Look::Past(since) => past::of_daemon(&self.setup, &self.shared, since).and_then(told),
             Look::Urls => self.urls(),
             Look::Intake { key, terms, days } => {
                 let link = intake::made(&self.setup, &key, terms, days);

@@ -1,13 +1,14 @@
-//! `hooks`: operators' scripts, checked, tried and explained. Nothing here reaches the service or the state.
+//! `hooks`: operators' scripts, checked, tried and explained. Nothing here changes the service or the state.
 
 use super::args::hooks::HooksCommand;
 use super::args::{Cli, Output};
 use super::exit::{Exit, Failure};
-use super::hooks_test;
 use super::out::Out;
 use super::setup::Setup;
 use super::specs::below;
 use super::validate::verdict;
+use super::{hooks_repl, hooks_run, hooks_shadow, hooks_test};
+use crate::base::nearest;
 use crate::config::ProcessEnv;
 use crate::hooks::folder::{self, Folder};
 use crate::hooks::{Hooks, Known};
@@ -17,10 +18,13 @@ use crate::render::diagnostic::Look;
 use crate::render::{self, hooks as shown};
 
 /// Runs one of its commands.
-pub(super) fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<Exit, Failure> {
     match command {
         HooksCommand::Check => check(&Setup::load(cli)?, out),
         HooksCommand::Test(args) => hooks_test::run(&Setup::load(cli)?, args, out),
+        HooksCommand::Run(args) => hooks_run::run(&Setup::load(cli)?, args, out).await,
+        HooksCommand::Shadow(args) => hooks_shadow::run(&Setup::load(cli)?, args, out).await,
+        HooksCommand::Repl => hooks_repl::run(&Setup::load(cli)?, out).await,
         HooksCommand::Doc => doc(out),
     }
 }
@@ -28,7 +32,7 @@ pub(super) fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<Exit, F
 fn check(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let folder = folder(setup)?;
     let (_, problems) = loaded(setup, &folder);
-    let report = render::diagnostic::json(folder.scripts.len(), &problems);
+    let report = render::diagnostic::json(folder.count(), &problems);
     out.result(&report, || shown::checked(&folder, &problems, look(out)))?;
     Ok(verdict(&problems))
 }
@@ -64,6 +68,32 @@ pub(super) fn loaded(setup: &Setup, folder: &Folder) -> (Option<Hooks>, Vec<Prob
     };
     problems.sort();
     (hooks.filter(|_| folder.problems.is_empty()), problems)
+}
+
+/// The folder and its set, which is good. Errors: everything that is wrong with it.
+pub(super) fn good(setup: &Setup, out: Out) -> Result<(Folder, Hooks), Failure> {
+    let folder = folder(setup)?;
+    let (hooks, problems) = loaded(setup, &folder);
+    match hooks {
+        Some(hooks) => Ok((folder, hooks)),
+        None => Err(broken(&folder, problems, "nothing was run", out)),
+    }
+}
+
+/// That a set has problems, with all of them.
+pub(super) fn broken(folder: &Folder, problems: Vec<Problem>, so: &str, out: Out) -> Failure {
+    let message = shown::checked(folder, &problems, look(out));
+    let what = format!("the scripts have problems, so {so}\n{message}");
+    Failure { problems, ..Failure::input("reckon::hooks::broken", what) }
+}
+
+/// A script of the set, where one is named. Errors: there is none of that name.
+pub(super) fn chosen(hooks: &Hooks, name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name.filter(|name| !hooks.scripts().any(|known| known == *name)) else {
+        return Ok(());
+    };
+    let failure = Failure::input("reckon::hooks::script", format!("there is no script `{name}`"));
+    Err(failure.help(nearest::help(name, hooks.scripts().collect::<Vec<_>>())))
 }
 
 /// What scripts may name.

@@ -2,7 +2,7 @@
 
 use super::args::hooks::HooksTestArgs;
 use super::exit::{Exit, Failure};
-use super::hooks::{folder, loaded, look};
+use super::hooks::{broken, folder, loaded};
 use super::out::Out;
 use super::setup::Setup;
 use crate::hooks::cases::{self, Case, Verdict};
@@ -17,9 +17,7 @@ pub(super) fn run(setup: &Setup, args: &HooksTestArgs, out: Out) -> Result<Exit,
     let (hooks, mut problems) = loaded(setup, &folder);
     let files = read(&folder, hooks.as_ref(), &mut problems);
     let Some(hooks) = hooks.filter(|_| files.is_some()) else {
-        let message = shown::checked(&folder, &problems, look(out));
-        let what = format!("the scripts have problems, so no case was run\n{message}");
-        return Err(Failure { problems, ..Failure::input("reckon::hooks::broken", what) });
+        return Err(broken(&folder, problems, "no case was run", out));
     };
     let wanted = |script: &str, case: &Case| {
         args.filter

@@ -1,14 +1,12 @@
 //! `events recover`: the merchants' lists of events, read again from some moment on.
 
-use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
-
 use super::args::RecoverArgs;
 use super::exit::{Exit, Failure};
 use super::gateway;
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
-use super::suspend::duration;
+use super::since;
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::control::Request;
 use crate::engine::{Recovering, Reply};
@@ -17,7 +15,7 @@ use crate::render;
 /// Runs the command. A list that could not be read is the environment's (exit 4).
 pub(super) async fn run(setup: &Setup, args: &RecoverArgs, out: Out) -> Result<Exit, Failure> {
     let merchant = args.merchant.as_deref().map(gateway::merchant).transpose()?;
-    let since = since(&args.since, SystemClock.now())?;
+    let since = since::read(&args.since, SystemClock.now())?;
     let asked = Recovering { merchant, since, without_hooks: args.without_hooks };
     let session = Session::open(setup).await?;
     let Reply::Recovered(read) = session.done(setup, Request::Recover(asked)).await? else {
@@ -28,39 +26,4 @@ pub(super) async fn run(setup: &Setup, args: &RecoverArgs, out: Out) -> Result<E
     out.result(&told, || render::events::recovered(&read, &timestamp(&since)))?;
     let whole = read.iter().all(|one| one.trouble.is_none());
     Ok(if whole { Exit::Done } else { Exit::Environment })
-}
-
-/// A moment that is over: as it is written, the beginning of a date, or so long before now.
-fn since(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
-    let date = |text: &str| text.parse::<NaiveDate>().ok();
-    let moment = text.parse::<DateTime<Utc>>().ok();
-    let moment = moment.or_else(|| Some(date(text)?.and_time(NaiveTime::MIN).and_utc()));
-    let moment = moment.or_else(|| now.checked_sub_signed(duration(text)?));
-    let wrong = |what: String| {
-        Failure::input("reckon::events::since", what)
-            .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time before now: 90m, 12h, 7d, 2w")
-    };
-    let moment = moment.ok_or_else(|| wrong(format!("{text:?} is no time")))?;
-    if moment > now {
-        return Err(wrong(format!("{text:?} is still to come")));
-    }
-    Ok(moment)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_beginning_is_a_moment_a_date_or_a_time_before_now() {
-        let now = "2026-11-21T12:00:00Z".parse().unwrap();
-        let read = |text: &str| since(text, now).map(|since| since.to_rfc3339()).ok();
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(read("2026-11-20T10:00:00+02:00"), some("2026-11-20T08:00:00+00:00"));
-        assert_eq!(read("2026-11-20"), some("2026-11-20T00:00:00+00:00"));
-        assert_eq!(read("7d"), some("2026-11-14T12:00:00+00:00"));
-        for wrong in ["", "yesterday", "-3d", "2026-11-22", "7"] {
-            assert_eq!(read(wrong), None, "{wrong}");
-        }
-    }
 }

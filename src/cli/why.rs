@@ -144,7 +144,7 @@ impl Way {
 }
 
 /// The journal's files.
-fn books(setup: &Setup) -> Result<Books, Failure> {
+pub(super) fn books(setup: &Setup) -> Result<Books, Failure> {
     let reader = |path: &Path| {
         let opened = RealDisk::open(path).map_err(|error| {
             Failure::environment("reckon::state::dir", format!("open {}: {error}", path.display()))
@@ -168,7 +168,7 @@ async fn merchant(way: &Way, books: &Books, story: &Story) -> Result<Option<Stor
     books.story(&merchant, &trail.sequences).map(Some).map_err(damaged)
 }
 
-fn damaged(error: crate::store::error::StoreError) -> Failure {
+pub(super) fn damaged(error: crate::store::error::StoreError) -> Failure {
     Failure::environment("reckon::why::journal", error).help("`reckon store check` says more")
 }
 

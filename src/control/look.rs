@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{Control, ControlError, Response};
@@ -29,6 +30,8 @@ pub enum Look {
         /// Whether the whole journal is verified.
         verify: bool,
     },
+    /// The events that were told since then, as scripts see them, and what came of them.
+    Past(DateTime<Utc>),
     /// The addresses that are given to the service and to applicants: secrets.
     Urls,
     /// A payer's link for a saved method, made for this, good for so many days: a secret.
@@ -137,7 +140,8 @@ impl Look {
     /// Whether what it tells is a secret.
     pub fn is_secret(&self) -> bool {
         match self {
-            Self::Urls | Self::Intake { .. } => true,
+            // Events hold names and addresses.
+            Self::Urls | Self::Intake { .. } | Self::Past(_) => true,
             Self::Of(..) | Self::Compare(_) | Self::Why { .. } => false,
         }
     }

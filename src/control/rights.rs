@@ -9,7 +9,10 @@ impl Request {
     pub fn only_looks(&self) -> bool {
         if let Self::Ask(question) = self {
             // What scripts see holds names and addresses.
-            let whole = matches!(question, Question::Known(_) | Question::Sought(..));
+            let whole = matches!(
+                question,
+                Question::Known(_) | Question::Sought(..) | Question::Rehearsing(_)
+            );
             return *question != Question::Settle && !whole;
         }
         if let Self::Look(look) = self {

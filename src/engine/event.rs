@@ -31,6 +31,8 @@ pub enum Event {
     Scripts(Box<Found>),
     /// A person wants the hooks of this event run again that failed for good; the sender hears once that is durable.
     Replay(String, String, oneshot::Sender<Reply>),
+    /// What a script came to is on disk; other scripts of the merchant still run.
+    Wished,
     /// Something was posted to the addresses of merchants' events, and is on disk.
     Posted,
     /// An applicant clicks on the link of this application; the sender hears where to go.

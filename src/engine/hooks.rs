@@ -1,12 +1,18 @@
 //! Operators' hooks in the daemon: which scripts are loaded, when they run, and what follows.
 //!
-//! Events go to them in the order in which they became known, one merchant beside the other. What a run asks for is
-//! written down with the fact that it ran, in one record; only then is any of it done. A set of scripts that is wrong is
+//! Events go to them in the order in which they became known, one merchant beside the other, and one script beside the
+//! other. What a run asks for is written down with the fact that it ran, in one record; only then is any of it done. A set of scripts that is wrong is
 //! not used: the last good one goes on, and without one events wait.
 
+mod attempt;
+mod bell;
+mod event;
 mod notify;
+mod past;
+mod pool;
 mod reads;
 mod round;
+mod turn;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,9 +31,14 @@ use crate::base::id::Key;
 use crate::hooks::Hooks;
 use crate::model::ran::{FailedHook, Replayed, WishId};
 use crate::model::record::Record;
+use bell::Bell;
+use pool::Pool;
 use round::Round;
 
+pub use event::showing;
+pub(super) use event::shown;
 pub use notify::{Carried, Courier};
+pub use past::{PastEvent, PastRun, recount};
 
 /// A set of scripts as it was found.
 #[derive(Debug, Clone)]
@@ -51,7 +62,9 @@ pub(super) struct Scripts {
     files_in_use: Option<Digest>,
     /// The newest set, good or not; none while nobody looked.
     found: Option<Found>,
-    running: BTreeSet<Key>,
+    /// Merchants whose hooks are being run.
+    running: BTreeMap<Key, Arc<Bell>>,
+    pool: Arc<Pool>,
     /// Actions that are under way.
     granting: BTreeSet<WishId>,
     /// Actions that could not be done yet: how often they were tried, and when they are again.
@@ -71,7 +84,8 @@ impl Default for Scripts {
             hooks: None,
             files_in_use: None,
             found: None,
-            running: BTreeSet::new(),
+            running: BTreeMap::new(),
+            pool: Arc::default(),
             granting: BTreeSet::new(),
             tried: BTreeMap::new(),
             courier: None,
@@ -87,6 +101,7 @@ impl Engine {
         if let Some(hooks) = &found.hooks {
             self.scripts.hooks = Some(hooks.clone());
             self.scripts.files_in_use = Some(found.files);
+            self.scripts.running.values().for_each(|bell| bell.end());
         } else {
             let problems = found.problems;
             tracing::error!(
@@ -106,22 +121,28 @@ impl Engine {
 
     /// Runs the hooks of every event that waits for that.
     pub(super) fn run_hooks(&mut self) -> Result<(), EngineError> {
-        if !self.has_scripts() {
+        let Some(hooks) = self.scripts.hooks.clone().filter(|_| self.has_scripts()) else {
             return Ok(());
-        }
+        };
         let mut due = self.failed_due()?;
         let streams: BTreeSet<Key> = self.shared.facts.hooks_to_run()?.into_iter().collect();
         let failed: BTreeSet<Key> = due.keys().cloned().collect();
         for merchant in streams.union(&failed) {
-            if !self.scripts.running.insert(merchant.clone()) {
+            let failed = due.remove(merchant).unwrap_or_default();
+            if let Some(bell) = self.scripts.running.get(merchant) {
+                bell.ring(failed);
                 continue;
             }
+            let bell = Arc::new(Bell::default());
+            bell.ring(failed);
+            self.scripts.running.insert(merchant.clone(), bell.clone());
             let round = Round {
                 shared: self.shared.clone(),
-                hooks: self.scripts.hooks.clone(),
+                hooks: hooks.clone(),
                 merchant: merchant.clone(),
                 engine: self.scripts.sender.clone(),
-                failed: due.remove(merchant).unwrap_or_default(),
+                bell,
+                pool: self.scripts.pool.clone(),
             };
             self.tasks.spawn(round.run());
         }
@@ -162,6 +183,20 @@ impl Engine {
     /// Something of the hooks is due.
     pub(super) fn hooks_due(&mut self) -> Result<(), EngineError> {
         self.run_hooks()?;
+        self.grant()
+    }
+
+    /// What a script came to is on disk: what it asks for is not kept waiting by other scripts.
+    pub(super) fn wished(&mut self) -> Result<(), EngineError> {
+        let due = self.failed_due()?;
+        if due.keys().any(|merchant| !self.scripts.running.contains_key(merchant)) {
+            return self.hooks_due();
+        }
+        for (merchant, failed) in due {
+            if let Some(bell) = self.scripts.running.get(&merchant) {
+                bell.ring(failed);
+            }
+        }
         self.grant()
     }
 

@@ -82,7 +82,7 @@ pub use attach::{Attaching, Bringing, Payer};
 pub use booking::Allowing;
 pub use epoch::StateReply;
 pub use event::Event;
-pub use hooks::{Carried, Courier, Found};
+pub use hooks::{Carried, Courier, Found, PastEvent, PastRun, recount, showing};
 pub use inbox::{Inbox, Looked, Recovered, Recovering, Taken};
 pub use intake::{Asking, Intake, IntakeLink, Terms};
 pub use notice::Notice;
@@ -90,8 +90,8 @@ pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Against, Compared, Confidence, EventTotals, EventView, EventsView, EventsWanted, Evidence,
     FailedView, HooksView, IntentView, IntentsView, LookView, Metrics, MoneyView, Overview,
-    PlanView, Question, ReceiverView, RemadeView, Reply, ResourceView, SilentView, StepView,
-    StrayView, Told, TrafficView, UndoneView, Unknown, WishView, sums,
+    PlanView, Question, ReceiverView, Rehearsing, RemadeView, Reply, ResourceView, SilentView,
+    StepView, StrayView, Told, TrafficView, UndoneView, Unknown, WishView, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
@@ -290,6 +290,7 @@ impl Engine {
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Posted => self.posted(),
+            Event::Wished => self.wished()?,
             Event::Replay(event, actor, reply) => self.replay(event, actor, reply),
             Event::Rotate(asked, actor, reply) => self.rotate(&asked, actor, reply)?,
             Event::Recover(asked, reply) => self.recover_events(asked, reply),

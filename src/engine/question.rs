@@ -11,6 +11,7 @@ mod events;
 mod hooks;
 mod intents;
 mod metrics;
+mod rehearsal;
 mod scoped;
 mod seen;
 mod strays;
@@ -44,6 +45,7 @@ pub use events::{EventView, EventsView, EventsWanted, ReceiverView};
 pub use hooks::{FailedView, HooksView, UndoneView, WishView};
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use metrics::{EventTotals, Metrics};
+pub use rehearsal::Rehearsing;
 pub use scoped::{Unknown, sums};
 pub use strays::StrayView;
 pub use told::Told;
@@ -76,6 +78,8 @@ pub enum Question {
     Known(String),
     /// What scripts see of all resources of a kind with these fields.
     Sought(String, Value),
+    /// What a run of a script that does nothing needs to know.
+    Rehearsing(Rehearsing),
     /// What would be done.
     Plan,
     /// What would be done of what this chooses.
@@ -186,6 +190,7 @@ impl Engine {
             Question::Hooks => Reply::Hooks(Box::new(self.hooks_view()?)),
             Question::Known(key) => Reply::Known(self.seen(&key)),
             Question::Sought(kind, filter) => Reply::Known(Ok(self.sought(&kind, &filter))),
+            Question::Rehearsing(asked) => Reply::Known(self.rehearsed(&asked)),
             Question::Plan => Reply::Plan(Box::new(self.plan_view())),
             Question::Scoped(scope) => match self.plan_within(&scope) {
                 Ok(plan) => Reply::Plan(Box::new(plan)),

@@ -148,6 +148,21 @@ pub fn shown(run: &Run) -> Value {
 }
 
 fn action(wish: &Wish) -> Value {
+    let mut shown = bare(wish);
+    if !wish.is_named_by_content() {
+        shown.insert("name".to_owned(), json!(wish.name));
+    }
+    Value::Object(shown)
+}
+
+/// An action as cases write it, with its name whoever chose that.
+pub fn named(wish: &Wish) -> Value {
+    let mut shown = bare(wish);
+    shown.insert("name".to_owned(), json!(wish.name));
+    Value::Object(shown)
+}
+
+fn bare(wish: &Wish) -> Map<String, Value> {
     let mut shown = Map::new();
     shown.insert("do".to_owned(), json!(wish.verb));
     if let Some(merchant) = &wish.merchant {
@@ -162,8 +177,5 @@ fn action(wish: &Wish) -> Value {
     if let Some(at) = &wish.at {
         shown.insert("at".to_owned(), json!(timestamp(at)));
     }
-    if !wish.is_named_by_content() {
-        shown.insert("name".to_owned(), json!(wish.name));
-    }
-    Value::Object(shown)
+    shown
 }

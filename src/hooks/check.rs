@@ -1,20 +1,24 @@
 //! What a compiler would say of a script: names, arities, sorts of literals, and functions that no event reaches.
 
 mod calls;
+mod concurrency;
 mod names;
 mod reach;
+mod templates;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Known;
 use super::load::Unit;
+use super::names::Names;
 use crate::model::issue::Problem;
+
+pub(super) use concurrency::concurrency;
 
 /// What all files of a set are checked against.
 pub(super) struct Set<'a> {
     pub(super) units: &'a BTreeMap<&'a str, Unit<'a>>,
-    pub(super) known: &'a Known,
+    pub(super) known: &'a Names,
     /// The language's own functions: the numbers of arguments by name.
     builtin: BTreeMap<&'a str, BTreeSet<usize>>,
 }
@@ -22,7 +26,7 @@ pub(super) struct Set<'a> {
 impl<'a> Set<'a> {
     pub(super) fn new(
         units: &'a BTreeMap<&'a str, Unit<'a>>,
-        known: &'a Known,
+        known: &'a Names,
         functions: &'a [(String, usize)],
     ) -> Self {
         let mut builtin: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
@@ -68,5 +72,6 @@ fn unit(set: &Set<'_>, unit: &Unit<'_>) -> (Vec<Problem>, Vec<names::Named>) {
     }
     let walk::Walk { mut problems, called, names, .. } = walk;
     reach::check(unit, &called, &mut problems);
+    concurrency::check(unit, &mut problems);
     (problems, names)
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use rhai::{Dynamic, EvalAltResult, Position};
 use serde::{Deserialize, Serialize};
 
+use super::source::Source;
+use crate::model::issue::Problem;
+
 /// A run that did not end well: it asks for nothing and keeps nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -50,6 +53,25 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl Failure {
+    /// The same with its place in one of these files.
+    pub fn problem(&self, sources: &[Source]) -> Problem {
+        let source = sources.iter().find(|source| source.name() == self.script);
+        let nowhere =
+            || Source { path: self.script.clone(), shown: self.script.clone(), text: "".into() };
+        let source = source.cloned().unwrap_or_else(nowhere);
+        let function = || source.definition(&self.function, usize::MAX);
+        let help = match self.why {
+            Why::Script => "nothing of what it asked for before is done, and nothing is kept",
+            Why::Bound => "`reckon hooks doc` tells the bounds of a run",
+            Why::Time => "look for a loop that does too much; reads do not count",
+            Why::Panic => "this is a mistake of ours: please report it",
+            Why::Gone => "`reckon hooks check` lists the scripts",
+        };
+        source.problem(self.place.unwrap_or_else(function), "run", &self.message, help)
+    }
+}
 
 /// What an error of the language means: its sort, words and place.
 #[expect(

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use super::source::{ENDING, Source};
+use super::template::is_template;
 use super::{cases, source};
 use crate::model::issue::Problem;
 
+/// How files end that may be of use.
+const ENDINGS: [&str; 4] = [ENDING, cases::ENDING, ".txt", ".html"];
 /// Bytes of one file.
 const FILE_MAX: u64 = 256 << 10;
 /// Files of one folder.
@@ -19,12 +22,19 @@ const DEPTH_MAX: usize = 8;
 /// What a folder holds.
 #[derive(Debug, Default)]
 pub struct Folder {
-    /// Scripts and modules, in the order of their names.
+    /// Scripts, modules and templates, in the order of their names.
     pub scripts: Vec<Source>,
     /// Files of cases, in the order of their names.
     pub cases: Vec<Source>,
     /// Files that cannot be read.
     pub problems: Vec<Problem>,
+}
+
+impl Folder {
+    /// How many of them are scripts or modules.
+    pub fn count(&self) -> usize {
+        self.scripts.iter().filter(|source| source.path.ends_with(ENDING)).count()
+    }
 }
 
 /// Reads a folder; one that is not there holds nothing. Links are not followed. `shown`: what problems call it.
@@ -40,6 +50,10 @@ pub fn read(root: &Path, shown: &str) -> io::Result<Folder> {
     paths.sort();
     for path in paths {
         let inside = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        let is_script = inside.ends_with(ENDING) || inside.ends_with(cases::ENDING);
+        if !is_script && !is_template(&inside) {
+            continue;
+        }
         let name = format!("{}/{inside}", shown.trim_end_matches('/'));
         let bytes = bytes(&path)?;
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
@@ -73,7 +87,7 @@ fn list(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> io::Result<()>
         }
         if sort.is_dir() && depth < DEPTH_MAX {
             list(&path, depth.saturating_add(1), paths)?;
-        } else if sort.is_file() && (name.ends_with(ENDING) || name.ends_with(cases::ENDING)) {
+        } else if sort.is_file() && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             paths.push(path);
         }
         if paths.len() > FILES_MAX {

@@ -94,7 +94,7 @@ impl<'a> Call<'a> {
     }
 
     fn check(&self) -> Result<(), String> {
-        let known = self.session.known();
+        let known = self.session.names();
         for (argument, value) in self.row.arguments.iter().zip(&self.arguments) {
             argument.sort.value(value, known).map_err(|unfit| {
                 format!(

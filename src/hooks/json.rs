@@ -25,6 +25,32 @@ pub(super) fn dynamic(value: &Value) -> Dynamic {
     }
 }
 
+/// A value that others wrote. Two open braces stand for a payer's link when a text is sent (`intake_link`): nobody but a
+/// script can ask for one, so they are taken apart.
+pub(super) fn foreign(value: &Value) -> Dynamic {
+    dynamic(&apart(value))
+}
+
+fn apart(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(text) => Value::String(text_apart(text)),
+        Value::Array(items) => items.iter().map(apart).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (text_apart(name), apart(value)));
+            Value::Object(fields.collect())
+        }
+    }
+}
+
+fn text_apart(text: &str) -> String {
+    let mut text = text.replace("{intake:", "{ intake:");
+    while text.contains("{{") {
+        text = text.replace("{{", "{ {");
+    }
+    text
+}
+
 /// JSON of a value; money and moments become texts. Errors: it cannot be written down.
 pub(super) fn json(value: &Dynamic) -> Result<Value, String> {
     nested(value, 0)

@@ -12,22 +12,27 @@ use rhai::{Engine, EvalAltResult};
 
 use super::check::{self, Set};
 use super::engine::{builtin, engine};
-use super::{Hooks, Known, Script, Source, events};
+use super::names::Names;
+use super::{Hooks, Known, Script, Source, events, template};
 use crate::base::hash::{Digest, sha256};
 use crate::model::issue::{Problem, Severity};
 
+pub(super) use syntax::problem;
 pub(super) use unit::{Function, Unit};
+
+/// What stands in a script that uses templates.
+const TEMPLATE: &str = "template";
 
 pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Problem>> {
     let mut engine = engine();
     let builtin = builtin(&engine);
     let mut problems = Vec::new();
-    let units: BTreeMap<&str, Unit<'_>> = sources
-        .iter()
-        .map(|source| (source.name(), unit::read(&engine, source, &mut problems)))
-        .collect();
+    let names = Names::new(known, template::gather(sources, &mut problems));
+    let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
+    let units: BTreeMap<&str, Unit<'_>> =
+        scripts.map(|source| (source.name(), unit::read(&engine, source, &mut problems))).collect();
     modules::check(&units, &mut problems);
-    let set = Set::new(&units, known, &builtin);
+    let set = Set::new(&units, &names, &builtin);
     problems.extend(check::check(&set));
     problems.sort();
     problems.dedup();
@@ -35,7 +40,7 @@ pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Probl
         return Err(problems);
     }
     engine.set_strict_variables(true);
-    match assemble(&mut engine, &units) {
+    match assemble(&mut engine, &units, sources) {
         Err(found) => {
             problems.extend(found);
             Err(problems)
@@ -44,10 +49,22 @@ pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Probl
             engine: Arc::new(engine),
             scripts: Arc::new(scripts),
             hash: digest(sources.iter()),
-            known: Arc::new(known.clone()),
+            names: Arc::new(names),
             warnings: Arc::new(problems),
         }),
     }
+}
+
+/// An engine to try things with: it has the modules of a set, if that is good.
+pub(super) fn bench(sources: &[Source]) -> Engine {
+    let mut engine = engine();
+    let mut problems = Vec::new();
+    let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
+    let units: BTreeMap<&str, Unit<'_>> =
+        scripts.map(|source| (source.name(), unit::read(&engine, source, &mut problems))).collect();
+    engine.set_strict_variables(true);
+    modules::assemble(&mut engine, &units, &mut problems);
+    engine
 }
 
 /// What is told where the check itself failed: the set is refused all the same.
@@ -62,19 +79,28 @@ pub(super) fn unchecked(sources: &[Source]) -> Vec<Problem> {
 fn assemble(
     engine: &mut Engine,
     units: &BTreeMap<&str, Unit<'_>>,
+    sources: &[Source],
 ) -> Result<BTreeMap<String, Script>, Vec<Problem>> {
     let mut problems = Vec::new();
     modules::assemble(engine, units, &mut problems);
     let mut scripts = BTreeMap::new();
     for unit in units.values().filter(|unit| !unit.source.is_module()) {
         match engine.compile(&unit.source.text) {
-            Err(error) => problems.push(syntax::problem(unit.source, &error)),
+            Err(error) => problems.push(problem(unit.source, &error)),
             Ok(ast) => {
                 let functions = unit.functions.iter().map(|function| function.name.clone());
                 let functions = functions.filter(|name| events::is_hook(name)).collect();
-                let hash = digest(modules::closure(units, unit).into_iter());
+                let files = modules::closure(units, unit);
+                let texts = sources.iter().filter(|source| template::is_template(&source.path));
+                let texts = texts.filter(|_| unit.source.text.contains(TEMPLATE));
+                let hash = digest(files.iter().copied().chain(texts));
+                let nameless = Source { path: String::new(), ..unit.source.clone() };
+                let others = files.into_iter().filter(|file| *file != unit.source);
+                let text = digest(others.chain([&nameless]));
+                let concurrency = check::concurrency(unit).unwrap_or(1);
                 let name = unit.source.name().to_owned();
-                scripts.insert(name.clone(), Script { name, ast, hash, functions });
+                scripts
+                    .insert(name.clone(), Script { name, ast, hash, text, functions, concurrency });
             }
         }
     }

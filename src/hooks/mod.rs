@@ -17,12 +17,16 @@ pub mod folder;
 mod host;
 mod json;
 mod load;
+mod names;
 pub mod register;
+pub mod repl;
 mod run;
 mod session;
+pub mod shadow;
 mod sort;
 mod source;
 mod stack;
+mod template;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,11 +40,15 @@ use serde_json::Value;
 use crate::base::hash::Digest;
 use crate::model::hook::Run;
 use crate::model::issue::Problem;
+use crate::model::ran::Lane;
+
+use names::Names;
 
 pub use failure::{Failure, Why};
 pub use sort::Sort;
 pub use source::Source;
 pub use stack::{STACK_BYTES, on_stack};
+pub use template::escaped;
 
 /// How long a run may take on the wall, but for its reads.
 pub const TIME_MAX: Duration = Duration::from_millis(250);
@@ -84,7 +92,19 @@ struct Script {
     name: String,
     ast: AST,
     hash: Digest,
+    /// The same without its own name.
+    text: Digest,
     functions: BTreeSet<String>,
+    concurrency: usize,
+}
+
+/// How a script goes through the events of a merchant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    /// Which script, under its name and without it.
+    pub lane: Lane,
+    /// How many events it may be run for at once: its constant `CONCURRENCY`, 1 by default.
+    pub concurrency: usize,
 }
 
 /// A whole set of scripts that passed every check. Cheap to clone.
@@ -93,7 +113,7 @@ pub struct Hooks {
     engine: Arc<Engine>,
     scripts: Arc<BTreeMap<String, Script>>,
     hash: Digest,
-    known: Arc<Known>,
+    names: Arc<Names>,
     warnings: Arc<Vec<Problem>>,
 }
 
@@ -105,7 +125,7 @@ impl fmt::Debug for Hooks {
 
 impl Hooks {
     /// Checks a whole set. Files in the folder itself are scripts, those in folders beneath it are modules that scripts
-    /// import.
+    /// import, and those in `templates` that end in `.txt` or `.html` are texts with places to fill in.
     ///
     /// # Errors
     /// Everything that is wrong with any of them, warnings too; then none of the set is used.
@@ -128,15 +148,26 @@ impl Hooks {
         self.scripts.keys().map(String::as_str)
     }
 
+    /// Every script's way through events.
+    pub fn queues(&self) -> impl Iterator<Item = Queue> {
+        self.scripts.values().map(|script| Queue {
+            lane: Lane { script: script.name.clone(), text: script.text },
+            concurrency: script.concurrency,
+        })
+    }
+
+    /// The function of a script that events of this type go to.
+    pub fn handler(&self, script: &str, event_type: &str) -> Option<Handler> {
+        let script = self.scripts.get(script)?;
+        let exact = events::function(event_type);
+        let names = [exact.as_str(), events::ANY];
+        let function = names.into_iter().find(|name| script.functions.contains(*name))?;
+        Some(Handler { script: script.name.clone(), function: function.to_owned() })
+    }
+
     /// Where events of this type go: in each script to the function of this type, else to its `on_event`.
     pub fn handlers(&self, event_type: &str) -> Vec<Handler> {
-        let exact = events::function(event_type);
-        let of = |script: &Script| {
-            let names = [exact.as_str(), events::ANY];
-            let function = names.into_iter().find(|name| script.functions.contains(*name))?;
-            Some(Handler { script: script.name.clone(), function: function.to_owned() })
-        };
-        self.scripts.values().filter_map(of).collect()
+        self.scripts.keys().filter_map(|script| self.handler(script, event_type)).collect()
     }
 
     /// Runs one function on one event, on this thread, which needs [`STACK_BYTES`] of stack. `time`: how long it may take

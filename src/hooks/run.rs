@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::bound::{OPERATIONS_MAX, Timed};
 use super::events::FIELDS;
 use super::failure::{Failure, Why, told};
-use super::json::dynamic;
+use super::json::foreign;
 use super::session::Session;
 use super::{Handler, Hooks, Reads, Script};
 use crate::base::id::Key;
@@ -27,7 +27,7 @@ pub(super) fn run(
     let Handler { script: name, function } = handler;
     let script = hooks.scripts.get(name).filter(|script| script.functions.contains(function));
     let Some(script) = script else { return Err(Box::new(gone(handler))) };
-    let session = Session::new(name, merchant(event), Arc::clone(&hooks.known), Arc::clone(reads));
+    let session = Session::new(name, merchant(event), Arc::clone(&hooks.names), Arc::clone(reads));
     let (ended, operations) = called(hooks, script, function, event, &session, time);
     let done = session.take();
     let failure = |why, message, place| {
@@ -52,6 +52,8 @@ pub(super) fn run(
             looks: done.looks,
             log: done.log,
             operations,
+            sealed: None,
+            answers: done.answers,
         }),
     }
 }
@@ -77,7 +79,7 @@ fn called(
     session: &Session,
     time: Option<Duration>,
 ) -> (Called, u64) {
-    let argument = dynamic(&whole(event));
+    let argument = foreign(&whole(event));
     COUNT.set(0);
     let timed = Timed::start(time);
     let ended = catch_unwind(AssertUnwindSafe(|| {
@@ -99,7 +101,7 @@ fn whole(event: &Value) -> Value {
     Value::Object(fields.collect::<Map<_, _>>())
 }
 
-fn merchant(event: &Value) -> Option<Key> {
+pub(super) fn merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()
 }

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use super::Reads;
 use super::bound::{KEPT_MAX, LINE_MAX, LINES_MAX, LOOKS_MAX, VALUE_MAX, WISHES_MAX, beside};
-use super::{Known, Reads};
+use super::names::Names;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Name};
 use crate::model::hook::{Look, Wish};
@@ -19,7 +20,7 @@ pub(super) struct Session(Arc<Shared>);
 struct Shared {
     script: String,
     merchant: Option<Key>,
-    known: Arc<Known>,
+    names: Arc<Names>,
     reads: Arc<dyn Reads>,
     done: Mutex<Done>,
 }
@@ -30,6 +31,8 @@ pub(super) struct Done {
     pub(super) wishes: Vec<Wish>,
     pub(super) kept: BTreeMap<String, Value>,
     pub(super) looks: Vec<Look>,
+    /// Their answers, in the same order.
+    pub(super) answers: Vec<Value>,
     pub(super) log: Vec<String>,
 }
 
@@ -58,16 +61,22 @@ impl Session {
     pub(super) fn new(
         script: &str,
         merchant: Option<Key>,
-        known: Arc<Known>,
+        names: Arc<Names>,
         reads: Arc<dyn Reads>,
     ) -> Self {
         let done = Mutex::default();
-        Self(Arc::new(Shared { script: script.to_owned(), merchant, known, reads, done }))
+        Self(Arc::new(Shared { script: script.to_owned(), merchant, names, reads, done }))
+    }
+
+    /// The same, of a run that goes on where another one ended: what that kept is there.
+    pub(super) fn going_on(self, kept: BTreeMap<String, Value>) -> Self {
+        self.done().kept = kept;
+        self
     }
 
     /// What scripts may name.
-    pub(super) fn known(&self) -> &Known {
-        &self.0.known
+    pub(super) fn names(&self) -> &Names {
+        &self.0.names
     }
 
     /// The merchant of the event.
@@ -110,7 +119,9 @@ impl Session {
         }
         let answer = beside(|| read(&*self.0.reads, &self.0.script))?;
         let digest = sha256(&canonical(&answer));
-        self.done().looks.push(Look { what: what.to_owned(), arguments, answer: digest });
+        let mut done = self.done();
+        done.looks.push(Look { what: what.to_owned(), arguments, answer: digest });
+        done.answers.push(answer.clone());
         Ok(answer)
     }
 

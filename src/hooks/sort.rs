@@ -5,7 +5,7 @@ use std::fmt;
 
 use rhai::Dynamic;
 
-use super::Known;
+use super::names::Names;
 use super::values::Moment;
 use crate::api::reads::{READS, Read};
 use crate::base::id::{Key, Name};
@@ -47,6 +47,8 @@ pub enum Sort {
     Object,
     /// A read of the service.
     Read,
+    /// A template of the scripts folder.
+    Template,
 }
 
 /// A value as far as it stands in a script.
@@ -120,6 +122,7 @@ impl Sort {
             Self::Target => "a target of `notify`",
             Self::Object => "an id, or a map that has one",
             Self::Read => "a read of the service",
+            Self::Template => "a template of the scripts folder",
         }
     }
 
@@ -140,6 +143,7 @@ impl Sort {
             Self::Target => "\"ops\"",
             Self::Object => "event.data.id",
             Self::Read => "\"recurring.get\"",
+            Self::Template => "\"declined\"",
         }
     }
 
@@ -161,12 +165,13 @@ impl Sort {
             | Self::Merchant
             | Self::Kind
             | Self::Target
-            | Self::Read => text,
+            | Self::Read
+            | Self::Template => text,
         }
     }
 
     /// What is wrong with a literal.
-    pub(super) fn literal(self, literal: &Literal, known: &Known) -> Result<(), Unfit> {
+    pub(super) fn literal(self, literal: &Literal, known: &Names) -> Result<(), Unfit> {
         if *literal == Literal::Whole && matches!(self, Self::Money | Self::Amount) {
             let message = format!("takes {}, not {literal}", self.words());
             let help = "write it with its currency, such as `\"125.00 USD\"`; minor units are `money(12500, \"USD\")`";
@@ -190,7 +195,7 @@ impl Sort {
     }
 
     /// What is wrong with a text of this sort.
-    pub(super) fn text(self, text: &str, known: &Known) -> Result<(), Unfit> {
+    pub(super) fn text(self, text: &str, known: &Names) -> Result<(), Unfit> {
         match self {
             Self::Name => {
                 text.parse::<Name>().map(drop).map_err(|error| split(self, &error.to_string()))
@@ -207,6 +212,7 @@ impl Sort {
             }
             Self::Kind => one_of("kind", text, known.kinds.iter().map(String::as_str)),
             Self::Target => target(text, known),
+            Self::Template => template(text, known),
             Self::Read if Read::named(text).is_none() => {
                 one_of("read of the service", text, READS.iter().map(|read| read.name))
             }
@@ -225,7 +231,7 @@ impl Sort {
     }
 
     /// What is wrong with a value.
-    pub(super) fn value(self, value: &Dynamic, known: &Known) -> Result<(), Unfit> {
+    pub(super) fn value(self, value: &Dynamic, known: &Names) -> Result<(), Unfit> {
         let money = matches!(self, Self::Money | Self::Amount) && value.is::<Money>();
         if money || (self == Self::Moment && value.is::<Moment>()) {
             return Ok(());
@@ -279,7 +285,7 @@ fn amount(text: &str) -> Result<(), Unfit> {
     Ok(())
 }
 
-fn resource(text: &str, known: &Known) -> Result<(), Unfit> {
+fn resource(text: &str, known: &Names) -> Result<(), Unfit> {
     let key: Key = text
         .parse()
         .map_err(|error: crate::base::id::KeyError| split(Sort::Resource, &error.to_string()))?;
@@ -290,7 +296,7 @@ fn resource(text: &str, known: &Known) -> Result<(), Unfit> {
     })
 }
 
-fn target(text: &str, known: &Known) -> Result<(), Unfit> {
+fn target(text: &str, known: &Names) -> Result<(), Unfit> {
     if known.targets.is_empty() {
         let message =
             format!("takes a target of `notify`, and the configuration has none: `{text}`");
@@ -299,6 +305,17 @@ fn target(text: &str, known: &Known) -> Result<(), Unfit> {
         return Err(Unfit::new(message, help));
     }
     one_of("target of `notify`", text, known.targets.iter().map(String::as_str))
+}
+
+fn template(text: &str, known: &Names) -> Result<(), Unfit> {
+    if known.templates.is_empty() {
+        let message = format!("takes a template, and the scripts folder has none: `{text}`");
+        return Err(Unfit::new(
+            message,
+            format!("write `templates/{text}.txt` in the scripts folder"),
+        ));
+    }
+    one_of("template of the scripts folder", text, known.templates.keys().map(String::as_str))
 }
 
 fn one_of<'a>(

@@ -226,3 +226,22 @@ fn functions_without_a_name_see_what_is_around_them() {
     );
     assert_eq!(lines, ["2", "[\"ae1\"]"]);
 }
+
+#[test]
+fn what_others_wrote_asks_for_no_link_of_a_payer() {
+    let evil = "{{{intake:SavedMethod/jane}} {intake:x";
+    let state = State {
+        transactions: vec![json!({"id": "t1", "reference": evil, evil: 1})],
+        ..State::default()
+    };
+    let text = r#"
+        let known = transaction("t1");
+        log(`${known.reference} ${known}`);
+        log(intake_link("SavedMethod/jane"));
+        kv_set("link", intake_link("SavedMethod/jane"));
+        log(kv_get("link"));
+    "#;
+    let log = ran_with(&hooks(text), state).unwrap().log;
+    assert!(!log[0].contains("{{") && !log[0].contains("{intake"), "{log:?}");
+    assert_eq!((log[1].as_str(), &log[1]), ("{{intake:SavedMethod/default/jane}}", &log[2]));
+}

@@ -86,7 +86,9 @@ pub(super) fn door() -> (Router, watch::Sender<bool>) {
         Question::Events(_) => Reply::Events(Box::default()),
         Question::Event(_) => Reply::Event(None),
         Question::Hooks => Reply::Hooks(Box::default()),
-        Question::Known(_) | Question::Sought(..) => Reply::Known(Ok(Value::Null)),
+        Question::Known(_) | Question::Sought(..) | Question::Rehearsing(_) => {
+            Reply::Known(Ok(Value::Null))
+        }
         Question::Plan | Question::Scoped(_) => Reply::Plan(Box::new(plan_view())),
         Question::Save(_) => Reply::Unknown(Vec::new()),
         Question::Approvals => Reply::Approvals(Vec::new()),

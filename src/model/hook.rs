@@ -34,7 +34,7 @@ pub struct Wish {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<Key>,
     /// With what, as the verb takes it. Of `suspend`: `{key, reason, until?}`; of `resume` and `reconcile`: `{key}`;
-    /// of `notify`: `{target, body, subject?, to?}`.
+    /// of `notify`: `{target, body, html?, subject?, to?}`.
     pub fields: Value,
     /// Not before then; at once by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,8 +83,8 @@ pub struct Look {
     pub answer: Digest,
 }
 
-/// One run that ended well.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One run that ended well. `Debug` leaves out what it read and keeps.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The script: the name of its file without `.rhai`.
     pub script: String,
@@ -102,4 +102,16 @@ pub struct Run {
     pub log: Vec<String>,
     /// How many operations it took.
     pub operations: u64,
+    /// The vault's name of the answers to its reads, in their order; none where all are null, or there are too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
+    /// The answers themselves, until they are sealed: they hold names and addresses, and are in no journal.
+    #[serde(skip)]
+    pub answers: Vec<Value>,
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Run({}: {}, {:?})", self.script, self.function, self.wishes)
+    }
 }

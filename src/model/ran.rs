@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
 
-use crate::base::hash::sha256;
+use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Name, NameError};
 use crate::model::hook::{Run, Wish};
 
@@ -28,6 +28,12 @@ pub struct Ran {
     /// Whether it failed before, and only those scripts were run again.
     #[serde(default)]
     pub again: bool,
+    /// Whose turn it was; none in records from when the scripts of an event were run together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<Lane>,
+    /// What the script was called when it failed, where that was something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formerly: Option<String>,
     /// Those that ended well.
     pub runs: Vec<Run>,
     /// Those that did not.
@@ -36,6 +42,24 @@ pub struct Ran {
     pub depth: u32,
     /// When.
     pub at: DateTime<Utc>,
+}
+
+/// One script's way through the events of a merchant: one after the other, whatever other scripts do meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lane {
+    /// The script.
+    pub script: String,
+    /// SHA-256 of what it does, its own name left out: a script that is renamed goes on where it was.
+    pub text: Digest,
+}
+
+/// How far a script has come, while another one is behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The number of the last event that it was run for.
+    pub to: u64,
+    /// What it did then, as of [`Lane`].
+    pub text: Digest,
 }
 
 /// A hook that did not end well: it asked for nothing.
@@ -51,9 +75,12 @@ pub struct Failed {
     pub tries: u32,
     /// When it is run again; `None`: a person has to look (`events dead`).
     pub again: Option<DateTime<Utc>>,
+    /// What the script did, as of [`Lane`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Digest>,
 }
 
-/// No hook is for the events up to this one.
+/// Every hook of the events up to this one was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
     /// Whose events.

@@ -21,6 +21,15 @@ pub(super) fn text(body: &Value) -> Result<String, String> {
     check(body).map(written)
 }
 
+/// The HTML of a mail. Errors: it is too large.
+pub(super) fn html(html: &str) -> Result<String, String> {
+    if html.len() > BODY_BYTES_MAX {
+        let bytes = html.len();
+        return Err(format!("its HTML has {bytes} bytes; at most {BODY_BYTES_MAX} are sent"));
+    }
+    Ok(mask_digits(html))
+}
+
 fn check(body: &Value) -> Result<&Value, String> {
     let bytes = match body {
         Value::String(text) => text.len(),
@@ -65,6 +74,11 @@ fn masked_fields(fields: &Map<String, Value>) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn html_shows_no_card_either() {
+        assert_eq!(html("<p>4242424242424242</p>"), Ok("<p>•••• 4242</p>".to_owned()));
+    }
 
     #[test]
     fn a_map_is_posted_as_it_is_and_a_text_as_a_map() {

@@ -1,4 +1,4 @@
-//! A notification as a mail: plain text in UTF-8, under an id that is made of its key. Pure.
+//! A notification as a mail: plain text in UTF-8, with HTML beside it where there is some, under an id that is made of its key. Pure.
 //!
 //! Nothing that a script or a payer wrote can add a header or a recipient: addresses are checked one by one, and a
 //! subject loses its line ends before it is encoded.
@@ -6,7 +6,7 @@
 use chrono::{DateTime, Utc};
 use data_encoding::HEXLOWER;
 use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, SinglePart};
+use lettre::message::{Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Mime};
 
 use super::{Mail, Message, body};
@@ -44,7 +44,15 @@ pub(super) fn letter(mail: &Mail, message: &Message, now: DateTime<Utc>) -> Resu
         .message_id(Some(message_id(&message.key, &from)))
         .raw_header(HeaderValue::new(AUTO_SUBMITTED, "auto-generated".to_owned()));
     let head = to.iter().fold(head, |head, address| head.to(mailbox(address)));
-    let whole = head.singlepart(SinglePart::plain(text));
+    let whole = match &message.html {
+        None => head.singlepart(SinglePart::plain(text)),
+        Some(html) => {
+            let html = body::html(html)?;
+            let parts = MultiPart::alternative().boundary(boundary(&message.key));
+            let parts = parts.singlepart(SinglePart::plain(text));
+            head.multipart(parts.singlepart(SinglePart::html(html)))
+        }
+    };
     let whole = whole.map_err(|error| format!("no mail can be made of it: {error}"))?;
     Ok(Letter { bytes: whole.formatted(), from, to })
 }
@@ -52,6 +60,11 @@ pub(super) fn letter(mail: &Mail, message: &Message, now: DateTime<Utc>) -> Resu
 /// The same for every try at a notification.
 fn message_id(key: &str, from: &Address) -> String {
     format!("<{}@{}>", HEXLOWER.encode(sha256(key.as_bytes()).as_bytes()), from.domain())
+}
+
+/// What stands between the parts of a mail: the same for every try, and in none of them.
+fn boundary(key: &str) -> String {
+    HEXLOWER.encode(sha256(format!("boundary {key}").as_bytes()).as_bytes())
 }
 
 fn subject(text: Option<&str>) -> String {
@@ -109,7 +122,7 @@ mod tests {
 
     fn message(body: &str) -> Message {
         let (key, target) = ("evt_1/tell".to_owned(), "ops".to_owned());
-        Message { key, target, body: json!(body), subject: None, to: None }
+        Message { key, target, body: json!(body), html: None, subject: None, to: None }
     }
 
     fn written(message: &Message) -> String {
@@ -141,6 +154,24 @@ mod tests {
         ];
         assert_eq!(head, expect);
         assert_eq!(body, "one\r\ntwo\r\n");
+    }
+
+    #[test]
+    fn html_stands_beside_the_text_and_a_repeat_is_the_same_mail() {
+        let html = Some("<p>Hello</p>".to_owned());
+        let rich = Message { html, ..message("Hello") };
+        let (head, body) = parts(&written(&rich));
+        let kind = head.iter().find(|line| line.starts_with("Content-Type")).unwrap();
+        assert!(kind.starts_with("Content-Type: multipart/alternative;"), "{head:?}");
+        let plain = body.find("Content-Type: text/plain; charset=utf-8").unwrap();
+        let marked = body.find("Content-Type: text/html; charset=utf-8").unwrap();
+        assert!(plain < marked && body.contains("\r\n<p>Hello</p>\r\n"), "{body}");
+        assert_eq!(written(&rich), written(&rich));
+        let long = Some("x".repeat(65_537));
+        assert!(
+            letter(&target(), &Message { html: long, ..message("x") }, DateTime::UNIX_EPOCH)
+                .is_err()
+        );
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Message {
     pub target: String,
     /// A text, or a map for a program; at most 64 KiB.
     pub body: Value,
+    /// The same for a mail's readers of HTML; a web address is not told it.
+    pub html: Option<String>,
     /// The subject of a mail; a web address is not told it.
     pub subject: Option<String>,
     /// Addresses of mail, in place of the target's own.
@@ -35,7 +37,7 @@ impl Message {
 
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, target, body: _, subject: _, to: _ } = self;
+        let Self { key, target, body: _, html: _, subject: _, to: _ } = self;
         write!(f, "Message({key} to {target})")
     }
 }

@@ -2,6 +2,9 @@
 
 mod doc;
 mod junit;
+pub mod shadow;
+pub mod tried;
+pub mod typed;
 
 use std::sync::Arc;
 
@@ -19,11 +22,19 @@ use crate::spec::mask::MaskedSource;
 
 /// What a check found, with snippets.
 pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
-    let count = folder.scripts.len();
+    let count = folder.count();
     let plural = if count == 1 { "script" } else { "scripts" };
     if problems.is_empty() {
         return format!("{count} {plural}, no problems");
     }
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    let warnings = problems.len().saturating_sub(errors);
+    let report = self::problems(folder, problems, look);
+    format!("{report}\n{count} {plural}, {errors} errors, {warnings} warnings")
+}
+
+/// Problems with snippets of the files that they are in.
+pub fn problems(folder: &Folder, problems: &[Problem], look: Look) -> String {
     let guilty = |name: &str| problems.iter().any(|problem| problem.file == name);
     let files = folder.scripts.iter().chain(&folder.cases).filter(|source| guilty(&source.shown));
     let sources: Sources = files
@@ -33,10 +44,7 @@ pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
             (source.shown.clone(), MaskedSource::new(&text, &[]))
         })
         .collect();
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    let warnings = problems.len().saturating_sub(errors);
-    let report = diagnostic::text(problems, &sources, look);
-    format!("{report}\n{count} {plural}, {errors} errors, {warnings} warnings")
+    diagnostic::text(problems, &sources, look)
 }
 
 /// What became of cases, for people: each that failed with its differences.

@@ -27,8 +27,8 @@ pub(super) use events::{
     event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
 };
 pub(super) use hooks::{
-    HOOKS_FAILED, UNDONE, depth_key, failed_key, granted_key, kept_key, telling_key, to_run_key,
-    undone_key, wish_key,
+    HOOKS_FAILED, UNDONE, cursor_key, cursors_of, depth_key, failed_key, granted_key, kept_key,
+    telling_key, to_run_key, undone_key, wish_key,
 };
 pub(super) use rotation::rotation_key;
 pub use trail::Promise;

@@ -4,6 +4,7 @@
 //! hashes, and the links from the beginning of each segment that was read.
 
 mod adoption;
+mod past;
 mod words;
 
 use chrono::{DateTime, Utc};
@@ -20,6 +21,8 @@ use crate::model::remote_object::Standing;
 use crate::store::error::StoreError;
 use crate::store::journal::{Head, JournalError, Picked, Reader};
 use crate::store::open::decode;
+
+pub use past::Past;
 
 /// Where a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -29,6 +29,7 @@ async fn serve_at(below: &str) -> Served {
         | Question::Hooks
         | Question::Known(_)
         | Question::Sought(..)
+        | Question::Rehearsing(_)
         | Question::Plan
         | Question::Scoped(_)
         | Question::Save(_)

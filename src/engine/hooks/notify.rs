@@ -11,6 +11,7 @@ use crate::base::id::Key;
 use crate::engine::shared::{EngineError, Shared};
 use crate::engine::tasks::Finished;
 use crate::engine::{Engine, IntakeLink};
+use crate::hooks::escaped;
 use crate::model::ran::{Fate, Granted, Pending, Telling, WishId};
 use crate::model::record::Record;
 use crate::outbox::{Message, Sent};
@@ -77,10 +78,11 @@ impl Engine {
             key: key.to_string(),
             target: text("target").ok_or("it names no target")?,
             body: if let Value::String(body) = body {
-                Value::String(self.with_links(body, courier)?)
+                Value::String(self.with_links(body, courier, str::to_owned)?)
             } else {
                 body
             },
+            html: text("html").map(|html| self.with_links(html, courier, escaped)).transpose()?,
             subject: text("subject"),
             to: text("to").map(|to| self.addresses(&to)).transpose()?,
         })
@@ -107,8 +109,13 @@ impl Engine {
         Ok(addresses)
     }
 
-    /// A text with the payers' links that it asks for. Errors: one cannot be made now.
-    fn with_links(&self, mut text: String, courier: &dyn Courier) -> Result<String, String> {
+    /// A text with the payers' links that it asks for, written so. Errors: one cannot be made now.
+    fn with_links(
+        &self,
+        mut text: String,
+        courier: &dyn Courier,
+        written: fn(&str) -> String,
+    ) -> Result<String, String> {
         let (open, close) = LINK;
         for _ in 0..LINKS_MAX {
             let Some((before, rest)) = text.split_once(open) else { return Ok(text) };
@@ -118,7 +125,7 @@ impl Engine {
             let until = self.shared.now().checked_add_days(LINK_DAYS);
             let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
             let link = courier.intake(&IntakeLink { key, terms, until });
-            text = [before, link.as_str(), after].concat();
+            text = [before, written(&link).as_str(), after].concat();
         }
         Err(format!("it asks for more than {LINKS_MAX} links"))
     }

@@ -33,24 +33,38 @@ impl Wanted {
     }
 }
 
-/// What scripts may read of one merchant's events.
+/// What runs of one script keep that are not written down yet.
+#[derive(Default, Clone)]
+pub(super) struct Unwritten(Arc<Mutex<BTreeMap<String, Value>>>);
+
+impl Unwritten {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a run that ended well keeps.
+    pub(super) fn keep(&self, kept: &[(String, Value)]) {
+        self.kept().extend(kept.iter().cloned());
+    }
+}
+
+/// What one run may read.
 pub(super) struct Answers {
     shared: Arc<Shared>,
     merchant: Key,
+    unwritten: Unwritten,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     known: BTreeMap<String, Result<Value, String>>,
-    /// What is kept by runs that are not written down yet.
-    kept: BTreeMap<(String, String), Value>,
     wanted: Option<Wanted>,
 }
 
 impl Answers {
-    pub(super) fn new(shared: Arc<Shared>, merchant: Key) -> Self {
-        Self { shared, merchant, state: Mutex::default() }
+    pub(super) fn new(shared: Arc<Shared>, merchant: Key, unwritten: Unwritten) -> Self {
+        Self { shared, merchant, unwritten, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -65,19 +79,6 @@ impl Answers {
     /// Its answer.
     pub(super) fn learn(&self, wanted: &Wanted, answer: Result<Value, String>) {
         self.state().known.insert(wanted.key(), answer);
-    }
-
-    /// Another event: what was read for the last one may have changed.
-    pub(super) fn forget(&self) {
-        self.state().known.clear();
-    }
-
-    /// What a run that ended well keeps.
-    pub(super) fn keep(&self, script: &str, kept: &[(String, Value)]) {
-        let mut state = self.state();
-        for (key, value) in kept {
-            state.kept.insert((script.to_owned(), key.clone()), value.clone());
-        }
     }
 
     fn ask(&self, wanted: Wanted) -> Result<Value, String> {
@@ -110,7 +111,7 @@ impl Reads for Answers {
     }
 
     fn kv(&self, script: &str, key: &str) -> Result<Value, String> {
-        if let Some(kept) = self.state().kept.get(&(script.to_owned(), key.to_owned())) {
+        if let Some(kept) = self.unwritten.kept().get(key) {
             return Ok(kept.clone());
         }
         self.shared.facts.kept(script, key).map_err(|error| error.to_string())

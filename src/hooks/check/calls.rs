@@ -193,6 +193,9 @@ impl Walk<'_> {
         if let Some(options) = options {
             self.options(row, options);
         }
+        if row.options().any(|option| option.sort == Sort::Template) {
+            self.template(call, skipped);
+        }
     }
 
     fn options(&mut self, row: &'static HostFn, value: &Expr) {

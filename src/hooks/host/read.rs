@@ -4,7 +4,7 @@ use rhai::Dynamic;
 use serde_json::{Value, json};
 
 use super::{Call, id_in, json_of};
-use crate::hooks::json::dynamic;
+use crate::hooks::json::{dynamic, foreign};
 use crate::hooks::session::Refused;
 
 type Answer = Result<Dynamic, Refused>;
@@ -14,7 +14,7 @@ pub(in crate::hooks) fn resource(call: &Call<'_>) -> Answer {
     let arguments = json!([key]);
     call.session
         .look("resource", arguments, |reads, _| reads.resource(&key))
-        .map(|answer| dynamic(&answer))
+        .map(|answer| foreign(&answer))
 }
 
 pub(in crate::hooks) fn find(call: &Call<'_>) -> Answer {
@@ -22,7 +22,7 @@ pub(in crate::hooks) fn find(call: &Call<'_>) -> Answer {
     let arguments = json!([kind, filter]);
     call.session
         .look("find", arguments, |reads, _| reads.find(&kind, &filter))
-        .map(|answer| dynamic(&answer))
+        .map(|answer| foreign(&answer))
 }
 
 pub(in crate::hooks) fn transaction(call: &Call<'_>) -> Answer {
@@ -30,7 +30,7 @@ pub(in crate::hooks) fn transaction(call: &Call<'_>) -> Answer {
     let arguments = json!([id]);
     call.session
         .look("transaction", arguments, |reads, _| reads.transaction(&id))
-        .map(|answer| dynamic(&answer))
+        .map(|answer| foreign(&answer))
 }
 
 pub(in crate::hooks) fn remote(call: &Call<'_>) -> Answer {
@@ -43,7 +43,7 @@ pub(in crate::hooks) fn remote(call: &Call<'_>) -> Answer {
     let arguments = json!([name, args]);
     call.session
         .look("remote", arguments, |reads, _| reads.remote(&name, &args))
-        .map(|answer| dynamic(&answer))
+        .map(|answer| foreign(&answer))
 }
 
 /// What this run itself kept is no read: nothing else can have changed it.

@@ -8,7 +8,7 @@ use crate::hooks::source::Source;
 use crate::model::issue::{Problem, RelatedPlace};
 
 /// The problem at its place; at the end of the file where there is none.
-pub(super) fn problem(source: &Source, error: &ParseError) -> Problem {
+pub(in crate::hooks) fn problem(source: &Source, error: &ParseError) -> Problem {
     let last = source.text.lines().count().max(1);
     let end = source.text.lines().last().map_or(0, |line| line.chars().count());
     let at = place(error.position()).unwrap_or((last, end.max(1)));

@@ -149,7 +149,17 @@ pub(super) static ROWS: &[HostFn] = &[
         &[argument("target", Sort::Target), argument("body", Sort::Body)],
         &[
             &[
-                option("subject", Sort::Text, "the subject of a mail"),
+                option(
+                    "subject",
+                    Sort::Text,
+                    "the subject of a mail; that of the template by default",
+                ),
+                option(
+                    "template",
+                    Sort::Template,
+                    "the text with places that the body, a map, fills in: `templates/NAME.txt` of the scripts folder, and for mails \
+                     `templates/NAME.html`, too",
+                ),
                 option(
                     "to",
                     Sort::Text,

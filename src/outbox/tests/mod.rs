@@ -26,7 +26,7 @@ fn outbox(target: Target) -> Outbox {
 
 fn message(body: Value) -> Message {
     let (key, target) = ("evt_1/tell".to_owned(), "ops".to_owned());
-    Message { key, target, body, subject: None, to: None }
+    Message { key, target, body, html: None, subject: None, to: None }
 }
 
 /// The first word of an outcome, and its reason.

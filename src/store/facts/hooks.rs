@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{FactError, Facts, parse_key, read};
+use super::{FactError, Facts, decode_entry, parse_key, read};
 use crate::base::id::Key;
-use crate::model::ran::{FailedHook, Granted, Pending, Undone, WishId};
+use crate::model::ran::{Cursor, FailedHook, Granted, Pending, Undone, WishId};
 use crate::store::index::Batch;
 
 const EVENTS_TO_RUN: &[u8] = b"w/r/";
@@ -16,6 +16,7 @@ pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
 /// Actions of hooks that were not done.
 pub(in crate::store) const UNDONE: &[u8] = b"w/x/";
 const HOOKS_KEPT: &[u8] = b"w/k/";
+const HOOK_CURSORS: &[u8] = b"w/o/";
 const HOOK_DEPTHS: &[u8] = b"w/c/";
 
 impl Facts {
@@ -56,6 +57,19 @@ impl Facts {
     pub fn kept(&self, script: &str, key: &str) -> Result<Value, FactError> {
         let kept: Option<Value> = read(&*self.index, &Batch::new(), &kept_key(script, key))?;
         Ok(kept.unwrap_or_default())
+    }
+
+    /// How far each script has come that is ahead of another one, by its name.
+    pub fn hook_cursors(&self, merchant: &Key) -> Result<Vec<(String, Cursor)>, FactError> {
+        let prefix = cursors_of(merchant);
+        let entries = self.index.scan(&prefix)?.into_iter();
+        entries
+            .map(|(key, value)| {
+                let name = key.get(prefix.len()..).unwrap_or_default();
+                let name = String::from_utf8_lossy(name).into_owned();
+                Ok((name, decode_entry(&key, &value)?))
+            })
+            .collect()
     }
 
     /// How long the chain of causes is that an action stands in; 0: no hook asked for it.
@@ -102,6 +116,16 @@ pub(in crate::store) fn undone_key(merchant: &Key, number: u64) -> Vec<u8> {
 /// The entry of what a script keeps.
 pub(in crate::store) fn kept_key(script: &str, key: &str) -> Vec<u8> {
     [HOOKS_KEPT, script.as_bytes(), b"\0", key.as_bytes()].concat()
+}
+
+/// Where the entries of all scripts of a merchant begin that are ahead of another one.
+pub(in crate::store) fn cursors_of(merchant: &Key) -> Vec<u8> {
+    [HOOK_CURSORS, merchant.to_string().as_bytes(), b"\0"].concat()
+}
+
+/// The entry of how far a script has come.
+pub(in crate::store) fn cursor_key(merchant: &Key, script: &str) -> Vec<u8> {
+    [cursors_of(merchant).as_slice(), script.as_bytes()].concat()
 }
 
 /// The entry of an action's chain of causes.

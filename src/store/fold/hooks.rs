@@ -6,11 +6,11 @@ use crate::model::action::Action;
 use crate::model::event::EventLedger;
 use crate::model::hook::Run;
 use crate::model::ran::{
-    Failed, FailedHook, Granted, Passed, Pending, Ran, Replayed, Telling, WishId,
+    Cursor, Failed, FailedHook, Granted, Lane, Passed, Pending, Ran, Replayed, Telling, WishId,
 };
 use crate::store::facts::{
-    FactError, HOOKS_FAILED, decode_entry, depth_key, failed_key, granted_key, kept_key,
-    ledger_key, read, telling_key, to_run_key, wish_key, write,
+    FactError, HOOKS_FAILED, cursor_key, cursors_of, decode_entry, depth_key, failed_key,
+    granted_key, kept_key, ledger_key, read, telling_key, to_run_key, wish_key, write,
 };
 use crate::store::index::{Batch, Index};
 
@@ -22,9 +22,11 @@ pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {
 /// The hooks of an event were run.
 pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(), FoldError> {
     if ran.again {
-        for script in scripts(ran) {
+        for script in scripts(ran).chain(ran.formerly.as_deref()) {
             batch.remove(failed_key(&ran.merchant, &ran.event, script));
         }
+    } else if let Some(lane) = &ran.lane {
+        advanced(index, batch, ran, lane)?;
     } else {
         counted(index, batch, &ran.merchant, ran.number)?;
     }
@@ -70,7 +72,28 @@ fn counted(
     if ledger.ran_to >= ledger.told {
         batch.remove(to_run_key(merchant));
     }
-    Ok(write(batch, &key, &ledger)?)
+    for (key, value) in batch.scan(index, &cursors_of(merchant)).map_err(FactError::from)? {
+        let cursor: Cursor = decode_entry(&key, &value)?;
+        if cursor.to <= number {
+            batch.remove(key);
+        }
+    }
+    Ok(write(batch, &ledger_key(merchant), &ledger)?)
+}
+
+/// One script goes on to this event: once, and in the order of the events.
+fn advanced(index: &dyn Index, batch: &mut Batch, ran: &Ran, lane: &Lane) -> Result<(), FoldError> {
+    let Ran { merchant, number, .. } = ran;
+    let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
+    let key = cursor_key(merchant, &lane.script);
+    let cursor: Option<Cursor> = read(index, batch, &key)?;
+    let to = cursor.map_or(0, |cursor| cursor.to).max(ledger.ran_to);
+    if *number <= to {
+        let detail =
+            format!("{} runs twice for event {number} of {}", lane.script, merchant.short());
+        return Err(FoldError::Law { law: 5, detail });
+    }
+    Ok(write(batch, &key, &Cursor { to: *number, text: lane.text })?)
 }
 
 /// What one run asks for and keeps.
@@ -96,7 +119,7 @@ fn asked(index: &dyn Index, batch: &mut Batch, ran: &Ran, run: &Run) -> Result<(
     Ok(())
 }
 
-/// No hook is for these events.
+/// Every hook of these events was run.
 pub(super) fn passed(
     index: &dyn Index,
     batch: &mut Batch,
@@ -145,3 +168,6 @@ pub(super) fn replayed(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! `hooks repl`: lines of a script, evaluated against the state; what they ask for is shown, and never done.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde_json::json;
+
+use super::args::Output;
+use super::exit::{Exit, Failure};
+use super::hooks::{chosen, good, look};
+use super::out::Out;
+use super::rehearsal::{self, on_stage};
+use super::session::Session;
+use super::setup::Setup;
+use crate::hooks::repl::{Answer, Repl};
+use crate::hooks::{Hooks, TIME_MAX};
+use crate::render::hooks::typed;
+
+const HELP: &str = "\
+:event ID     bind `event` to an event that is known, and forget what was asked for
+:script NAME  read what this script keeps
+:actions      show everything that was asked for
+:clear        forget it
+:quit         leave
+Everything else is evaluated: `reckon hooks doc` lists what can be called. Nothing that is asked for is done.";
+
+/// The session, and the lines that are not at their end.
+struct Prompt<'a> {
+    session: &'a Session,
+    hooks: &'a Hooks,
+    out: Out,
+    /// None while it is on the stage.
+    repl: Option<Repl>,
+    typed: String,
+    /// Whether a line was wrong.
+    failed: bool,
+}
+
+/// Runs the command. At a terminal mistakes are part of it; in a pipe they end in exit 1.
+pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+    let (folder, hooks) = good(setup, out)?;
+    let repl = Some(Repl::new(&hooks, &folder.scripts));
+    let session = Session::open(setup).await?;
+    let mut prompt =
+        Prompt { session: &session, hooks: &hooks, out, repl, typed: String::new(), failed: false };
+    let ended = prompt.lines().await;
+    let failed = prompt.failed;
+    session.end(setup, ended).await?;
+    let at_terminal = io::stdin().is_terminal();
+    Ok(if failed && !at_terminal { Exit::Input } else { Exit::Done })
+}
+
+impl Prompt<'_> {
+    async fn lines(&mut self) -> Result<(), Failure> {
+        loop {
+            self.prompt()?;
+            let line = tokio::task::spawn_blocking(read).await.map_err(Failure::bug)??;
+            let Some(line) = line else { return self.rest().await };
+            let command = line.trim().strip_prefix(':').filter(|_| self.typed.is_empty());
+            match command {
+                Some("quit" | "q") => return Ok(()),
+                Some(command) => self.command(command).await?,
+                None => self.line(&line).await?,
+            }
+        }
+    }
+
+    /// What is left at the end of the input: it is not at its own.
+    async fn rest(&mut self) -> Result<(), Failure> {
+        if self.typed.trim().is_empty() { Ok(()) } else { self.evaluate(true).await }
+    }
+
+    fn prompt(&self) -> Result<(), Failure> {
+        if !self.out.interactive {
+            return Ok(());
+        }
+        let sign = if self.typed.is_empty() { "> " } else { "… " };
+        let mut stderr = anstream::stderr();
+        write!(stderr, "{sign}")
+            .and_then(|()| stderr.flush())
+            .map_err(|error| Failure::environment("reckon::terminal", error))
+    }
+
+    /// One line; an empty one ends what is open.
+    async fn line(&mut self, line: &str) -> Result<(), Failure> {
+        if self.typed.is_empty() && line.trim().is_empty() {
+            return Ok(());
+        }
+        self.typed.extend([line, "\n"]);
+        self.evaluate(line.trim().is_empty()).await
+    }
+
+    async fn evaluate(&mut self, is_end: bool) -> Result<(), Failure> {
+        let Some(mut repl) = self.repl.take() else { return Err(Failure::bug("it is gone")) };
+        let text = self.typed.trim_end().to_owned();
+        let merchant = repl.merchant().cloned();
+        let work = move |reads| {
+            let answer = repl.evaluate(&text, reads, Some(TIME_MAX));
+            (repl, answer)
+        };
+        let (repl, answer) = on_stage(self.session, merchant, work).await?;
+        self.repl = Some(repl);
+        let typed = std::mem::take(&mut self.typed);
+        match answer {
+            Answer::Open if !is_end => self.typed = typed,
+            Answer::Open => {
+                self.wrong("this is not at its end: a `}`, `)`, `]` or a value is missing")?;
+            }
+            Answer::Done(done) => self.tell(&typed::json(&done), || typed::text(&done))?,
+            Answer::Wrong(problem) => {
+                self.failed = true;
+                let shown = || typed::problem(typed.trim_end(), &problem, look(self.out));
+                self.tell(&json!({ "problem": problem }), shown)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn command(&mut self, command: &str) -> Result<(), Failure> {
+        let Some(repl) = self.repl.as_mut() else { return Err(Failure::bug("it is gone")) };
+        let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
+        match (word, rest.trim()) {
+            ("event", id) if !id.is_empty() => match rehearsal::event(self.session, id).await {
+                Ok(event) => repl.bind(&event),
+                Err(failure) => return self.wrong(&failure.message),
+            },
+            ("script", name) if !name.is_empty() => match chosen(self.hooks, Some(name)) {
+                Ok(()) => repl.play(name),
+                Err(failure) => return self.wrong(&failure.message),
+            },
+            ("actions", "") => {
+                let kept = repl.kept().clone().into_iter().collect();
+                let all = typed::all_json(repl.wishes(), &kept);
+                let text = typed::all(repl.wishes(), repl.kept());
+                return self.tell(&all, || text);
+            }
+            ("clear", "") => repl.clear(),
+            ("help", "") => return self.out.text(HELP),
+            _ => return self.wrong("there is no such command: `:help` lists them"),
+        }
+        Ok(())
+    }
+
+    fn wrong(&mut self, message: &str) -> Result<(), Failure> {
+        self.failed = true;
+        self.tell(&json!({ "problem": { "message": message } }), || message.to_owned())
+    }
+
+    /// One line of JSON for programs, so that each answer stands alone.
+    fn tell(
+        &self,
+        value: &serde_json::Value,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        match self.out.form {
+            Output::Json | Output::Yaml => self.out.text(&value.to_string()),
+            Output::Text | Output::Markdown => self.out.text(&text()),
+        }
+    }
+}
+
+/// The next line; none at the end.
+fn read() -> Result<Option<String>, Failure> {
+    let mut line = String::new();
+    let count = io::stdin().read_line(&mut line);
+    let count = count.map_err(|error| Failure::environment("reckon::terminal", error))?;
+    Ok((count > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+}

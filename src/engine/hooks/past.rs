@@ -1,0 +1,125 @@
+//! What hooks read, kept for later: a script that was changed can be held against what was done then.
+//!
+//! Answers hold names and addresses. So they are sealed, beneath the merchant; the journal has their digests.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::event::shown;
+use crate::base::id::Key;
+use crate::engine::shared::{EngineError, Shared};
+use crate::model::event::Told;
+use crate::model::hook::Run;
+use crate::model::ran::{Failed, Ran};
+use crate::model::record::Record;
+use crate::store::story::Past;
+use crate::store::vault::Sealed;
+
+/// Bytes of the answers of one run; more are not kept.
+const ANSWERS_MAX: usize = 256 << 10;
+
+/// An event, and what its hooks came to.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct PastEvent {
+    /// Whose.
+    pub merchant: Key,
+    /// The event as scripts see it; null where its body was erased.
+    pub event: Value,
+    /// The runs that ended well.
+    pub runs: Vec<PastRun>,
+    /// Those that did not, and still have not.
+    pub failures: Vec<Failed>,
+}
+
+/// One run that ended well.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct PastRun {
+    /// The run.
+    pub run: Run,
+    /// What its reads were answered, in their order; null also where that was not kept: the digests of the run tell.
+    pub answers: Vec<Value>,
+}
+
+impl fmt::Debug for PastEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PastEvent({}, {:?}, {:?})", self.merchant, self.runs, self.failures)
+    }
+}
+
+impl fmt::Debug for PastRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.run)
+    }
+}
+
+/// Seals what the runs in these records read; their records name it.
+pub(super) fn sealed(
+    shared: &Shared,
+    merchant: &Key,
+    records: &mut [Record],
+) -> Result<Vec<Sealed>, EngineError> {
+    let mut blobs = Vec::new();
+    for record in records {
+        let Record::Ran(ran) = record else { continue };
+        for run in &mut ran.runs {
+            let answers = std::mem::take(&mut run.answers);
+            let bytes = json!(answers).to_string().into_bytes();
+            if answers.iter().all(Value::is_null) || bytes.len() > ANSWERS_MAX {
+                continue;
+            }
+            let subject = merchant.to_string();
+            let blob = shared.random(|rng| shared.vault.seal(&subject, &bytes, rng))?;
+            run.sealed = Some(blob.reference().to_string());
+            blobs.push(blob);
+        }
+    }
+    Ok(blobs)
+}
+
+/// What was told, with what came of it, in the order in which it was told.
+pub fn recount(shared: &Shared, past: Past) -> Vec<PastEvent> {
+    let Past { told, ran } = past;
+    let mut ends: BTreeMap<(Key, String), BTreeMap<String, End>> = BTreeMap::new();
+    for Ran { merchant, event, runs, failures, .. } in ran {
+        let scripts = ends.entry((merchant, event)).or_default();
+        for failed in failures {
+            scripts.insert(failed.script.clone(), Err(failed));
+        }
+        for run in runs {
+            scripts.insert(run.script.clone(), Ok(run));
+        }
+    }
+    told.iter()
+        .map(|told| {
+            let scripts = ends.remove(&(told.merchant.clone(), told.event.clone()));
+            past_event(shared, told, scripts.unwrap_or_default())
+        })
+        .collect()
+}
+
+/// How a script's last run on an event ended.
+type End = Result<Run, Failed>;
+
+fn past_event(shared: &Shared, told: &Told, scripts: BTreeMap<String, End>) -> PastEvent {
+    // A body that was erased is no failure: somebody wanted it so.
+    let event = shown(shared, told).unwrap_or_default();
+    let (mut runs, mut failures) = (Vec::new(), Vec::new());
+    for end in scripts.into_values() {
+        match end {
+            Ok(run) => runs.push(past_run(shared, run)),
+            Err(failed) => failures.push(failed),
+        }
+    }
+    PastEvent { merchant: told.merchant.clone(), event, runs, failures }
+}
+
+fn past_run(shared: &Shared, run: Run) -> PastRun {
+    let kept =
+        run.sealed.as_ref().and_then(|name| shared.vault.open_blob(&name.parse().ok()?).ok());
+    let kept: Option<Vec<Value>> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let answers = kept.unwrap_or_else(|| vec![Value::Null; run.looks.len()]);
+    PastRun { run, answers }
+}

@@ -1,0 +1,73 @@
+//! The threads that scripts run on: a few for all, and of them only a part for one script.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Semaphore;
+
+/// Runs at once.
+const WORKERS: usize = 8;
+/// Runs of one script at once, whatever it says: a slow one leaves room for the others.
+const WORKERS_EACH: usize = 3;
+
+/// The bounds.
+pub(super) struct Pool {
+    all: Semaphore,
+    each: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { all: Semaphore::new(WORKERS), each: Mutex::default() }
+    }
+}
+
+impl Pool {
+    /// Does some work of a script on a thread that may be blocked, once there is one. `None`: it panicked.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        script: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let own = self.own(script);
+        let _own = own.acquire().await.ok()?;
+        let _all = self.all.acquire().await.ok()?;
+        tokio::task::spawn_blocking(work).await.ok()
+    }
+
+    fn own(&self, script: &str) -> Arc<Semaphore> {
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || Arc::new(Semaphore::new(WORKERS_EACH));
+        each.entry(script.to_owned()).or_insert_with(made).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_script_that_takes_long_leaves_room_for_others() {
+        let pool = Arc::new(Pool::default());
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let slow: Vec<_> = (0..WORKERS)
+            .map(|_| {
+                let (pool, held) = (pool.clone(), held.clone());
+                let wait = move || held.lock().unwrap().recv().is_ok();
+                tokio::spawn(async move { pool.run("slow", wait).await })
+            })
+            .collect();
+        for number in 0..WORKERS {
+            assert_eq!(pool.run("quick", move || number).await, Some(number));
+        }
+        for _ in 0..WORKERS {
+            release.send(()).unwrap();
+        }
+        for one in slow {
+            assert_eq!(one.await.unwrap(), Some(true));
+        }
+    }
+}

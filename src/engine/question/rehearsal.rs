@@ -1,0 +1,76 @@
+//! What a run of a script needs that is only tried: the event, and what the index knows. Nothing is changed by it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::base::id::Key;
+use crate::engine::Engine;
+use crate::engine::hooks::shown;
+use crate::kinds::step::MERCHANT;
+use crate::model::event::EventStands;
+
+/// The kind whose documents have events of their own beside merchants.
+const APPLICATION: &str = "MerchantApplication";
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rehearsing {
+    /// An event as scripts see it, by its id.
+    Event(String),
+    /// What is known of a transaction of the service.
+    Transaction {
+        /// Whose.
+        merchant: Key,
+        /// Its id.
+        id: String,
+    },
+    /// What a script keeps under a key.
+    Kept {
+        /// The script.
+        script: String,
+        /// The key.
+        key: String,
+    },
+}
+
+impl Engine {
+    /// Answers; null where there is nothing. Errors: an event that is not proved yet, or cannot be read.
+    pub(super) fn rehearsed(&self, asked: &Rehearsing) -> Result<Value, String> {
+        let facts = &self.shared.facts;
+        match asked {
+            Rehearsing::Event(id) => self.rehearsed_event(id),
+            Rehearsing::Transaction { merchant, id } => {
+                let known = facts.remote_object(merchant, id).map_err(|error| error.to_string())?;
+                Ok(known.map_or(Value::Null, |known| json!(known)))
+            }
+            Rehearsing::Kept { script, key } => {
+                facts.kept(script, key).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    fn rehearsed_event(&self, id: &str) -> Result<Value, String> {
+        let owners = self.planner.steps().map(|step| &step.key);
+        let owners = owners.filter(|key| [MERCHANT, APPLICATION].contains(&key.kind.as_str()));
+        for owner in owners {
+            let entry = self.shared.facts.event(owner, id).map_err(|error| error.to_string())?;
+            match entry.map(|entry| entry.stands) {
+                None => {}
+                Some(EventStands::Told(told)) => {
+                    return shown(&self.shared, &told).map_err(|error| error.to_string());
+                }
+                Some(EventStands::Waiting) => {
+                    return Err("it was posted, and waits to be read from the service".to_owned());
+                }
+                Some(EventStands::Forged) => {
+                    return Err("the service does not have it: somebody made it up".to_owned());
+                }
+                Some(EventStands::OtherMode) => {
+                    return Err("it was posted at the address of the other mode".to_owned());
+                }
+            }
+        }
+        Ok(Value::Null)
+    }
+}

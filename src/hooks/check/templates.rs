@@ -1,0 +1,61 @@
+//! What a template is filled in with, where both can be seen: each place is given, and nothing that has no place.
+
+use rhai::{Expr, FnCallExpr};
+
+use super::walk::Walk;
+use crate::base::nearest;
+use crate::hooks::template::Template;
+
+/// The option that names one, and the argument that fills it in.
+const OPTION: &str = "template";
+const VALUES: usize = 1;
+
+impl Walk<'_> {
+    /// A call of the function that takes a template. `skipped`: 1 where its first argument stands before a dot.
+    pub(super) fn template(&mut self, call: &FnCallExpr, skipped: usize) {
+        let values = call.args.get(VALUES.saturating_sub(skipped));
+        let Some(Expr::Map(options, _)) = call.args.last() else { return };
+        let named = options.0.iter().find(|(key, _)| key.name == OPTION);
+        let Some((_, Expr::StringConstant(name, _))) = named else { return };
+        let (Some(template), Some(values)) = (self.set.known.templates.get(name.as_str()), values)
+        else {
+            return;
+        };
+        if let Expr::Map(given, at) = values {
+            let keys: Vec<(&str, rhai::Position)> =
+                given.0.iter().map(|(key, _)| (key.name.as_str(), key.pos)).collect();
+            self.filled(name, template, &keys, *at);
+        } else if matches!(values, Expr::StringConstant(..) | Expr::InterpolatedString(..)) {
+            let message = format!("the template `{name}` is filled in by a map, not a text");
+            let help = format!("write `#{{{}}}`", wanted(template));
+            self.tell(values.start_position(), "template", &message, &help);
+        }
+    }
+
+    fn filled(
+        &mut self,
+        name: &str,
+        template: &Template,
+        keys: &[(&str, rhai::Position)],
+        at: rhai::Position,
+    ) {
+        let names = template.names();
+        for missing in names.iter().filter(|name| keys.iter().all(|(key, _)| key != *name)) {
+            let message =
+                format!("nothing is given for `{{{{{missing}}}}}` of the template `{name}`");
+            let help = format!("write `#{{{}}}`", wanted(template));
+            self.tell(at, "template", &message, &help);
+        }
+        for (key, at) in keys.iter().filter(|(key, _)| !names.contains(key)) {
+            let message = format!("the template `{name}` has no place `{{{{{key}}}}}`");
+            let help = nearest::help(key, names.iter().copied().collect::<Vec<_>>());
+            self.tell(*at, "template", &message, &help);
+        }
+    }
+}
+
+/// What a template wants, as a map is written.
+fn wanted(template: &Template) -> String {
+    let names: Vec<String> = template.names().iter().map(|name| format!("{name}: …")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,228 @@
+//! Lines that are evaluated one after the other, with everything that scripts can call, under the bounds of a run.
+//!
+//! A line that fails asks for nothing and keeps nothing. What the others ask for is collected, and never done.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rhai::{AST, Dynamic, Engine, ParseError, ParseErrorType, Scope};
+use serde_json::Value;
+
+use super::bound::Timed;
+use super::failure::told;
+use super::json::{foreign, json};
+use super::names::Names;
+use super::session::{Done, Session};
+use super::values::Moment;
+use super::{Hooks, Reads, Source, load};
+use crate::base::id::Key;
+use crate::base::money::Money;
+use crate::model::hook::Wish;
+use crate::model::issue::Problem;
+
+/// What problems call what was typed.
+pub const SHOWN: &str = "repl";
+/// The variable of the event.
+const EVENT: &str = "event";
+/// Whose kept values are read where no script is named.
+const NOBODY: &str = "repl";
+/// Lines with imports of their own, which later lines see, too.
+const IMPORT: &str = "import ";
+
+/// A session: variables, functions, and what was asked for so far.
+pub struct Repl {
+    engine: Engine,
+    names: Arc<Names>,
+    scope: Scope<'static>,
+    functions: AST,
+    imports: String,
+    script: String,
+    merchant: Option<Key>,
+    wishes: Vec<Wish>,
+    kept: BTreeMap<String, Value>,
+}
+
+/// What a line came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// Its value as it would be written down; none where it has none.
+    pub value: Option<String>,
+    /// What it asks for that was not asked for before.
+    pub wishes: Vec<Wish>,
+    /// What it keeps.
+    pub kept: Vec<(String, Value)>,
+    /// What it tells.
+    pub log: Vec<String>,
+    /// How many reads it made.
+    pub reads: usize,
+}
+
+/// What became of a line.
+#[derive(Debug)]
+pub enum Answer {
+    /// It was evaluated.
+    Done(Evaluated),
+    /// It goes on in the next line.
+    Open,
+    /// It is wrong.
+    Wrong(Box<Problem>),
+}
+
+impl fmt::Debug for Repl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Repl({} actions)", self.wishes.len())
+    }
+}
+
+impl Repl {
+    /// A session over a good set: what it may name, and the modules that it has.
+    pub fn new(hooks: &Hooks, sources: &[Source]) -> Self {
+        Self {
+            engine: load::bench(sources),
+            names: hooks.names.clone(),
+            scope: Scope::new(),
+            functions: AST::empty(),
+            imports: String::new(),
+            script: NOBODY.to_owned(),
+            merchant: None,
+            wishes: Vec::new(),
+            kept: BTreeMap::new(),
+        }
+    }
+
+    /// From now on this is `event`, and its merchant is that of actions. What was asked for is forgotten.
+    pub fn bind(&mut self, event: &Value) {
+        self.scope.set_value(EVENT, foreign(event));
+        self.merchant = super::run::merchant(event);
+        self.clear();
+    }
+
+    /// From now on this script's kept values are read.
+    pub fn play(&mut self, script: &str) {
+        script.clone_into(&mut self.script);
+    }
+
+    /// Whose event it is.
+    pub fn merchant(&self) -> Option<&Key> {
+        self.merchant.as_ref()
+    }
+
+    /// Everything that was asked for.
+    pub fn wishes(&self) -> &[Wish] {
+        &self.wishes
+    }
+
+    /// Everything that is kept.
+    pub fn kept(&self) -> &BTreeMap<String, Value> {
+        &self.kept
+    }
+
+    /// Forgets what was asked for and kept.
+    pub fn clear(&mut self) {
+        self.wishes.clear();
+        self.kept.clear();
+    }
+
+    /// Evaluates a text, on this thread, which needs [`super::STACK_BYTES`] of stack.
+    pub fn evaluate(
+        &mut self,
+        text: &str,
+        reads: Arc<dyn Reads>,
+        time: Option<Duration>,
+    ) -> Answer {
+        let tree = match self.engine.compile_with_scope(&self.scope, [&self.imports, text].concat())
+        {
+            Ok(tree) => tree,
+            Err(error) if is_open(&error, text) => return Answer::Open,
+            Err(error) => {
+                return Answer::Wrong(Box::new(self.moved(load::problem(&source(text), &error))));
+            }
+        };
+        let session = Session::new(&self.script, self.merchant.clone(), self.names.clone(), reads);
+        let session = session.going_on(self.kept.clone());
+        self.engine.set_default_tag(Dynamic::from(session.clone()));
+        let size = self.scope.len();
+        let whole = self.functions.merge(&tree);
+        let timed = Timed::start(time);
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            self.engine.eval_ast_with_scope::<Dynamic>(&mut self.scope, &whole)
+        }));
+        drop(timed);
+        self.engine.set_default_tag(Dynamic::UNIT);
+        let wrong = |message: &str, place| {
+            let help = "nothing of what this line asked for before counts";
+            self.moved(source(text).problem(place, "run", message, help))
+        };
+        let problem = match ended {
+            Ok(Ok(value)) => return Answer::Done(self.took(text, &whole, &value, session.take())),
+            Ok(Err(error)) => {
+                let (_, message, place) = told(&error);
+                wrong(&message, place.unwrap_or((1, 1)))
+            }
+            Err(_) => wrong("a function of ours failed where it never should", (1, 1)),
+        };
+        self.scope.rewind(size);
+        Answer::Wrong(Box::new(problem))
+    }
+
+    fn took(&mut self, text: &str, whole: &AST, value: &Dynamic, done: Done) -> Evaluated {
+        self.functions = whole.clone_functions_only();
+        if text.trim_start().starts_with(IMPORT) {
+            let line = text.trim().replace('\n', " ");
+            self.imports.extend([line.trim_end_matches(';'), "; "]);
+        }
+        let Done { wishes, kept, looks, log, answers: _ } = done;
+        let new = |wish: &Wish| !self.wishes.contains(wish);
+        let wishes: Vec<Wish> = wishes.into_iter().filter(new).collect();
+        self.wishes.extend(wishes.iter().cloned());
+        let changed = |(key, value): &(&String, &Value)| self.kept.get(*key) != Some(*value);
+        let changed = kept.iter().filter(changed);
+        let changed = changed.map(|(key, value)| (key.clone(), value.clone())).collect();
+        self.kept = kept;
+        Evaluated { value: shown(value), wishes, kept: changed, log, reads: looks.len() }
+    }
+
+    /// Before the first line stand the imports of earlier ones, which nobody sees.
+    fn moved(&self, problem: Problem) -> Problem {
+        let hidden = if problem.line == 1 { self.imports.chars().count() } else { 0 };
+        let column = problem.column.saturating_sub(hidden).max(1);
+        Problem { column, ..problem }
+    }
+}
+
+/// What was typed, as a file.
+pub fn source(text: &str) -> Source {
+    Source { path: SHOWN.to_owned(), shown: SHOWN.to_owned(), text: text.into() }
+}
+
+/// Whether a text is not wrong, but not at its end.
+fn is_open(error: &ParseError, text: &str) -> bool {
+    let lines = text.lines().count().max(1);
+    let last = text.lines().last().map_or(0, |line| line.trim_end().chars().count());
+    let behind = error.position().line().is_none_or(|line| {
+        line > lines || (line == lines && error.position().position().is_none_or(|at| at > last))
+    });
+    let kind = error.err_type();
+    matches!(kind, ParseErrorType::UnexpectedEOF)
+        || (behind
+            && matches!(kind, ParseErrorType::MissingToken(..) | ParseErrorType::ExprExpected(_)))
+}
+
+/// A value as a person reads it; none where it is nothing.
+fn shown(value: &Dynamic) -> Option<String> {
+    if value.is_unit() {
+        return None;
+    }
+    let is_written = value.is::<Money>() || value.is::<Moment>();
+    Some(match json(value) {
+        Ok(Value::String(text)) if is_written => text,
+        Ok(value) => value.to_string(),
+        Err(_) => value.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Files of the folder `templates` → templates, or everything that is wrong with them.
+
+use std::collections::BTreeMap;
+
+use super::{Part, Template};
+use crate::hooks::source::Source;
+use crate::model::issue::Problem;
+
+/// The folder that they stand in, within the scripts folder.
+const FOLDER: &str = "templates/";
+const TEXT: &str = ".txt";
+const HTML: &str = ".html";
+const SUBJECT: &str = "Subject:";
+const OPEN: &str = "{{";
+const CLOSE: &str = "}}";
+
+/// Whether a file of the scripts folder, by its path in it, is one of a template.
+pub(in crate::hooks) fn is_template(path: &str) -> bool {
+    path.starts_with(FOLDER) && (path.ends_with(TEXT) || path.ends_with(HTML))
+}
+
+fn name(path: &str) -> &str {
+    let name = path.strip_prefix(FOLDER).unwrap_or(path);
+    name.strip_suffix(TEXT).or_else(|| name.strip_suffix(HTML)).unwrap_or(name)
+}
+
+/// All templates of a set by their names.
+pub(in crate::hooks) fn gather(
+    sources: &[Source],
+    problems: &mut Vec<Problem>,
+) -> BTreeMap<String, Template> {
+    let mut all: BTreeMap<String, Template> = BTreeMap::new();
+    let files = sources.iter().filter(|source| is_template(&source.path));
+    for source in files.clone().filter(|source| source.path.ends_with(TEXT)) {
+        let (subject, skipped) = subject(source, problems);
+        let rest: String = source.text.split_inclusive('\n').skip(skipped).collect();
+        let text = parts(source, (skipped, 0), rest.trim_end(), problems);
+        all.insert(name(&source.path).to_owned(), Template { subject, text, html: None });
+    }
+    for source in files.filter(|source| source.path.ends_with(HTML)) {
+        let html = parts(source, (0, 0), &source.text, problems);
+        if let Some(template) = all.get_mut(name(&source.path)) {
+            template.html = Some(html);
+        } else {
+            let message = "this template has no text, which every one has";
+            let help = format!("write `{FOLDER}{}{TEXT}` beside it", name(&source.path));
+            problems.push(source.problem((1, 1), "template", message, &help));
+        }
+    }
+    all
+}
+
+/// The subject, and how many lines it takes with the empty one behind it.
+fn subject(source: &Source, problems: &mut Vec<Problem>) -> (Option<Vec<Part>>, usize) {
+    let mut lines = source.text.lines();
+    let first = lines.next().unwrap_or_default();
+    let Some(rest) = first.strip_prefix(SUBJECT) else { return (None, 0) };
+    let trimmed = rest.trim_start();
+    let column = first.chars().count().saturating_sub(trimmed.chars().count());
+    let subject = parts(source, (0, column), trimmed.trim_end(), problems);
+    let empty = lines.next().is_some_and(|line| line.trim().is_empty());
+    (Some(subject), if empty { 2 } else { 1 })
+}
+
+/// The pieces of a text that begins behind so many lines and characters of its file.
+fn parts(
+    source: &Source,
+    (lines, columns): (usize, usize),
+    text: &str,
+    problems: &mut Vec<Problem>,
+) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(OPEN) {
+        let start = text.len().saturating_sub(behind.len()).saturating_sub(OPEN.len());
+        let place = place(text.split_at(start).0, (lines, columns));
+        parts.push(Part::Text(before.to_owned()));
+        let inner = behind.split_once(CLOSE).filter(|(inner, _)| !inner.contains('\n'));
+        let Some((inner, after)) = inner else {
+            let help = "write `}}` behind the name, on the same line";
+            problems.push(source.problem(place, "template", "this place is not closed", help));
+            return parts;
+        };
+        match path(inner.trim()) {
+            Some(path) => parts.push(Part::Place(path)),
+            None => problems.push(source.problem(place, "template", &odd(inner.trim()), HELP)),
+        }
+        rest = after;
+    }
+    parts.push(Part::Text(rest.to_owned()));
+    parts
+}
+
+const HELP: &str = "write a name such as `{{amount}}` or `{{charge.amount}}`, and leave the rest to the script: it gives a link \
+                    as `#{link: intake_link(…)}`";
+
+fn odd(inner: &str) -> String {
+    format!("`{{{{{inner}}}}}` is no place to fill in: there are names alone")
+}
+
+/// The name and the fields below it.
+fn path(text: &str) -> Option<Vec<String>> {
+    let is_name = |part: &&str| {
+        part.chars().all(|found| found.is_ascii_alphanumeric() || found == '_')
+            && part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+    };
+    let parts: Vec<&str> = text.split('.').collect();
+    parts.iter().all(is_name).then(|| parts.into_iter().map(str::to_owned).collect())
+}
+
+/// The line and column behind a text, from 1.
+fn place(before: &str, (lines, columns): (usize, usize)) -> (usize, usize) {
+    let line = before.matches('\n').count();
+    let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
+    let skipped = if line == 0 { columns } else { 0 };
+    (line.saturating_add(lines).saturating_add(1), last.saturating_add(skipped).saturating_add(1))
+}

@@ -1,0 +1,119 @@
+use std::sync::Arc;
+
+use chrono::DateTime;
+use serde_json::json;
+
+use super::*;
+use crate::base::hash::sha256;
+use crate::model::record::Record;
+use crate::store::facts::Facts;
+use crate::store::index::MemoryIndex;
+
+fn merchant() -> Key {
+    "Merchant/acme".parse().unwrap()
+}
+
+/// An index in which so many events were told.
+fn with_events(count: u64) -> Arc<MemoryIndex> {
+    let index = Arc::new(MemoryIndex::new());
+    let mut batch = Batch::new();
+    let ledger = EventLedger { told: count, ..EventLedger::default() };
+    write(&mut batch, &ledger_key(&merchant()), &ledger).unwrap();
+    to_run(&mut batch, &merchant());
+    index.apply(batch).unwrap();
+    index
+}
+
+fn one(number: u64, script: Option<&str>) -> Ran {
+    Ran {
+        merchant: merchant(),
+        event: format!("e{number}"),
+        number,
+        again: false,
+        lane: script
+            .map(|script| Lane { script: script.to_owned(), text: sha256(script.as_bytes()) }),
+        formerly: None,
+        runs: Vec::new(),
+        failures: Vec::new(),
+        depth: 0,
+        at: DateTime::UNIX_EPOCH,
+    }
+}
+
+fn take(index: &MemoryIndex, one: &Ran) -> Result<(), FoldError> {
+    let mut batch = Batch::new();
+    ran(index, &mut batch, one)?;
+    index.apply(batch).unwrap();
+    Ok(())
+}
+
+fn pass(index: &MemoryIndex, to: u64) -> Result<(), FoldError> {
+    let mut batch = Batch::new();
+    passed(index, &mut batch, &Passed { merchant: merchant(), to })?;
+    index.apply(batch).unwrap();
+    Ok(())
+}
+
+#[test]
+fn a_script_is_run_for_an_event_once_and_in_order_whatever_others_do() {
+    let index = with_events(3);
+    let facts = Facts::new(index.clone());
+    take(&index, &one(1, Some("a"))).unwrap();
+    take(&index, &one(3, Some("a"))).unwrap();
+    take(&index, &one(1, Some("b"))).unwrap();
+    for (number, script) in [(3, "a"), (2, "a"), (1, "b")] {
+        let twice = take(&index, &one(number, Some(script))).unwrap_err();
+        assert!(matches!(twice, FoldError::Law { law: 5, .. }), "{twice:?}");
+    }
+    let far: Vec<u64> =
+        facts.hook_cursors(&merchant()).unwrap().iter().map(|(_, one)| one.to).collect();
+    assert_eq!(far, [3, 1]);
+    pass(&index, 1).unwrap();
+    let left: Vec<String> =
+        facts.hook_cursors(&merchant()).unwrap().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, ["a"], "who is not ahead has no entry");
+    assert!(take(&index, &one(1, Some("new"))).is_err(), "where all have been nobody goes back");
+    assert_eq!(facts.hooks_to_run().unwrap(), [merchant()]);
+    pass(&index, 3).unwrap();
+    assert_eq!(
+        (facts.hooks_to_run().unwrap(), facts.hook_cursors(&merchant()).unwrap()),
+        (vec![], vec![])
+    );
+}
+
+#[test]
+fn records_from_before_scripts_had_turns_of_their_own_are_read_and_counted() {
+    let old = json!({"ran": {"merchant": "Merchant/default/acme", "event": "e1", "number": 1, "runs": [{
+        "script": "a", "function": "on_event", "hash": sha256(b"x"), "wishes": [], "kept": [["count", 3]],
+        "looks": [], "log": [], "operations": 4}],
+        "failures": [{"script": "b", "function": "on_event", "message": "no", "tries": 1, "again": null}],
+        "depth": 0, "at": "2026-11-30T12:00:00Z"}});
+    let record: Record = serde_json::from_value(old).unwrap();
+    let Record::Ran(old) = record else { panic!("{record:?}") };
+    let index = with_events(2);
+    take(&index, &old).unwrap();
+    let facts = Facts::new(index.clone());
+    assert_eq!(facts.event_ledger(&merchant()).unwrap().ran_to, 1);
+    assert_eq!(facts.kept("a", "count").unwrap(), json!(3));
+    assert_eq!(facts.failed_hooks().unwrap().len(), 1);
+    assert!(take(&index, &old).is_err());
+}
+
+#[test]
+fn a_hook_that_ends_well_under_another_name_has_failed_no_more() {
+    let index = with_events(1);
+    let failed = Failed {
+        script: "old".to_owned(),
+        function: "on_event".to_owned(),
+        message: "no".to_owned(),
+        tries: 1,
+        again: None,
+        text: None,
+    };
+    take(&index, &Ran { failures: vec![failed], ..one(1, Some("old")) }).unwrap();
+    let facts = Facts::new(index.clone());
+    assert_eq!(facts.failed_hooks().unwrap().len(), 1);
+    let again = Ran { again: true, formerly: Some("old".to_owned()), ..one(0, None) };
+    take(&index, &Ran { event: "e1".to_owned(), ..again }).unwrap();
+    assert_eq!(facts.failed_hooks().unwrap(), []);
+}

@@ -1,0 +1,64 @@
+//! The events of a while, and what their hooks came to.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::Books;
+use crate::base::id::Key;
+use crate::model::event::Told;
+use crate::model::ran::Ran;
+use crate::model::record::Record;
+use crate::store::error::StoreError;
+use crate::store::journal::{Head, Reader};
+use crate::store::open::decode;
+
+/// What the journal says of a while.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Past {
+    /// The events that were told, in their order.
+    pub told: Vec<Told>,
+    /// Every run of their hooks, in the order in which they were written down.
+    pub ran: Vec<Ran>,
+}
+
+impl Books {
+    /// What was told since then, up to this head. What a compaction dropped is not known any more.
+    pub fn past(&self, since: DateTime<Utc>, head: Head) -> Result<Past, StoreError> {
+        let mut past = Past::default();
+        let mut known = BTreeSet::new();
+        let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
+        if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
+            let first = archive.first()?.unwrap_or(u64::MAX);
+            gather(archive, (first, base.sequence), since, &mut past, &mut known)?;
+        }
+        let rest = (base.sequence.saturating_add(1), head.sequence);
+        gather(&self.journal, rest, since, &mut past, &mut known)?;
+        Ok(past)
+    }
+}
+
+/// Takes in what these records say. `known`: the events that are meant.
+fn gather(
+    reader: &Reader,
+    (first, last): (u64, u64),
+    since: DateTime<Utc>,
+    past: &mut Past,
+    known: &mut BTreeSet<(Key, String)>,
+) -> Result<(), StoreError> {
+    for record in reader.records(first, last) {
+        let record = record?;
+        let record = decode(record.sequence, &record.body)?;
+        if let Record::Told(told) = record {
+            if told.at >= since {
+                known.insert((told.merchant.clone(), told.event.clone()));
+                past.told.push(*told);
+            }
+        } else if let Record::Ran(ran) = record
+            && known.contains(&(ran.merchant.clone(), ran.event.clone()))
+        {
+            past.ran.push(*ran);
+        }
+    }
+    Ok(())
+}
