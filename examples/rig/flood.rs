@@ -242,7 +242,9 @@ impl<'a> Scene<'a> {
     /// One payment more, to which the hook answers with how often it ran.
     async fn count(&mut self, report: &mut Report) -> Result<(), Failed> {
         self.rest(report).await?;
-        let before = report.told;
+        // The hook counts what it ran for at the other merchant, too.
+        let theirs = books::daemon(self.listen, &merchant_name(1)).await?;
+        let before = report.told.saturating_add(theirs.processed());
         self.till.charge(&[COUNT.to_owned()]).await?;
         self.post_new().await?;
         self.posts.make(self.listen, 100).await?;

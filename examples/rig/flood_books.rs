@@ -28,6 +28,11 @@ pub(crate) struct Stands {
 }
 
 impl Stands {
+    /// Events whose hooks have run.
+    pub(crate) fn processed(self) -> usize {
+        self.ran
+    }
+
     /// Whether all hooks have run and nothing waits that they asked for.
     pub(crate) fn is_at_rest(self) -> bool {
         self.ran == self.told && self.wishes == 0
@@ -52,7 +57,8 @@ pub(crate) async fn daemon(listen: SocketAddr, merchant: &str) -> Result<Stands,
     Ok(Stands { told: number("told")?, made_up, ran: number("ran_to")?, wishes })
 }
 
-/// The amounts of a merchant's payments by their references, in minor units.
+/// The amounts of a merchant's payments by their references, in minor units. What the daemon writes behind a reference
+/// to know its payment again (`[…]`) is left out.
 pub(crate) async fn payments(
     stand: &Stand,
     merchant: &str,
@@ -65,7 +71,8 @@ pub(crate) async fn payments(
         let reference = payment.get("reference").and_then(Value::as_str).unwrap_or_default();
         if payment.get("merchant").is_some_and(|name| name == merchant) {
             let amount = payment.get("amount").and_then(Value::as_u64).unwrap_or(0);
-            payments.entry(reference.to_owned()).or_default().push(amount);
+            let words = reference.split_once(" [").map_or(reference, |(words, _)| words);
+            payments.entry(words.to_owned()).or_default().push(amount);
         }
     }
     Ok(payments)
