@@ -11,7 +11,7 @@ use std::sync::Arc;
 use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::engine::{Reply, StateReply};
-use reckon::model::epoch::Restored;
+use reckon::model::epoch::{Releasing, Restored};
 use reckon::model::record::Record;
 use reckon::sandbox::Surface;
 use reckon::store::disk::MemoryDisk;
@@ -141,7 +141,8 @@ async fn a_contact_that_the_backup_does_not_know_is_held_until_a_person_says_tha
     assert_eq!(world.objects("contacts").len(), 2, "nothing was made twice");
     let bob: Key = "Contact/bob".parse().unwrap();
     let mut engine = world.engine();
-    let reply = engine.release_alone(vec![bob], "uid 1000".to_owned()).await.unwrap();
+    let said = Releasing { keys: vec![bob], done: false };
+    let reply = engine.release_alone(said, "uid 1000".to_owned()).await.unwrap();
     assert_eq!(reply, Reply::State(StateReply::Released(true)));
     assert_eq!(world.settle().await, [""; 0]);
     assert_eq!(world.objects("contacts").len(), 3, "a person asked for it");

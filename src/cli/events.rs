@@ -91,7 +91,8 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Hooks that failed, and what waits. A hook that failed for good needs a person (exit 3).
+/// Hooks that failed, and what waits. A hook that failed for good needs a person (exit 3), and so does an action that is
+/// held.
 async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Hooks).await;
@@ -99,7 +100,8 @@ async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
         return Err(Failure::bug("hooks were not answered by hooks"));
     };
     out.result(&view, || render::events::dead(&view))?;
-    Ok(if view.dead.is_empty() { Exit::Done } else { Exit::Stuck })
+    let held = view.waiting.iter().any(|wish| wish.held.is_some());
+    Ok(if view.dead.is_empty() && !held { Exit::Done } else { Exit::Stuck })
 }
 
 async fn replay(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {

@@ -31,6 +31,7 @@ impl Control {
 mod tests {
     use super::*;
     use crate::control::look::Look;
+    use crate::model::epoch::Releasing;
     use crate::model::suspension::Pause;
 
     #[test]
@@ -51,7 +52,7 @@ mod tests {
             Request::Refresh,
             Request::Link(key.clone()),
             Request::Pause(Box::new(Pause::Resume { key })),
-            Request::Release(Vec::new()),
+            Request::Release(Releasing { keys: Vec::new(), done: false }),
             Request::Look(Box::new(Look::Urls)),
             Request::Look(Box::new(intake)),
         ] {

@@ -26,13 +26,14 @@ pub(super) use events::{
     event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
 };
 pub(super) use hooks::{
-    HOOKS_FAILED, depth_key, failed_key, granted_key, kept_key, telling_key, to_run_key, wish_key,
+    HOOKS_FAILED, HOOKS_SURE, WISHES, depth_key, doubt_key, failed_key, granted_key, kept_key,
+    sure_key, telling_key, to_run_key, wish_key,
 };
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 6;
+pub const FOLD_VERSION: u32 = 7;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
@@ -58,6 +59,10 @@ pub(super) const TRAILS: &[u8] = b"t/";
 pub(super) const PAGES: &[u8] = b"g/";
 pub(super) const PROMISES: &[u8] = b"q/";
 pub(super) const REMOTE: &[u8] = b"j/";
+/// Everything of events.
+const EVERY_EVENT: &[u8] = b"v/";
+/// Everything of hooks.
+const EVERY_HOOK: &[u8] = b"w/";
 /// What the index says about itself; no part of the state.
 pub(super) const APPLIED: &[u8] = b"x/applied";
 
@@ -289,6 +294,8 @@ pub(super) fn entries(index: &dyn Index) -> Result<Vec<Entry>, FactError> {
         SUSPENDED,
         DISOWNED,
         STRAYS,
+        EVERY_EVENT,
+        EVERY_HOOK,
     ] {
         all.extend(index.scan(prefix)?);
     }

@@ -103,6 +103,7 @@ async fn list(
         Some(to) => to.checked_sub_signed(OVERLAP).unwrap_or(to),
         None => first(shared, wallet).await?,
     };
+    let sure = shared.facts.is_sure(&wallet.merchant).map_err(EngineError::from)?;
     let mut to = ledger.polled_to;
     let mut shown = 0_u64;
     for number in 1_u64.. {
@@ -118,9 +119,9 @@ async fn list(
             to = to.max(event.created.map(|created| created.0));
         }
         let noted = ledger.polled_at.is_some_and(|at| is_fresh(shared, at));
-        if to != ledger.polled_to || !noted {
+        if to != ledger.polled_to || !noted || (is_last && !sure) {
             let (merchant, at) = (wallet.merchant.clone(), shared.now());
-            let polled = Polled { merchant, to: to.unwrap_or(from), at };
+            let polled = Polled { merchant, to: to.unwrap_or(from), whole: is_last, at };
             telling.records.push(Record::Polled(Box::new(polled)));
         }
         write(shared, telling, about, touched).await?;

@@ -18,6 +18,7 @@ use crate::base::clock::{Clock, SharedClock};
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::engine::{Event, Question, Reply};
+use crate::model::epoch::Releasing;
 use crate::sim::check::Lost;
 use crate::sim::desk::{Desk, text};
 use crate::sim::durable::{self, Entry};
@@ -234,6 +235,6 @@ async fn release(desk: &Desk, engine: &mpsc::Sender<Event>) -> Option<()> {
         return Some(());
     }
     let (reply, answer) = oneshot::channel();
-    engine.send(Event::Release(absent, "the simulator".to_owned(), reply)).await.ok()?;
+    engine.send(Event::Release(Releasing { keys: absent, done: false }, "the simulator".to_owned(), reply)).await.ok()?;
     answer.await.ok().map(drop)
 }
