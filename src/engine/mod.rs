@@ -306,6 +306,7 @@ impl Engine {
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();
+                self.lone.let_go();
             }
         }
         Ok(())

@@ -197,10 +197,15 @@ impl Stage<'_> {
         End::Stopped
     }
 
+    /// Whether somebody looks after what a restore left in doubt.
+    pub(super) fn looks_after(&self) -> bool {
+        let asks = |mishap: &Mishap| matches!(mishap, Mishap::Restore { asks: true, .. });
+        !self.troubles.lost.is_empty() && self.script.mishaps.iter().any(asks)
+    }
+
     /// Somebody looks after what a restore left in doubt, where the script says so.
     pub(super) fn look_after(&self, engine: &mpsc::Sender<Event>, under_way: &mut JoinSet<()>) {
-        let asks = |mishap: &Mishap| matches!(mishap, Mishap::Restore { asks: true, .. });
-        if self.troubles.lost.is_empty() || !self.script.mishaps.iter().any(asks) {
+        if !self.looks_after() {
             return;
         }
         let (desk, engine) = (self.desk.clone(), engine.clone());
