@@ -8,11 +8,20 @@ mod backup;
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
+use std::sync::Arc;
+
+use backup::{back_up, restore};
 use reckon::base::id::Key;
 use reckon::engine::{Reply, StateReply};
 use reckon::model::epoch::Releasing;
+use reckon::model::record::Record;
 use reckon::sandbox::Surface;
-use backup::{back_up, restore};
+use reckon::store::fold::IndexFold;
+use reckon::store::index::Index;
+use reckon::store::journal::{Journal, Options};
+use reckon::store::key::MasterKey;
+use reckon::store::vault::Vault;
+use reckon::store::writer::{Commit, Writer};
 use world::World;
 
 const MERCHANT: &str = r"

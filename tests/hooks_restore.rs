@@ -21,6 +21,7 @@ mod pigeon;
 mod world;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use backup::{back_up, restore};
 use ears::Ears;
@@ -28,7 +29,7 @@ use payments::{MERCHANT, START, card};
 use pigeon::Pigeon;
 use reckon::base::hash::sha256;
 use reckon::control::Request;
-use reckon::engine::{Found, HooksView, Question, Reply, StateReply};
+use reckon::engine::{Courier, Found, HooksView, Question, Reply, StateReply};
 use reckon::hooks::{Hooks, Known, Source};
 use reckon::model::epoch::Releasing;
 use reckon::sandbox::Surface;
@@ -56,7 +57,8 @@ fn scripts(name: &str, text: &str) -> Found {
     let path = format!("{name}.rhai");
     let source = Source { shown: format!("scripts/{path}"), path, text: text.into() };
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
-    let hooks = Hooks::load(&[source], &Known { targets: set(&["ops"]), kinds: set(&["Merchant"]) });
+    let hooks =
+        Hooks::load(&[source], &Known { targets: set(&["ops"]), kinds: set(&["Merchant"]) });
     Found { hooks: Some(hooks.unwrap()), files: sha256(text.as_bytes()), problems: 0 }
 }
 
@@ -89,7 +91,7 @@ async fn what_a_lost_state_did_for_an_event_is_found_or_held_and_never_done_twic
     assert_eq!(world.settle().await, Vec::<String>::new());
     let pigeon = Pigeon::answering(&[]);
     let first = scripts("returns", BEFORE);
-    let hears = Some(pigeon.clone());
+    let hears: Option<Arc<dyn Courier>> = Some(pigeon.clone());
     world.hearing_with(Some(first.clone()), hears.clone(), async |ears| ears.wait(65).await).await;
     let backup = back_up(&world);
     world

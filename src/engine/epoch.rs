@@ -25,8 +25,7 @@ use crate::store::facts::{FactError, Facts};
 use crate::store::vault::Sealed;
 
 /// Why an action is looked for whose event was there when this state began.
-const BEFORE: &str =
-    "its event was there before the list of events was read first: a state that is lost may have answered it";
+const BEFORE: &str = "its event was there before the list of events was read first: a state that is lost may have answered it";
 
 /// An answer about the state on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

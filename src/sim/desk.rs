@@ -166,7 +166,8 @@ impl Desk {
     /// Everything that the service holds now.
     pub(crate) async fn objects(&self) -> Objects {
         let own = |one: &Value| self.till.iter().any(|id| id == text(one, "id"));
-        let (till, recurring) = self.without_payers("recurring_charges").await.into_iter().partition(own);
+        let (till, recurring) =
+            self.without_payers("recurring_charges").await.into_iter().partition(own);
         Objects {
             contacts: self.all("contacts").await,
             invoices: self.all("invoices").await,

@@ -109,7 +109,8 @@ fn pay(script: &mut Script, dice: &mut Dice) {
     let mut number = 0_u32;
     for step in &mut script.steps {
         for _ in 0..dice.below(4) {
-            let (Some(merchant), Some(amount)) = (dice.pick(&merchants), dice.pick(&amounts)) else {
+            let (Some(merchant), Some(amount)) = (dice.pick(&merchants), dice.pick(&amounts))
+            else {
                 continue;
             };
             number = number.saturating_add(1);

@@ -160,19 +160,30 @@ fn probe() {
     let all = std::env::var("ALL").is_ok();
     for seed in from.parse::<u64>().unwrap()..=to.parse::<u64>().unwrap() {
         let script = Script::new(seed);
-        if script.hooks.is_none() && !all { continue; }
+        if script.hooks.is_none() && !all {
+            continue;
+        }
         eprintln!("seed {seed} mishaps {}", script.mishaps.len());
-        if std::env::var("SHOW").is_ok() { eprintln!("{script}"); }
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{script}");
+        }
         planted::plant(fault);
         let report = run(&script);
         planted::plant(None);
-        for one in &report.violations { eprintln!("   {one}"); }
+        for one in &report.violations {
+            eprintln!("   {one}");
+        }
         eprintln!("   {:?}", report.hooks);
-        if std::env::var("SHOW").is_ok() { eprintln!("{script}"); }
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{script}");
+        }
         if std::env::var("SHRINK").is_ok() && !report.violations.is_empty() {
             let law = report.violations[0].law;
             let (script, report) = shrunk(script, report, law);
-            eprintln!("{script}"); for one in &report.violations { eprintln!("   {one}"); }
+            eprintln!("{script}");
+            for one in &report.violations {
+                eprintln!("   {one}");
+            }
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
-use crate::engine::{Engine, epoch};
 use crate::engine::shared::EngineError;
+use crate::engine::{Engine, epoch};
 use crate::model::ran::{FailedHook, Pending};
 
 /// How hooks stand.

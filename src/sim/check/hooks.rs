@@ -98,7 +98,10 @@ fn granted(known: Option<&Facts>, id: &WishId) -> Option<Fate> {
 /// Every action of a hook is named by its event and its own name.
 fn named(evidence: &Evidence<'_>, ran: &[&Ran], found: &mut Vec<Violation>) {
     let wishes = ran.iter().flat_map(|ran| {
-        ran.runs.iter().flat_map(|run| &run.wishes).filter_map(|wish| id(ran, wish).action_name().ok())
+        ran.runs
+            .iter()
+            .flat_map(|run| &run.wishes)
+            .filter_map(|wish| id(ran, wish).action_name().ok())
     });
     let names: BTreeSet<String> = wishes.map(|name| name.to_string()).collect();
     for story in evidence.stories.iter().filter(|story| is_action(&story.intent.key)) {
@@ -144,7 +147,8 @@ impl<'a> Books<'a> {
         for (id, event) in &self.own.events {
             let Some(data) = event.get("data").filter(|data| fits(data)) else { continue };
             if text(event, "type") == kind {
-                let due = self.complete && self.own.is_due(event, self.all.now) && !self.excused(id);
+                let due =
+                    self.complete && self.own.is_due(event, self.all.now) && !self.excused(id);
                 asked.push(Asked { event: id, data, due });
             }
         }
@@ -165,6 +169,26 @@ impl<'a> Books<'a> {
             let wishes = ran.runs.iter().flat_map(|run| &run.wishes);
             wishes.into_iter().any(|wish| stopped(known, ran, wish)) || is_too_deep(ran)
         })
+    }
+
+    /// How everything stands that an event asks for.
+    fn stands(&self, event: &str) -> String {
+        let mine = |ran: &&&Ran| ran.event == event && ran.merchant.name.as_str() == self.merchant;
+        let mut told = Vec::new();
+        for ran in self.ran.iter().filter(mine) {
+            for wish in ran.runs.iter().flat_map(|run| &run.wishes) {
+                let id = id(ran, wish);
+                let fate = self.all.known.and_then(|known| known.granted(&id).ok().flatten());
+                let open = id.action_name().ok().and_then(|name| {
+                    let key = Action::key(wish.merchant.as_ref()?, &name);
+                    self.all.known?.open(&key).ok().flatten()
+                });
+                let fate = fate.map(|fate| format!("{:?}: {}", fate.fate, fate.message));
+                told.push(format!("{} {:?} {:?}", wish.name, fate, open.map(|open| open.state)));
+            }
+            told.extend(ran.failures.iter().map(|one| format!("{}: {}", one.script, one.message)));
+        }
+        told.join("; ")
     }
 
     /// Transactions of the merchant that went through, of one type.

@@ -67,7 +67,8 @@ impl Pigeon {
         let way = log.ways.iter().find(|(nth, _)| *nth == log.count && !log.calm);
         let way = way.map(|(_, way)| *way);
         let arrived = matches!(way, None | Some(Way::AnswerLost));
-        let text = message.body.as_str().map_or_else(|| Value::to_string(&message.body), str::to_owned);
+        let text =
+            message.body.as_str().map_or_else(|| Value::to_string(&message.body), str::to_owned);
         log.tries.push(Try { key: message.key.clone(), text, arrived });
         match way {
             None => Sent::Done,

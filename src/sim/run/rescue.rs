@@ -240,6 +240,13 @@ async fn release(desk: &Desk, engine: &mpsc::Sender<Event>) -> Option<()> {
         return Some(());
     }
     let (reply, answer) = oneshot::channel();
-    engine.send(Event::Release(Releasing { keys: absent, done: false }, "the simulator".to_owned(), reply)).await.ok()?;
+    engine
+        .send(Event::Release(
+            Releasing { keys: absent, done: false },
+            "the simulator".to_owned(),
+            reply,
+        ))
+        .await
+        .ok()?;
     answer.await.ok().map(drop)
 }

@@ -15,8 +15,8 @@ use crate::store::facts::{
     FactError, HOOKS_FAILED, decode_entry, depth_key, failed_key, granted_key, kept_key,
     ledger_key, read, telling_key, to_run_key, wish_key, write,
 };
-use doubt::{doubted, is_guessed};
 use crate::store::index::{Batch, Index};
+use doubt::{doubted, is_guessed};
 
 /// There is an event whose hooks are to be run.
 pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {

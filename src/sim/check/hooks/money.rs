@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Asked, Books, cents};
 use crate::base::hash::Mark;
 use crate::model::ran::DEPTH_MAX;
+use crate::sandbox::Surface;
 use crate::sim::check::Violation;
 use crate::sim::desk::text;
 use crate::sim::hooks::texts::{
@@ -36,10 +37,14 @@ pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
             let too_much = made.iter().any(|one| !wanted.contains(one))
                 || made.windows(2).any(|pair| pair.first() == pair.last());
             if too_much {
-                let text = format!("of {charge} is given back {made:?}, and {wanted:?} was asked for");
+                let text =
+                    format!("of {charge} is given back {made:?}, and {wanted:?} was asked for");
                 books.violate("law 5", &text, found);
             } else if due {
-                let text = format!("of {charge} is given back {made:?}, not {wanted:?} (event {event})");
+                let text = format!(
+                    "of {charge} is given back {made:?}, not {wanted:?}: {}",
+                    books.stands(event)
+                );
                 books.violate("hooks", &text, found);
             }
         }
@@ -59,15 +64,20 @@ fn count(
         let text = format!("{made} {what}, and {} payments ask for {most} each", asked.len());
         books.violate("law 5", &text, found);
     } else if made < due.saturating_mul(least) {
-        let text = format!("{made} {what}, and {due} payments ask for {least} each");
+        let stand: Vec<String> = asked.iter().map(|one| books.stands(one.event)).collect();
+        let text = format!("{made} {what}, and {due} payments ask for {least} each: {stand:?}");
         books.violate("hooks", &text, found);
     }
 }
 
-/// Each payment that is thanked for is thanked for once.
+/// Each payment that is thanked for is thanked for once. Where nothing marks a credit, those of one amount wait behind one
+/// that is held.
 pub(super) fn credits(books: &Books<'_>, found: &mut Vec<Violation>) {
     let made = books.transactions("CREDIT").filter(|one| cents(one) == GIVEN).count();
-    count(books, ("credits", made), &books.payments(THANKS), (1, 1), found);
+    let all = books.payments(THANKS);
+    let unmarked = books.evidence.script.surface == Surface::Documented;
+    let waits = unmarked && all.iter().any(|one| books.excused(one.event));
+    count(books, ("credits", made), &all, (1, usize::from(!waits)), found);
 }
 
 /// Each payment is echoed until its chain of causes is as long as it may be. A state that was lost may have begun it.
@@ -95,13 +105,16 @@ pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
     for amount in [WHOLE, PARTS, THANKS, VOID, TOLD, LATE] {
         for Asked { event, data, due } in books.payments(amount) {
             let id = text(data, "id");
-            let is_void =
-                |one: &Value| text(one, "id") == id && text(one, "status") == "VOIDED";
+            let is_void = |one: &Value| text(one, "id") == id && text(one, "status") == "VOIDED";
             let voided = books.transactions("CHARGE").any(is_void);
             if voided && amount != VOID {
                 books.violate("law 5", &format!("{id} was taken back"), found);
             } else if due && !voided && amount == VOID {
-                books.violate("hooks", &format!("{id} was not taken back (event {event})"), found);
+                books.violate(
+                    "hooks",
+                    &format!("{id} was not taken back: {}", books.stands(event)),
+                    found,
+                );
             }
         }
     }
@@ -111,9 +124,7 @@ pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
 pub(super) fn occurrences(books: &Books<'_>, found: &mut Vec<Violation>) {
     for (amount, wanted) in [(EARLY, "PAID"), (SKIP, "IGNORED")] {
         let fits = |data: &Value| cents(data) == amount;
-        for Asked { event, data, due } in
-            books.asked("recurring_charge.occurrence.created", fits)
-        {
+        for Asked { event, data, due } in books.asked("recurring_charge.occurrence.created", fits) {
             let id = text(data, "id");
             let mut all = books.evidence.objects.occurrences.iter();
             let now = all.find(|one| text(one, "id") == id).map_or("", |one| text(one, "status"));
@@ -127,7 +138,8 @@ pub(super) fn occurrences(books: &Books<'_>, found: &mut Vec<Violation>) {
                 let text = format!("occurrence {id} is {now}, and was paid {paid} times");
                 books.violate("law 5", &text, found);
             } else if first && due && now != wanted {
-                let text = format!("occurrence {id} is {now}, not {wanted} (event {event})");
+                let text =
+                    format!("occurrence {id} is {now}, not {wanted}: {}", books.stands(event));
                 books.violate("hooks", &text, found);
             }
         }
