@@ -2,21 +2,22 @@
 //! nothing is done twice.
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
+#[path = "rig/backup.rs"]
+mod backup;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
 use std::sync::Arc;
 
-use reckon::base::hash::Digest;
+use backup::{back_up, restore};
 use reckon::base::id::Key;
 use reckon::engine::{Reply, StateReply};
-use reckon::model::epoch::Restored;
+use reckon::model::epoch::Releasing;
 use reckon::model::record::Record;
 use reckon::sandbox::Surface;
-use reckon::store::disk::MemoryDisk;
 use reckon::store::fold::IndexFold;
-use reckon::store::index::{Batch, Index, MemoryIndex};
+use reckon::store::index::Index;
 use reckon::store::journal::{Journal, Options};
 use reckon::store::key::MasterKey;
 use reckon::store::vault::Vault;
@@ -78,46 +79,6 @@ spec:
     )
 }
 
-/// What a backup holds: the three disks as they were.
-struct Backup {
-    journal: MemoryDisk,
-    vault: MemoryDisk,
-    index: Vec<(Vec<u8>, Vec<u8>)>,
-}
-
-fn back_up(world: &World) -> Backup {
-    let index = world.index.scan(b"").unwrap();
-    Backup { journal: world.journal.copy(), vault: world.vault.copy(), index }
-}
-
-/// Puts a backup in the place of the state, and writes down that an epoch began, or not.
-async fn restore(world: &mut World, backup: &Backup, epoch: bool) {
-    (world.journal, world.vault) = (backup.journal.copy(), backup.vault.copy());
-    world.index = Arc::new(MemoryIndex::new());
-    let mut batch = Batch::new();
-    for (key, value) in &backup.index {
-        batch.put(key.clone(), value.clone());
-    }
-    world.index.apply(batch).unwrap();
-    if !epoch {
-        return;
-    }
-    let (journal, opened) =
-        Journal::open(Arc::new(world.journal.clone()), Options::default()).unwrap();
-    let vault = Vault::open(Arc::new(world.vault.clone()), &MasterKey::new([7; 32])).unwrap();
-    let index: Arc<dyn Index> = world.index.clone();
-    let writer = Writer::inline(journal, vault, IndexFold::new(index));
-    let restored = Restored {
-        epoch: 1,
-        backup_sequence: opened.head.sequence,
-        backup_head: Digest::from_bytes(opened.head.hash),
-        backup_at: "2026-11-20T08:00:00Z".parse().unwrap(),
-        at: "2026-11-21T09:30:00Z".parse().unwrap(),
-        actor: "uid 1000".to_owned(),
-    };
-    writer.append(Commit::of(vec![Record::Restored(Box::new(restored))])).await.unwrap();
-}
-
 fn start() -> World {
     World::new(Surface::Public, "2026-11-20T08:00:00Z")
 }
@@ -141,7 +102,8 @@ async fn a_contact_that_the_backup_does_not_know_is_held_until_a_person_says_tha
     assert_eq!(world.objects("contacts").len(), 2, "nothing was made twice");
     let bob: Key = "Contact/bob".parse().unwrap();
     let mut engine = world.engine();
-    let reply = engine.release_alone(vec![bob], "uid 1000".to_owned()).await.unwrap();
+    let said = Releasing { keys: vec![bob], done: false };
+    let reply = engine.release_alone(said, "uid 1000".to_owned()).await.unwrap();
     assert_eq!(reply, Reply::State(StateReply::Released(true)));
     assert_eq!(world.settle().await, [""; 0]);
     assert_eq!(world.objects("contacts").len(), 3, "a person asked for it");

@@ -40,6 +40,8 @@ mod switch {
         "stale-event-applied",
         "read-back-skipped",
         "answered-before-sync",
+        "hook-by-ordinal",
+        "told-without-a-note",
     ];
 
     /// Whether a fault is planted in this thread.

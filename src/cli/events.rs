@@ -63,7 +63,7 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
 }
 
 /// Hooks that failed, what was not done, and what waits. A hook that failed for good needs a person, and so does an
-/// action that was not done (exit 3).
+/// action that was not done or is held (exit 3).
 async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Hooks).await;
@@ -71,7 +71,8 @@ async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
         return Err(Failure::bug("hooks were not answered by hooks"));
     };
     out.result(&view, || render::events::dead(&view))?;
-    let quiet = view.dead.is_empty() && view.undone.is_empty();
+    let held = view.waiting.iter().any(|wish| wish.held.is_some());
+    let quiet = view.dead.is_empty() && view.undone.is_empty() && !held;
     Ok(if quiet { Exit::Done } else { Exit::Stuck })
 }
 

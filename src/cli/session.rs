@@ -7,11 +7,11 @@ use super::exit::Failure;
 use super::host;
 use super::server::Daemon;
 use super::setup::{How, Open, Setup};
-use crate::base::id::Key;
 use crate::control::socket::SocketClient;
 use crate::control::{Control, Request};
 use crate::engine::{Approving, Engine, Event, Question, Reply, Until};
 use crate::model::bound::LiveBinding;
+use crate::model::epoch::Releasing;
 use crate::model::suspension::Pause;
 use crate::spec::loader::Loader;
 
@@ -148,13 +148,13 @@ impl Session {
         }
     }
 
-    /// Has it written down that nothing was sent for these since the backup.
-    pub(super) async fn release(&mut self, keys: Vec<Key>) -> Result<Reply, Failure> {
+    /// Has it written down what was sent for these since the backup, or that nothing was.
+    pub(super) async fn release(&mut self, said: Releasing) -> Result<Reply, Failure> {
         match self {
             Self::Daemon(client) => {
-                client.request(&Request::Release(keys)).await.map_err(Failure::from)
+                client.request(&Request::Release(said)).await.map_err(Failure::from)
             }
-            Self::Own(own) => Ok(own.engine.release_alone(keys, host::actor()).await?),
+            Self::Own(own) => Ok(own.engine.release_alone(said, host::actor()).await?),
         }
     }
 

@@ -26,6 +26,7 @@ use crate::engine::{
 use crate::model::action::Action;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::bound::LiveBinding;
+use crate::model::epoch::Releasing;
 use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
@@ -58,7 +59,7 @@ pub enum Request {
     /// A person suspends or resumes something.
     Pause(Box<Pause>),
     /// A person's word that nothing was sent for these since the backup; none: for any.
-    Release(Vec<Key>),
+    Release(Releasing),
     /// A look at what the process has beside the engine.
     Look(Box<Look>),
     /// An object of the service is taken over for a document.
@@ -253,9 +254,9 @@ impl Control {
 
     /// Has it written down, in the name of this actor, that nothing was sent for these resources since the
     /// backup. Errors: the engine ended.
-    pub async fn release(&self, keys: Vec<Key>, actor: String) -> Response {
+    pub async fn release(&self, said: Releasing, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Release(keys, actor, reply);
+        let event = Event::Release(said, actor, reply);
         self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }
@@ -278,7 +279,7 @@ impl Control {
             Request::Verify => self.verify().await,
             Request::Refresh => self.refresh().await,
             Request::Pause(pause) => self.pause(*pause, actor).await,
-            Request::Release(keys) => self.release(keys, actor).await,
+            Request::Release(said) => self.release(said, actor).await,
             Request::Look(look) => self.look(*look).await,
             Request::Import(asked) => {
                 let (reply, answer) = oneshot::channel();

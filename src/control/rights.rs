@@ -35,6 +35,7 @@ mod tests {
     use super::*;
     use crate::control::look::Look;
     use crate::engine::Terms;
+    use crate::model::epoch::Releasing;
     use crate::model::suspension::Pause;
 
     #[test]
@@ -59,7 +60,7 @@ mod tests {
             Request::Refresh,
             Request::Link(key.clone()),
             Request::Pause(Box::new(Pause::Resume { key })),
-            Request::Release(Vec::new()),
+            Request::Release(Releasing { keys: Vec::new(), done: false }),
             Request::Look(Box::new(Look::Urls)),
             Request::Look(Box::new(intake)),
         ] {

@@ -29,6 +29,11 @@ pub(super) fn kept(answer: Option<&Answer>) -> Value {
     json!({"results": [{"id": field("id"), "created": field("created")}]})
 }
 
+/// Whether nothing was asked before sending: then what is found may be older than the intent, and another's.
+pub(super) fn without_baseline(intent: &Intent) -> bool {
+    ["results", "target"].iter().all(|field| intent.baseline.get(field).is_none())
+}
+
 /// Of an object, when it was last modified.
 pub(super) fn modified(answers: &[Answer]) -> Value {
     match answers.first() {

@@ -70,6 +70,8 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
         ("PAID", _, _) => Finding::Happened(now.clone()),
         ("PAYING", _, _) => Finding::Unknown("the occurrence is being paid".to_owned()),
         (_, Some(before), Some(after)) if before == after => Finding::Absent,
+        // Nothing was read before, and nobody ever tried to pay it.
+        (_, None, Some(0)) => Finding::Absent,
         (_, Some(_), Some(_)) => Finding::Refused(declined(now)),
         _ => Finding::Unknown("the occurrence does not tell its attempts".to_owned()),
     }

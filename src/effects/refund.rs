@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::evidence::{news, text, unseen};
+use super::evidence::{news, text, unseen, without_baseline};
 use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
 use super::transactions::{BEFORE, learn, queries};
 use super::{Obligation, Shaped};
@@ -51,6 +51,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     };
     match (charge, intent.baseline.get("target")) {
         (Answer::Body(charge), Some(before)) => by_charge(intent, charge, before),
+        (Answer::Body(charge), None) => by_marks(intent, charge),
         (Answer::Missing(_), _) if charge.unknown_path() => by_events(intent, events),
         _ => Finding::Unknown("the charge cannot be read, or was not before".to_owned()),
     }
@@ -69,6 +70,16 @@ fn by_charge(intent: &Intent, charge: &Value, before: &Value) -> Finding {
         None => {
             Finding::Unknown("the charge's amount_refunded changed, and no refund shows it".into())
         }
+    }
+}
+
+/// Nothing was read before: a refund with our mark is ours, and it is not there if what was given back is all of others.
+fn by_marks(intent: &Intent, charge: &Value) -> Finding {
+    let all: Vec<&Value> = refunds(charge).collect();
+    match told(intent, &all) {
+        Some(finding) => finding,
+        None if refunded(charge) == standing(charge) => Finding::Absent,
+        None => Finding::Unknown("the charge does not show all of its refunds".to_owned()),
     }
 }
 
@@ -116,7 +127,7 @@ fn told(intent: &Intent, new: &[&Value]) -> Option<Finding> {
     Some(match (ours.as_slice(), unmarked.as_slice()) {
         ([one], _) => finding(one),
         ([], []) => return None,
-        ([], [one]) if amount(one) => finding(one),
+        ([], [one]) if amount(one) && !without_baseline(intent) => finding(one),
         _ => Finding::Unknown(
             "new refunds of the charge carry no mark, and none is surely this one".into(),
         ),

@@ -43,6 +43,10 @@ pub struct Asked {
 impl Engine {
     /// Does what a person asks for, and answers once it is settled, or can only be settled by someone.
     pub(super) fn act(&mut self, asked: Asked, reply: oneshot::Sender<Reply>) {
+        if self.stopping {
+            // Nobody answers: whoever asked asks again in the next process.
+            return;
+        }
         let ready = match self.ready(&asked) {
             Ok(ready) => ready,
             Err(told) => return reply.send(Reply::Acted(told)).unwrap_or_default(),

@@ -16,12 +16,16 @@ use crate::base::id::Key;
 use crate::base::planted;
 use crate::effects::{Earlier, EffectRow, earlier};
 use crate::model::effect::Effect;
-use crate::model::epoch::{Epoch, Release};
+use crate::model::epoch::{Epoch, Release, Releasing};
 use crate::model::intent::{Intent, Progress};
+use crate::model::ran::Pending;
 use crate::model::record::Record;
 use crate::plan::World;
 use crate::store::facts::{FactError, Facts};
 use crate::store::vault::Sealed;
+
+/// Why an action is looked for whose event was there when this state began.
+const BEFORE: &str = "its event was there before the list of events was read first: a state that is lost may have answered it";
 
 /// An answer about the state on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,12 +58,15 @@ pub(super) fn gate(shared: &Shared, row: &EffectRow, effect: &Effect) -> Result<
         let why = unsure(&shared.facts, &effect.key)?;
         return Ok(why.map_or(Gate::Open, |why| Gate::Closed(Unable::Blocked(why))));
     }
-    let Some(epoch) = shared.facts.epoch()?.filter(|epoch| epoch.looks) else {
-        return Ok(Gate::Open);
+    let reason = match shared.facts.epoch()? {
+        Some(epoch) if !epoch.looks => return Ok(Gate::Open),
+        Some(epoch) => epoch.looked_for(),
+        None if shared.facts.is_doubted(&effect.key)? => BEFORE.to_owned(),
+        None => return Ok(Gate::Open),
     };
     let excused = shared.facts.looked_for(effect.name, effect.source_id.as_str())?
         || shared.facts.released(&effect.key)?;
-    Ok(if excused { Gate::Open } else { Gate::Look(epoch.looked_for()) })
+    Ok(if excused { Gate::Open } else { Gate::Look(reason) })
 }
 
 /// Why a resource that nothing can find may have been made since the backup, if it may.
@@ -74,6 +81,17 @@ pub(super) fn older(facts: &Facts, intent: &Intent) -> Result<Option<String>, Fa
     let older = |epoch: &Epoch| epoch.holds && epoch.is_older(intent.id);
     let epoch = facts.epoch()?.filter(|epoch| older(epoch));
     Ok(epoch.map(|epoch| epoch.reason(&intent.key)))
+}
+
+/// Why an action of a hook waits for a person, if it does: it may have been done by a state that is lost, and nothing can
+/// tell.
+pub(super) fn unsure_action(facts: &Facts, pending: &Pending) -> Result<Option<String>, FactError> {
+    let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds && pending.unsure) else {
+        return Ok(None);
+    };
+    // A name that cannot be made is told as invalid where it is asked for.
+    let Ok(action) = pending.action() else { return Ok(None) };
+    Ok(if facts.released(&action)? { None } else { Some(epoch.reason_of_action(&action)) })
 }
 
 /// Writes an intent down and, instead of sending it, looks for what it would do. Proved absent, the
@@ -92,11 +110,16 @@ pub(super) async fn look_first(
 }
 
 impl Engine {
-    /// Writes down, in a task of its own, that nothing was sent for these resources since the backup.
-    pub(super) fn release(&mut self, keys: Vec<Key>, actor: String, reply: oneshot::Sender<Reply>) {
+    /// Writes down, in a task of its own, what was sent for these resources since the backup, or that nothing was.
+    pub(super) fn release(
+        &mut self,
+        said: Releasing,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match released(&shared, keys, actor).await {
+            match released(&shared, said, actor).await {
                 Ok(done) => {
                     let answer = Reply::State(StateReply::Released(done));
                     Finished::Released.answering(answer, reply)
@@ -109,10 +132,10 @@ impl Engine {
     /// The same in a process in which nothing runs: for a command that holds the state itself.
     pub async fn release_alone(
         &mut self,
-        keys: Vec<Key>,
+        said: Releasing,
         actor: String,
     ) -> Result<Reply, EngineError> {
-        Ok(Reply::State(StateReply::Released(released(&self.shared, keys, actor).await?)))
+        Ok(Reply::State(StateReply::Released(released(&self.shared, said, actor).await?)))
     }
 
     /// Makes every step again: what was held may be done now.
@@ -123,16 +146,17 @@ impl Engine {
         }
         let made = self.planner.all(&self.world);
         self.enqueue(made);
-        Ok(())
+        self.grant()
     }
 }
 
 /// Writes a release down, if there is an epoch that it can be about.
-async fn released(shared: &Shared, keys: Vec<Key>, actor: String) -> Result<bool, EngineError> {
+async fn released(shared: &Shared, said: Releasing, actor: String) -> Result<bool, EngineError> {
     if shared.facts.epoch()?.is_none() {
         return Ok(false);
     }
-    let release = Release { keys, at: shared.now(), actor };
+    let Releasing { keys, done } = said;
+    let release = Release { keys, done, at: shared.now(), actor };
     shared.write(Vec::new(), vec![Record::Released(Box::new(release))]).await?;
     Ok(true)
 }

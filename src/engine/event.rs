@@ -10,6 +10,7 @@ use super::{
 };
 use crate::base::id::Key;
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
+use crate::model::epoch::Releasing;
 use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
@@ -54,7 +55,7 @@ pub enum Event {
     /// A person says that removals are meant; the sender hears once it is durable.
     Allow(Allowing, String, oneshot::Sender<Reply>),
     /// A person says that nothing was sent for these since the backup (none: for any); the sender hears once it is durable.
-    Release(Vec<Key>, String, oneshot::Sender<Reply>),
+    Release(Releasing, String, oneshot::Sender<Reply>),
     /// A person takes an object over, by this name; the sender hears once it is durable.
     Import(Adopting, String, oneshot::Sender<Reply>),
     /// What a merchant has, object by object; the sender hears once it was read.

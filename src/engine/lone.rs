@@ -30,6 +30,11 @@ impl Lone {
     pub(super) fn act_later(&mut self, asked: Asked, reply: oneshot::Sender<Reply>) {
         self.acts.push((asked, reply));
     }
+
+    /// Nothing starts any more: whoever waits hears that nobody answers, and asks again in the next process.
+    pub(super) fn let_go(&mut self) {
+        self.acts.clear();
+    }
 }
 
 /// A lane of one merchant.

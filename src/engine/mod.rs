@@ -306,7 +306,7 @@ impl Engine {
             Event::ApproveSigned(signing, reply) => self.approve_signed(signing, reply),
             Event::Pause(pause, actor, reply) => self.pause(&pause, actor, reply),
             Event::Allow(allowing, actor, reply) => self.allow(&allowing, &actor, reply),
-            Event::Release(keys, actor, reply) => self.release(keys, actor, reply),
+            Event::Release(said, actor, reply) => self.release(said, actor, reply),
             Event::Import(asked, actor, reply) => self.import(asked, actor, reply),
             Event::Inventory(asked, reply) => self.inventory(&asked, reply),
             Event::Show(asked, reply) => self.show(&asked, reply),
@@ -314,6 +314,7 @@ impl Engine {
             Event::Stop => {
                 self.stopping = true;
                 self.shared.stop();
+                self.lone.let_go();
             }
         }
         Ok(())

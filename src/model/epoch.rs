@@ -23,15 +23,28 @@ pub struct Restored {
     pub actor: String,
 }
 
-/// A person's word that nothing was sent between a backup and its restore.
+/// A person's word that something was not sent between a backup and its restore, or that it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
     /// The resources it is about; none: all.
     pub keys: Vec<Key>,
+    /// Whether they are actions of hooks that were done: then they are not done again.
+    #[serde(default)]
+    pub done: bool,
     /// When.
     pub at: DateTime<Utc>,
     /// Who said so.
     pub actor: String,
+}
+
+/// What a person wants to be written down of the time between a backup and its restore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Releasing {
+    /// The resources it is about; none: all.
+    pub keys: Vec<Key>,
+    /// Whether they are actions of hooks that were done.
+    #[serde(default)]
+    pub done: bool,
 }
 
 /// The epoch that a state is in, as the fold keeps it. There is none before the first restore.
@@ -62,6 +75,18 @@ impl Epoch {
              it was made in between; look for it at the service, and if it is not there say \
              `reckon store release {}`",
             key.short()
+        )
+    }
+
+    /// Why an action of a hook waits for a person, and what they can do.
+    pub fn reason_of_action(&self, action: &Key) -> String {
+        let Restored { epoch, backup_at, at, .. } = &self.began;
+        let name = action.short();
+        format!(
+            "epoch {epoch}: a backup of {} was restored at {}, and nothing can tell whether this was done in \
+             between; if it was not, say `reckon store release {name}`, and else `reckon store release --done {name}`",
+            minute(backup_at),
+            minute(at)
         )
     }
 

@@ -99,6 +99,9 @@ pub struct Polled {
     pub merchant: Key,
     /// Up to here, by the service's clock.
     pub to: DateTime<Utc>,
+    /// Whether the list was read to its end.
+    #[serde(default)]
+    pub whole: bool,
     /// When the list was read.
     pub at: DateTime<Utc>,
 }

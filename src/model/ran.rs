@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Name, NameError};
+use crate::model::action::Action;
 use crate::model::hook::{Run, Wish};
 
 /// How long a chain of causes may be: event, action, the event of that, and so on.
@@ -120,8 +121,20 @@ pub struct Pending {
     pub wish: Wish,
     /// The script that asked.
     pub script: String,
+    /// Whether a state that is lost may have had it done, and nothing can tell.
+    #[serde(default)]
+    pub unsure: bool,
     /// When.
     pub at: DateTime<Utc>,
+}
+
+impl Pending {
+    /// The action that does it; of one without a merchant, as it would be at that of the event. Errors: never, but for a
+    /// mistake of ours.
+    pub fn action(&self) -> Result<Key, NameError> {
+        let merchant = self.wish.merchant.as_ref().unwrap_or(&self.id.merchant);
+        Ok(Action::key(merchant, &self.id.action_name()?))
+    }
 }
 
 /// What became of an action of a hook.
@@ -225,6 +238,9 @@ pub struct FailedHook {
     pub event: String,
     /// How it failed last.
     pub failed: Failed,
+    /// Whether a state that is lost may have run it, too.
+    #[serde(default)]
+    pub doubted: bool,
 }
 
 /// A person wants the hooks of an event run again that failed for good.

@@ -104,6 +104,9 @@ pub fn dead(view: &HooksView) -> String {
             &mut out,
             &format!("  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default()),
         );
+        if let Some(held) = &wish.held {
+            line(&mut out, &format!("    waits for you: {}", clean(held)));
+        }
     }
     if out.is_empty() {
         line(&mut out, "No hook failed, and nothing waits.");

@@ -114,6 +114,7 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
     };
     for less in [
         Script::without_net,
+        Script::without_hooks,
         Script::without_crashes,
         Script::without_strikes,
         Script::without_mishaps,

@@ -12,6 +12,7 @@ mod damage;
 mod epoch;
 mod events;
 mod expected;
+mod hooks;
 mod money;
 mod once;
 mod promises;
@@ -42,6 +43,7 @@ pub(super) use damage::damage;
 pub(super) use epoch::Lost;
 pub use events::Heard;
 pub(super) use events::{Listening, events};
+pub(super) use hooks::{done as hooked, hooks};
 pub(super) use once::mark_of;
 
 /// Something that must not be.

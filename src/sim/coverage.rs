@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::check::Heard;
 use super::faults::{CALLS, FAULTS, Fault, READ};
+use super::hooks::TELL;
 use super::power::{Point, When};
 use super::run::Report;
 use super::script::{DISK_PLACES, SEND};
@@ -23,6 +24,8 @@ pub struct Coverage {
     pub crashes: BTreeMap<String, u32>,
     /// Merchants' events and their posts, by what became of them.
     pub events: BTreeMap<String, u32>,
+    /// What hooks did, by verb, and how often they failed.
+    pub hooks: BTreeMap<String, u32>,
 }
 
 impl Default for Coverage {
@@ -32,9 +35,14 @@ impl Default for Coverage {
             faults: pairs().into_iter().map(|(effect, fault)| zero(pair(effect, fault))).collect(),
             crashes: points().iter().map(|point| zero(point.to_string())).collect(),
             events: ways(&Heard::default()).map(|(way, _)| zero(way.to_owned())).into(),
+            hooks: HOOKS.map(|what| zero(what.to_owned())).into(),
         }
     }
 }
+
+/// What hooks do.
+const HOOKS: [&str; 8] =
+    ["charge", "credit", "failed", "ignore", "notify", "pay", "refund", "void"];
 
 /// Every effect, and reading, with every fault that can strike it.
 fn pairs() -> Vec<(&'static str, Fault)> {
@@ -45,7 +53,7 @@ fn pairs() -> Vec<(&'static str, Fault)> {
 
 /// Every point at which a script lets the machine die.
 fn points() -> Vec<Point> {
-    let disk = DISK_PLACES.iter().map(|(place, _)| (*place, ""));
+    let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(TELL, "")]);
     let sends = CALLS.iter().map(|(effect, _, _)| (SEND, *effect));
     let both = |(place, effect): (&'static str, &'static str)| {
         [When::Before, When::After].map(|when| Point { when, place, effect })
@@ -85,12 +93,17 @@ impl Coverage {
             let all = self.events.entry(way.to_owned()).or_default();
             *all = all.saturating_add(count);
         }
+        for (what, count) in &report.hooks {
+            let all = self.hooks.entry(what.clone()).or_default();
+            *all = all.saturating_add(*count);
+        }
     }
 
     /// What never happened and is not exempt.
     pub fn untried(&self) -> Vec<String> {
         let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
-        let all = self.faults.iter().chain(&self.crashes).chain(&self.events).filter_map(never);
+        let all = self.faults.iter().chain(&self.crashes).chain(&self.events).chain(&self.hooks);
+        let all = all.filter_map(never);
         all.filter(|name| !EXEMPT.iter().any(|(exempt, _)| exempt == name)).collect()
     }
 }
@@ -107,6 +120,10 @@ impl fmt::Display for Coverage {
         }
         writeln!(f, "merchants' events:")?;
         for (name, count) in &self.events {
+            writeln!(f, "  {count:>6}  {name}")?;
+        }
+        writeln!(f, "what hooks did:")?;
+        for (name, count) in &self.hooks {
             writeln!(f, "  {count:>6}  {name}")?;
         }
         Ok(())

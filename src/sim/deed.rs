@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use super::command::{Command, Notebook};
 use super::desk::Desk;
+use super::payer::Payment;
 use super::script::Step;
 use crate::engine::Event;
 
@@ -20,6 +21,8 @@ pub enum Deed {
     Refresh,
     /// A command.
     Command(Command),
+    /// A payment of which the process hears by events alone.
+    Pay(Payment),
 }
 
 /// What people have at hand.
@@ -43,6 +46,10 @@ impl Deed {
                 answer.await.ok().map(drop)
             }
             Self::Command(command) => command.done(hands).await,
+            Self::Pay(payment) => {
+                hands.desk.payers.pay(&hands.desk, payment).await;
+                Some(())
+            }
         }
     }
 }
@@ -52,6 +59,7 @@ impl fmt::Display for Deed {
         match self {
             Self::Refresh => f.write_str("look at everything"),
             Self::Command(command) => write!(f, "{command}"),
+            Self::Pay(payment) => write!(f, "{payment}"),
         }
     }
 }

@@ -14,6 +14,7 @@ use tower::ServiceExt;
 use super::applicant::{self, EVENT_URL};
 use super::clones::{self, Charges};
 use super::net::gateway::GATEWAY_URL;
+use super::payer::Payers;
 use super::script::Script;
 use super::till;
 use super::world::{Body as Said, Tree, variable};
@@ -59,6 +60,8 @@ pub(crate) struct Desk {
     earlier: Charges,
     /// Recurring charges that a merchant made at its own till.
     pub(super) till: Vec<String>,
+    /// Those who pay on their own.
+    pub(super) payers: Payers,
 }
 
 impl Desk {
@@ -73,6 +76,7 @@ impl Desk {
         let mut desk = Self {
             earlier: Charges::new(),
             till: Vec::new(),
+            payers: Payers::default(),
             router: sandbox.as_ref().map(Sandbox::router),
             sandbox,
             merchants: merchants.map(|doc| doc.name.clone()).collect(),
@@ -162,18 +166,19 @@ impl Desk {
     /// Everything that the service holds now.
     pub(crate) async fn objects(&self) -> Objects {
         let own = |one: &Value| self.till.iter().any(|id| id == text(one, "id"));
-        let (till, recurring) = self.all("recurring_charges").await.into_iter().partition(own);
+        let (till, recurring) =
+            self.without_payers("recurring_charges").await.into_iter().partition(own);
         Objects {
             contacts: self.all("contacts").await,
             invoices: self.all("invoices").await,
-            methods: [self.all("cards").await, self.all("banks").await].concat(),
+            methods: [self.without_payers("cards").await, self.all("banks").await].concat(),
             recurring,
             till: (self.till.clone(), till),
             applications: self.all("applications").await,
             occurrences: self.all("occurrences").await,
             transactions: self.all("transactions").await,
             mails: list(&self.look("mailbox").await, "messages"),
-            ledger: clones::since(list(&self.look("ledger").await, "entries"), &self.earlier),
+            ledger: self.ledger().await,
         }
     }
 
@@ -181,6 +186,25 @@ impl Desk {
     pub(crate) async fn two_months_later(&self) -> Objects {
         self.order("clock", &json!({"advance": "P60D"})).await;
         self.objects().await
+    }
+
+    /// What is not of payers who pay on their own.
+    async fn without_payers(&self, kind: &str) -> Vec<Value> {
+        let all = self.all(kind).await.into_iter();
+        all.filter(|one| !self.payers.own(one)).collect()
+    }
+
+    /// Movements of money since the play began, but for those that payers began.
+    async fn ledger(&self) -> Vec<Value> {
+        let all = list(&self.look("ledger").await, "entries");
+        let occurrences = self.all("occurrences").await;
+        let theirs = |entry: &Value| {
+            let id = text(entry, "recurring_charge_occurrence_id");
+            let of = occurrences.iter().find(|one| !id.is_empty() && text(one, "id") == id);
+            self.payers.own(entry) || of.is_some_and(|one| self.payers.own(one))
+        };
+        let all = all.into_iter().filter(|entry| !theirs(entry)).collect();
+        clones::since(all, &self.earlier)
     }
 
     async fn all(&self, kind: &str) -> Vec<Value> {

@@ -21,6 +21,7 @@ use super::desk::{Desk, Objects, text};
 use super::durable;
 use super::faults::Fault;
 use super::front::Front;
+use super::hooks::Rig;
 use super::machine::{Drawer, Machine, Open, Outside};
 use super::net::Doors;
 use super::net::post::Post;
@@ -71,6 +72,8 @@ pub struct Report {
     pub collected: usize,
     /// What became of merchants' events.
     pub heard: Heard,
+    /// What hooks did, by verb.
+    pub hooks: BTreeMap<String, u32>,
 }
 
 /// Runs a script to its end, in virtual time.
@@ -110,6 +113,7 @@ struct Stage<'a> {
     crashes: Vec<Crash>,
     deaths: Vec<DateTime<Utc>>,
     died: BTreeMap<Point, u32>,
+    rig: Rig,
     acknowledged: Head,
     violations: Vec<Violation>,
     views: Vec<ResourceView>,
@@ -153,7 +157,6 @@ impl<'a> Stage<'a> {
             clock,
             desk,
             front,
-            machine,
             outside,
             steps: 0,
             stepped: Instant::now(),
@@ -165,6 +168,8 @@ impl<'a> Stage<'a> {
             crashes: script.crashes.clone(),
             deaths: Vec::new(),
             died: BTreeMap::new(),
+            rig: Rig::new(script.hooks.as_ref(), &machine.power),
+            machine,
             acknowledged: Head::EMPTY,
             violations: Vec::new(),
             views: Vec::new(),
@@ -258,6 +263,7 @@ impl<'a> Stage<'a> {
         if self.script.net.gateway.is_some() {
             engine.keep_looking();
         }
+        engine.tell_through(Arc::new(self.rig.courier.clone()));
         let power = self.machine.power.clone();
         let mut running = pin!(watched(engine.run(events, Until::Stopped)));
         let (postman, way) = (self.desk.clone(), self.post.clone());
@@ -288,6 +294,8 @@ impl<'a> Stage<'a> {
         tokio::select! {
             biased;
             () = power.failed() => Ok(End::Died),
+            // What is being handed over holds what the engine needs to end.
+            () = &mut post => Ok(End::Stopped),
             ended = &mut running => ended.map(|()| End::Stopped),
         }
     }
@@ -367,6 +375,7 @@ impl<'a> Stage<'a> {
             now,
         };
         self.violations.extend(check::events(&evidence, &told, complete));
+        self.violations.extend(check::hooks(&evidence, &told, &self.rig.tries(), complete));
         let shares = share::count(&evidence);
         share::provable(self.script.surface, &shares, &mut self.violations);
         let last = entries.last();
@@ -382,6 +391,7 @@ impl<'a> Stage<'a> {
             plans_approved: check::plans_approved(&entries),
             collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
             heard: told.heard(),
+            hooks: check::hooked(&told),
             violations: self.violations,
         }
     }

@@ -6,6 +6,7 @@ use super::clones;
 use super::deed::Deed;
 use super::dice::Dice;
 use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
+use super::hooks::{self, Plan};
 use super::mishap::{self, Mishap};
 use super::net::Net;
 use super::orders;
@@ -40,6 +41,8 @@ pub struct Script {
     pub people: People,
     /// What the net does beyond that.
     pub net: Net,
+    /// The hooks of operators, if there are any.
+    pub hooks: Option<Plan>,
 }
 
 /// One push to the files.
@@ -112,8 +115,10 @@ impl Script {
             crashes,
             people: People::default(),
             net: Net::default(),
+            hooks: None,
         };
         script.more();
+        hooks::play(&mut script);
         script
     }
 
@@ -160,6 +165,12 @@ impl Script {
         Self { steps: Vec::new(), ..self.clone() }
     }
 
+    /// The script without hooks.
+    #[must_use]
+    pub fn without_hooks(&self) -> Self {
+        Self { hooks: None, ..self.clone() }
+    }
+
     /// The script without anybody who looks after it.
     #[must_use]
     pub fn without_people(&self) -> Self {
@@ -169,7 +180,7 @@ impl Script {
     /// The script with a net that does nothing beyond single calls.
     #[must_use]
     pub fn without_net(&self) -> Self {
-        Self { net: Net::default(), ..self.clone() }
+        Self { net: Net::default(), hooks: None, ..self.clone() }
     }
 
     /// How many things could be left out.
@@ -178,12 +189,13 @@ impl Script {
         let changes: usize = self.steps.iter().map(each).sum();
         let troubles = self.crashes.len().saturating_add(self.strikes.len());
         let troubles = troubles.saturating_add(self.people.cuts()).saturating_add(self.net.cuts());
+        let troubles = troubles.saturating_add(self.hooks.as_ref().map_or(0, Plan::cuts));
         let troubles = troubles.saturating_add(self.mishaps.len());
         let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
         troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
     }
 
-    /// The script without its `nth` thing: the net first, people, crashes, then faults, changes and files;
+    /// The script without its `nth` thing: the net first, hooks, people, crashes, then faults, changes and files;
     /// after them come faults that strike every call instead of one.
     #[must_use]
     pub fn without(&self, mut nth: usize) -> Self {
@@ -191,7 +203,7 @@ impl Script {
             return Self { net, ..self.clone() };
         }
         let mut less = self.clone();
-        if less.people.cut(&mut nth) {
+        if Plan::cut(&mut less.hooks, &mut nth) || less.people.cut(&mut nth) {
             return less;
         }
         if nth < less.crashes.len() {
@@ -330,6 +342,7 @@ impl fmt::Display for Script {
         for crash in &self.crashes {
             writeln!(f, "crash   {crash}")?;
         }
+        self.hooks.iter().try_for_each(|hooks| write!(f, "{hooks}"))?;
         write!(f, "{}", self.net)
     }
 }

@@ -27,8 +27,8 @@ pub(super) use events::{
     event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
 };
 pub(super) use hooks::{
-    HOOKS_FAILED, UNDONE, cursor_key, cursors_of, depth_key, failed_key, granted_key, kept_key,
-    telling_key, to_run_key, undone_key, wish_key,
+    HOOKS_FAILED, HOOKS_SURE, UNDONE, WISHES, cursor_key, cursors_of, depth_key, doubt_key,
+    failed_key, granted_key, kept_key, sure_key, telling_key, to_run_key, undone_key, wish_key,
 };
 pub(super) use rotation::rotation_key;
 pub use trail::Promise;
@@ -61,8 +61,10 @@ pub(super) const TRAILS: &[u8] = b"t/";
 pub(super) const PAGES: &[u8] = b"g/";
 pub(super) const PROMISES: &[u8] = b"q/";
 pub(super) const REMOTE: &[u8] = b"j/";
-pub(super) const EVENTS: &[u8] = b"v/";
-pub(super) const HOOKS: &[u8] = b"w/";
+/// Everything of events.
+const EVERY_EVENT: &[u8] = b"v/";
+/// Everything of hooks.
+const EVERY_HOOK: &[u8] = b"w/";
 /// What the index says about itself; no part of the state.
 pub(super) const APPLIED: &[u8] = b"x/applied";
 
@@ -294,8 +296,8 @@ pub(super) fn entries(index: &dyn Index) -> Result<Vec<Entry>, FactError> {
         SUSPENDED,
         DISOWNED,
         STRAYS,
-        EVENTS,
-        HOOKS,
+        EVERY_EVENT,
+        EVERY_HOOK,
     ] {
         all.extend(index.scan(prefix)?);
     }

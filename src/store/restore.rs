@@ -223,7 +223,12 @@ async fn begin(
     let mut records = vec![Record::Restored(Box::new(began.clone()))];
     if wanted.nothing_since {
         let (at, actor) = (wanted.at, wanted.actor.clone());
-        records.push(Record::Released(Box::new(Release { keys: Vec::new(), at, actor })));
+        records.push(Record::Released(Box::new(Release {
+            keys: Vec::new(),
+            done: false,
+            at,
+            actor,
+        })));
     }
     let written = state.writer.append(Commit::of(records)).await;
     let closed = state.close().await;

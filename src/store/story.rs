@@ -184,7 +184,8 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         }
         Record::Approval(approval) => story.approvals.push((stands, *approval)),
         Record::Released(release) => {
-            let detail = Some(format!("not made since the backup, said by {}", release.actor));
+            let made = if release.done { "done" } else { "not made" };
+            let detail = Some(format!("{made} since the backup, said by {}", release.actor));
             story.others.push(happened(stands, release.at, "released", detail));
         }
         Record::Told(told) => {

@@ -18,7 +18,7 @@ pub enum StoreCommand {
     Restore(RestoreArgs),
     /// Put a sealed snapshot in the place of the records so far; they are kept in `archive` beside it.
     Compact(CompactArgs),
-    /// Say, after a restore, that these resources were not made since the backup.
+    /// Say, after a restore, that these resources were not made since the backup, or that these actions of hooks were done.
     Release(ReleaseArgs),
 }
 
@@ -56,10 +56,13 @@ pub struct CompactArgs {
 /// `store release`.
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
-    /// Resources that are not on the service; look there before you say so.
+    /// Resources that are not on the service, or actions of hooks (`events dead`); look before you say so.
     #[arg(value_name = "KIND/NAME", required_unless_present = "all")]
     pub what: Vec<String>,
-    /// Nothing at all was sent since the backup.
+    /// Nothing at all was sent since the backup; with --done: all that hooks asked for and that waits was done.
     #[arg(long, conflicts_with = "what")]
     pub all: bool,
+    /// These actions of hooks were done since the backup: they are not done again.
+    #[arg(long)]
+    pub done: bool,
 }

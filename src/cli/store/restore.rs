@@ -14,7 +14,8 @@ use crate::cli::session::{Session, daemon};
 use crate::cli::setup::{Setup, make_dir};
 use crate::cli::{get, host};
 use crate::engine::{Reply, StateReply};
-use crate::model::epoch::Restored;
+use crate::model::action::is_action;
+use crate::model::epoch::{Releasing, Restored};
 use crate::store::backup::Kept;
 use crate::store::restore::{Done, RestoreError, Wanted, restore};
 
@@ -93,11 +94,25 @@ fn text(report: &Report) -> String {
     lines.join("\n")
 }
 
+/// Reads `KIND/NAME` as `get` does, and `Action/NAME` as `events dead` writes it.
+fn named(text: &str) -> Result<Key, Failure> {
+    match text.parse::<Key>() {
+        Ok(key) if is_action(&key) => Ok(key),
+        Ok(_) | Err(_) => get::one(text),
+    }
+}
+
 /// Runs `store release`.
 pub(super) async fn release(setup: &Setup, args: &ReleaseArgs, out: Out) -> Result<Exit, Failure> {
-    let keys: Vec<Key> = args.what.iter().map(|text| get::one(text)).collect::<Result<_, _>>()?;
+    let keys: Vec<Key> = args.what.iter().map(|text| named(text)).collect::<Result<_, _>>()?;
+    if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
+        let what = format!("{} is no action of a hook", other.short());
+        let failure = Failure::input("reckon::release::done", what);
+        return Err(failure.help("`reckon events dead` names those that wait: Action/hook-…"));
+    }
+    let said = Releasing { keys: keys.clone(), done: args.done };
     let mut session = Session::open(setup).await?;
-    let reply = session.release(keys.clone()).await;
+    let reply = session.release(said).await;
     let Reply::State(StateReply::Released(done)) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a release was not answered by one"));
     };
@@ -105,7 +120,9 @@ pub(super) async fn release(setup: &Setup, args: &ReleaseArgs, out: Out) -> Resu
         let what = "no backup was ever restored into this state: nothing is held for one";
         return Err(Failure::input("reckon::release::none", what));
     }
-    let told = if keys.is_empty() {
+    let told = if args.done {
+        "written down: done since the backup, and not done again".to_owned()
+    } else if keys.is_empty() {
         "written down: nothing was sent since the backup".to_owned()
     } else {
         let names: Vec<String> = keys.iter().map(Key::short).collect();

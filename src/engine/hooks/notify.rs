@@ -8,6 +8,7 @@ use chrono::{Days, Utc};
 use serde_json::Value;
 
 use crate::base::id::Key;
+use crate::base::planted;
 use crate::engine::shared::{EngineError, Shared};
 use crate::engine::tasks::Finished;
 use crate::engine::{Engine, IntakeLink};
@@ -149,7 +150,9 @@ async fn tell(
         let at = shared.now();
         vec![Record::Telling(Box::new(Telling { id: id.clone(), under_way, at }))]
     };
-    shared.write(Vec::new(), telling(true)).await?;
+    if !planted::is("told-without-a-note") {
+        shared.write(Vec::new(), telling(true)).await?;
+    }
     let (fate, why) = match courier.carry(message).await {
         Sent::Done => (Fate::Done, "told".to_owned()),
         Sent::Refused(why) => (Fate::Refused, why),

@@ -15,7 +15,7 @@ use crate::engine::act::Stands;
 use crate::engine::question::Reply;
 use crate::engine::shared::{EngineError, Shared};
 use crate::engine::tasks::Finished;
-use crate::engine::{Asked, Engine, schedule};
+use crate::engine::{Asked, Engine, epoch, schedule};
 use crate::model::action::Action;
 use crate::model::hook::{NOTIFY, RECONCILE, RESUME, SUSPEND};
 use crate::model::ran::{Fate, Granted, Pending, WishId};
@@ -29,14 +29,15 @@ const AGAIN_MAX: Duration = Duration::from_mins(5);
 
 impl Engine {
     /// Does what hooks asked for, as far as its time has come.
-    pub(super) fn grant(&mut self) -> Result<(), EngineError> {
+    pub(in crate::engine) fn grant(&mut self) -> Result<(), EngineError> {
         self.scripts.next_wish = None;
         if self.stopping {
             return Ok(());
         }
         let now = self.shared.now();
         for pending in self.shared.facts.wishes()? {
-            if self.scripts.granting.contains(&pending.id) {
+            let unsure = epoch::unsure_action(&self.shared.facts, &pending)?.is_some();
+            if unsure || self.scripts.granting.contains(&pending.id) {
                 continue;
             }
             let Some(wait) = self.waits(&pending, now) else {

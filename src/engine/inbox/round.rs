@@ -125,6 +125,7 @@ async fn list(
         None => first(shared, wallet).await?,
     };
     let from = again.map_or(from, |(since, _)| from.min(since));
+    let sure = shared.facts.is_sure(&wallet.merchant).map_err(EngineError::from)?;
     let mut to = ledger.polled_to;
     let mut shown = 0_u64;
     for number in 1_u64.. {
@@ -145,9 +146,9 @@ async fn list(
         looked.count.read = looked.count.read.saturating_add(here);
         looked.count.new = looked.count.new.saturating_add(telling.told());
         let noted = ledger.polled_at.is_some_and(|at| is_fresh(shared, at));
-        if to != ledger.polled_to || !noted {
+        if to != ledger.polled_to || !noted || (is_last && !sure) {
             let (merchant, at) = (wallet.merchant.clone(), shared.now());
-            let polled = Polled { merchant, to: to.unwrap_or(from), at };
+            let polled = Polled { merchant, to: to.unwrap_or(from), whole: is_last, at };
             telling.records.push(Record::Polled(Box::new(polled)));
         }
         write(shared, telling, about, &mut looked.touched).await?;

@@ -11,6 +11,7 @@ use crate::api::Call;
 use crate::api::event::Event;
 use crate::api::occurrence::GetOccurrence;
 use crate::api::transaction::GetTransaction;
+use crate::base::hash::Mark;
 use crate::base::id::Key;
 use crate::base::planted;
 use crate::effects::{Answer, Query, transaction_facts};
@@ -23,6 +24,9 @@ use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
 use crate::model::remote_object::{RemoteObject, Standing};
 use crate::store::vault::Sealed;
+
+/// Where a transaction carries the mark of the action that made it.
+const MARKED: [&str; 2] = ["/reference", "/data/reckon"];
 
 /// A version, how it stands, and what was known.
 type Judged = (Option<RemoteObject>, Standing, Option<RemoteObject>);
@@ -68,7 +72,7 @@ impl<'a> Telling<'a> {
         let data = event.data.as_ref().unwrap_or(&Value::Null);
         let object = RemoteObject::of(&event.kind, data, created);
         let (object, standing, previous) = self.judged(object).await?;
-        let about = self.resources(object.as_ref())?;
+        let about = self.resources(object.as_ref(), data)?;
         if standing == Standing::News {
             self.note(object.as_ref(), data, &about)?;
         }
@@ -149,12 +153,21 @@ impl<'a> Telling<'a> {
         })
     }
 
-    /// The resources of ours that an object belongs to.
-    fn resources(&self, object: Option<&RemoteObject>) -> Result<Vec<Key>, EngineError> {
+    /// The resources of ours that an object belongs to. An action whose answer did not come yet is known by its mark.
+    fn resources(
+        &self,
+        object: Option<&RemoteObject>,
+        data: &Value,
+    ) -> Result<Vec<Key>, EngineError> {
         let ids = object.into_iter().flat_map(|object| [Some(&object.id), object.parent.as_ref()]);
         let mut keys = BTreeSet::new();
         for id in ids.flatten() {
             keys.extend(self.shared.facts.remote(id)?.into_iter().map(|(key, _)| key));
+        }
+        for place in MARKED {
+            let text = data.pointer(place).and_then(Value::as_str).unwrap_or_default();
+            let Some(mark) = Mark::find_in(text) else { continue };
+            keys.extend(self.shared.facts.marked(mark.as_str())?.filter(is_action));
         }
         Ok(keys.into_iter().collect())
     }

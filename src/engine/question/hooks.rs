@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
-use crate::engine::Engine;
 use crate::engine::shared::EngineError;
+use crate::engine::{Engine, epoch};
 use crate::model::hook::NOTIFY;
 use crate::model::ran::{FailedHook, Fate, Pending, Undone};
 
@@ -69,6 +69,9 @@ pub struct WishView {
     pub at: Option<String>,
     /// Since when.
     pub since: String,
+    /// Why it waits for a person, and what they can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
 }
 
 /// A hook that failed.
@@ -96,14 +99,17 @@ impl Engine {
             failed.iter().partition(|failed| failed.failed.again.is_some());
         let mut view = self.scripts_view();
         view.undone = self.shared.facts.undone()?.iter().map(undone_view).collect();
-        view.waiting = self.shared.facts.wishes()?.iter().map(wish_view).collect();
+        for pending in self.shared.facts.wishes()? {
+            let held = epoch::unsure_action(&self.shared.facts, &pending)?;
+            view.waiting.push(wish_view(&pending, held));
+        }
         view.failed = again.into_iter().map(failed_view).collect();
         view.dead = dead.into_iter().map(failed_view).collect();
         Ok(view)
     }
 }
 
-fn wish_view(pending: &Pending) -> WishView {
+fn wish_view(pending: &Pending, held: Option<String>) -> WishView {
     WishView {
         merchant: pending.id.merchant.short(),
         event: pending.id.event.clone(),
@@ -112,6 +118,7 @@ fn wish_view(pending: &Pending) -> WishView {
         script: pending.script.clone(),
         at: pending.wish.at.as_ref().map(timestamp),
         since: timestamp(&pending.at),
+        held,
     }
 }
 

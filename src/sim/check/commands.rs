@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Evidence, Violation};
+use super::{Evidence, Violation, hooks};
 use crate::base::hash::Mark;
 use crate::engine::Stands;
 use crate::sandbox::Surface;
@@ -123,9 +123,9 @@ fn amounts(command: &Command, made: &[&Value], found: &mut Vec<Violation>) {
 /// Whether a charge in the ledger is one that a command asked for.
 pub(super) fn asked_for(evidence: &Evidence<'_>, entry: &Value) -> bool {
     let mark = Mark::find_in(text(entry, "reference"));
-    mark.is_some()
-        && commands(evidence)
-            .any(|command| matches!(command.order, Order::Charge { .. }) && command.mark() == mark)
+    let of_command = commands(evidence)
+        .any(|command| matches!(command.order, Order::Charge { .. }) && command.mark() == mark);
+    mark.is_some() && (of_command || hooks::asked_for(evidence, entry))
 }
 
 /// Whether a command paid this occurrence: then it was of the amount that its document said at that time.

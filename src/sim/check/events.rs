@@ -65,7 +65,9 @@ pub(in crate::sim) fn events(
     if evidence.script.net.gateway.is_none() {
         return found;
     }
-    all.durable(&mut found);
+    if evidence.lost.is_empty() {
+        all.durable(&mut found);
+    }
     for merchant in all.merchants {
         let own = all.of(merchant);
         own.genuine(&mut found);
@@ -79,7 +81,7 @@ pub(in crate::sim) fn events(
 }
 
 /// Whether a merchant is there at the end, and nothing of it waits for anything.
-fn is_connected(evidence: &Evidence<'_>, merchant: &str) -> bool {
+pub(super) fn is_connected(evidence: &Evidence<'_>, merchant: &str) -> bool {
     let doc = evidence.files().and_then(|files| files.get(merchant));
     let mut views = evidence.views.iter().filter(|view| view.kind == "Merchant");
     let ready = views.any(|view| view.name == merchant && view.ready);
@@ -87,9 +89,9 @@ fn is_connected(evidence: &Evidence<'_>, merchant: &str) -> bool {
 }
 
 /// One merchant's events: those of the service, those that were told, and when the list was first read.
-struct Own<'a> {
+pub(super) struct Own<'a> {
     merchant: &'a str,
-    events: BTreeMap<&'a str, &'a Value>,
+    pub(super) events: BTreeMap<&'a str, &'a Value>,
     /// The newest event of each object.
     last: BTreeMap<&'a str, &'a Value>,
     told: Vec<&'a Told>,
@@ -97,7 +99,7 @@ struct Own<'a> {
 }
 
 impl<'a> Listening<'a> {
-    fn of(&self, merchant: &'a str) -> Own<'a> {
+    pub(super) fn of(&self, merchant: &'a str) -> Own<'a> {
         let mut own = Own {
             merchant,
             events: BTreeMap::new(),
@@ -252,7 +254,7 @@ impl Own<'_> {
     }
 
     /// Whether an event has to be known by now.
-    fn is_due(&self, event: &Value, now: DateTime<Utc>) -> bool {
+    pub(super) fn is_due(&self, event: &Value, now: DateTime<Utc>) -> bool {
         let Some(at) = at(event) else { return false };
         let since = self.first.and_then(|first| first.checked_sub_signed(FIRST));
         let old = at.checked_add_signed(TOLD_WITHIN).is_some_and(|due| due <= now);

@@ -22,7 +22,7 @@ fn owns<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (&'a Command, &'a O
             | Order::Pay { .. }
             | Order::Ignore { .. } => None,
         },
-        Deed::Refresh => None,
+        Deed::Refresh | Deed::Pay(_) => None,
     })
 }
 

@@ -48,8 +48,16 @@ pub(super) fn gateway(seed: u64) -> Option<Gateway> {
     if !dice.percent(WORLDS) {
         return None;
     }
-    let astray = (1..=POSTS).filter_map(|nth| stray(nth, &mut dice)).collect();
-    Some(Gateway { strays: astray })
+    Some(posts(&mut dice))
+}
+
+/// The posts of a seed that has them in any case.
+pub(in crate::sim) fn always(seed: u64) -> Gateway {
+    posts(&mut Dice::new(seed, DICE))
+}
+
+fn posts(dice: &mut Dice) -> Gateway {
+    Gateway { strays: (1..=POSTS).filter_map(|nth| stray(nth, dice)).collect() }
 }
 
 fn stray(nth: u64, dice: &mut Dice) -> Option<Stray> {

@@ -39,6 +39,7 @@ impl Stage<'_> {
         };
         let mut under_way = JoinSet::new();
         self.look_after(&sender, &mut under_way);
+        self.rig.begin(&sender).await;
         for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
             deed::begin(nth, step, &self.answered, &hands, &mut under_way);
         }
@@ -50,6 +51,7 @@ impl Stage<'_> {
             self.stepped = Instant::now();
             self.befall(nth);
             self.edit(|tree| step.changes.iter().for_each(|change| change.apply(tree)));
+            self.rig.step(nth, &sender).await;
             if step.restart {
                 drop(sender.send(Event::Stop).await);
                 return Drove::Restart;
@@ -64,6 +66,7 @@ impl Stage<'_> {
         self.post.calm();
         self.machine.power.calm();
         self.memory.calm();
+        self.rig.calm(&sender).await;
         self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
         drop(sender.send(Event::Files(Vec::new())).await);
         sleep(self.front.weather().lasts()).await;
@@ -77,6 +80,7 @@ impl Stage<'_> {
         let settled = settled.await.is_ok();
         self.front.weather().settled();
         self.post.quiet(&self.desk).await;
+        self.rig.rest(self.looks_after(), &sender).await;
         sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;
         if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {
             self.views = views;

@@ -18,6 +18,7 @@ use crate::base::clock::{Clock, SharedClock};
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::engine::{Event, Question, Reply};
+use crate::model::epoch::Releasing;
 use crate::sim::check::Lost;
 use crate::sim::desk::{Desk, text};
 use crate::sim::durable::{self, Entry};
@@ -196,10 +197,15 @@ impl Stage<'_> {
         End::Stopped
     }
 
+    /// Whether somebody looks after what a restore left in doubt.
+    pub(super) fn looks_after(&self) -> bool {
+        let asks = |mishap: &Mishap| matches!(mishap, Mishap::Restore { asks: true, .. });
+        !self.troubles.lost.is_empty() && self.script.mishaps.iter().any(asks)
+    }
+
     /// Somebody looks after what a restore left in doubt, where the script says so.
     pub(super) fn look_after(&self, engine: &mpsc::Sender<Event>, under_way: &mut JoinSet<()>) {
-        let asks = |mishap: &Mishap| matches!(mishap, Mishap::Restore { asks: true, .. });
-        if self.troubles.lost.is_empty() || !self.script.mishaps.iter().any(asks) {
+        if !self.looks_after() {
             return;
         }
         let (desk, engine) = (self.desk.clone(), engine.clone());
@@ -234,6 +240,13 @@ async fn release(desk: &Desk, engine: &mpsc::Sender<Event>) -> Option<()> {
         return Some(());
     }
     let (reply, answer) = oneshot::channel();
-    engine.send(Event::Release(absent, "the simulator".to_owned(), reply)).await.ok()?;
+    engine
+        .send(Event::Release(
+            Releasing { keys: absent, done: false },
+            "the simulator".to_owned(),
+            reply,
+        ))
+        .await
+        .ok()?;
     answer.await.ok().map(drop)
 }

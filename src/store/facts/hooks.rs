@@ -8,7 +8,8 @@ use crate::model::ran::{Cursor, FailedHook, Granted, Pending, Undone, WishId};
 use crate::store::index::Batch;
 
 const EVENTS_TO_RUN: &[u8] = b"w/r/";
-const WISHES: &[u8] = b"w/p/";
+/// Actions that are not settled.
+pub(in crate::store) const WISHES: &[u8] = b"w/p/";
 const WISHES_GRANTED: &[u8] = b"w/d/";
 const WISHES_TELLING: &[u8] = b"w/t/";
 /// Hooks that failed.
@@ -18,6 +19,9 @@ pub(in crate::store) const UNDONE: &[u8] = b"w/x/";
 const HOOKS_KEPT: &[u8] = b"w/k/";
 const HOOK_CURSORS: &[u8] = b"w/o/";
 const HOOK_DEPTHS: &[u8] = b"w/c/";
+const HOOKS_DOUBTED: &[u8] = b"w/u/";
+/// From where on events are surely new.
+pub(in crate::store) const HOOKS_SURE: &[u8] = b"w/s/";
 
 impl Facts {
     /// Those whose events have hooks to be run.
@@ -76,6 +80,17 @@ impl Facts {
     pub fn hook_depth(&self, action: &Key) -> Result<u32, FactError> {
         Ok(read(&*self.index, &Batch::new(), &depth_key(action))?.unwrap_or(0))
     }
+
+    /// Whether a state that is lost may have had an action done, since it may have had its event: in this one the event
+    /// was there before a look at the whole list of events.
+    pub fn is_doubted(&self, action: &Key) -> Result<bool, FactError> {
+        Ok(self.index.get(&doubt_key(action))?.is_some())
+    }
+
+    /// Whether the whole list of a merchant's events was read since this state, or its epoch, began.
+    pub fn is_sure(&self, merchant: &Key) -> Result<bool, FactError> {
+        Ok(self.index.get(&sure_key(merchant))?.is_some())
+    }
 }
 
 /// The entry of one whose events have hooks to be run.
@@ -131,4 +146,14 @@ pub(in crate::store) fn cursor_key(merchant: &Key, script: &str) -> Vec<u8> {
 /// The entry of an action's chain of causes.
 pub(in crate::store) fn depth_key(action: &Key) -> Vec<u8> {
     [HOOK_DEPTHS, action.to_string().as_bytes()].concat()
+}
+
+/// The entry of an action that a state that is lost may have had done.
+pub(in crate::store) fn doubt_key(action: &Key) -> Vec<u8> {
+    [HOOKS_DOUBTED, action.to_string().as_bytes()].concat()
+}
+
+/// The entry of the number behind which a merchant's events are surely new.
+pub(in crate::store) fn sure_key(merchant: &Key) -> Vec<u8> {
+    [HOOKS_SURE, merchant.to_string().as_bytes()].concat()
 }

@@ -8,10 +8,10 @@ use crate::model::intent::{Intent, IntentState, Progress};
 use crate::model::observed::Observed;
 use crate::model::record::Binding;
 use crate::store::facts::{
-    BINDING, EMPTY_REMOTE, EPOCH, FactError, NEXT_INTENT, OBSERVED, looked_key, read, released_key,
-    write,
+    BINDING, EMPTY_REMOTE, EPOCH, FactError, NEXT_INTENT, OBSERVED, doubt_key, looked_key, read,
+    released_key, write,
 };
-use crate::store::fold::FoldError;
+use crate::store::fold::{FoldError, hooks};
 use crate::store::index::{Batch, Index};
 
 /// The fact that says that a merchant's readable objects were looked at.
@@ -38,6 +38,7 @@ pub(super) fn restored(
     let epoch = Epoch { began: restored.clone(), first_intent, holds: true, looks: true };
     write(batch, EPOCH, &epoch)?;
     batch.remove(EMPTY_REMOTE);
+    hooks::doubt::restored(index, batch)?;
     forget_surveys(index, batch)?;
     forget_excuses(index, batch)
 }
@@ -73,6 +74,9 @@ pub(super) fn released(
 ) -> Result<(), FoldError> {
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
     let Some(epoch) = epoch else { return Ok(()) };
+    if release.done {
+        return Ok(hooks::doubt::done(index, batch, release)?);
+    }
     if release.keys.is_empty() {
         return Ok(write(batch, EPOCH, &Epoch { holds: false, looks: false, ..epoch })?);
     }
@@ -92,20 +96,21 @@ pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldEr
     }
 }
 
-/// An intent in doubt turned out not to have been sent: its absence was proved, so in this epoch it
-/// need not be looked for again.
+/// An intent in doubt turned out not to have been sent: its absence was proved, or a person vouches for it, so in this
+/// epoch it need not be looked for again.
 pub(super) fn absent(
     index: &dyn Index,
     batch: &mut Batch,
     (intent, before): (&Intent, &IntentState),
     (progress, at): (&Progress, DateTime<Utc>),
 ) -> Result<(), FoldError> {
-    let proved = matches!(before, IntentState::InDoubt { .. });
+    let proved = matches!(before, IntentState::InDoubt { .. } | IntentState::Held { .. });
     if !proved || !matches!(progress, Progress::NotSent { .. }) {
         return Ok(());
     }
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
-    if epoch.is_some_and(|epoch| epoch.looks) {
+    let doubted = batch.get(index, &doubt_key(&intent.key)).map_err(FactError::from)?.is_some();
+    if doubted || epoch.is_some_and(|epoch| epoch.looks) {
         let key: Key = intent.key.clone();
         write(batch, &looked_key(&intent.effect, intent.source_id.as_str()), &(key, at))?;
     }

@@ -166,5 +166,6 @@ pub(super) fn polled(
     count(index, batch, &polled.merchant, |ledger| {
         ledger.polled_to = later(ledger.polled_to, polled.to);
         ledger.polled_at = later(ledger.polled_at, polled.at);
-    })
+    })?;
+    hooks::doubt::listed(index, batch, polled)
 }

@@ -1,10 +1,13 @@
 //! What hooks asked for, in the index: each action once, by its event and its own name (law 5).
 
+pub(super) mod doubt;
+
 use super::{FoldError, events, undone};
-use crate::base::id::Key;
+use crate::base::id::{Key, Name};
+use crate::base::planted;
 use crate::model::action::Action;
 use crate::model::event::EventLedger;
-use crate::model::hook::Run;
+use crate::model::hook::{Run, Wish};
 use crate::model::ran::{
     Cursor, Failed, FailedHook, Granted, Lane, Passed, Pending, Ran, Replayed, Telling, WishId,
 };
@@ -13,6 +16,7 @@ use crate::store::facts::{
     granted_key, kept_key, ledger_key, read, telling_key, to_run_key, wish_key, write,
 };
 use crate::store::index::{Batch, Index};
+use doubt::{doubted, is_guessed};
 
 /// There is an event whose hooks are to be run.
 pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {
@@ -21,6 +25,7 @@ pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {
 
 /// The hooks of an event were run.
 pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(), FoldError> {
+    let doubted = doubted(index, batch, ran)?;
     if ran.again {
         for script in scripts(ran).chain(ran.formerly.as_deref()) {
             batch.remove(failed_key(&ran.merchant, &ran.event, script));
@@ -30,11 +35,13 @@ pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(),
     } else {
         counted(index, batch, &ran.merchant, ran.number)?;
     }
+    let mut before = 0;
     for run in &ran.runs {
-        asked(index, batch, ran, run)?;
+        asked(index, batch, (ran, run), doubted, before)?;
+        before = before.saturating_add(run.wishes.len());
     }
     for failed in &ran.failures {
-        let failed = failed_hook(ran, failed);
+        let failed = failed_hook(ran, failed, doubted);
         let key = failed_key(&ran.merchant, &ran.event, &failed.failed.script);
         write(batch, &key, &failed)?;
     }
@@ -51,8 +58,9 @@ fn scripts(ran: &Ran) -> impl Iterator<Item = &str> {
     ran.runs.iter().map(|run| run.script.as_str()).chain(failed)
 }
 
-fn failed_hook(ran: &Ran, failed: &Failed) -> FailedHook {
-    FailedHook { merchant: ran.merchant.clone(), event: ran.event.clone(), failed: failed.clone() }
+fn failed_hook(ran: &Ran, failed: &Failed, doubted: bool) -> FailedHook {
+    let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
+    FailedHook { merchant, event, failed: failed.clone(), doubted }
 }
 
 /// The hooks of an event are run once, and in the order of the events.
@@ -96,11 +104,17 @@ fn advanced(index: &dyn Index, batch: &mut Batch, ran: &Ran, lane: &Lane) -> Res
     Ok(write(batch, &key, &Cursor { to: *number, text: lane.text })?)
 }
 
-/// What one run asks for and keeps.
-fn asked(index: &dyn Index, batch: &mut Batch, ran: &Ran, run: &Run) -> Result<(), FoldError> {
-    for wish in &run.wishes {
+/// What one run asks for and keeps, behind so many actions of other runs.
+fn asked(
+    index: &dyn Index,
+    batch: &mut Batch,
+    (ran, run): (&Ran, &Run),
+    doubted: bool,
+    before: usize,
+) -> Result<(), FoldError> {
+    for (nth, wish) in (before..).zip(&run.wishes) {
         let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
-        let id = WishId { merchant, event, name: wish.name.clone() };
+        let id = WishId { merchant, event, name: name(wish, nth) };
         let known = batch.get(index, &wish_key(&id)).map_err(FactError::from)?.is_some()
             || batch.get(index, &granted_key(&id)).map_err(FactError::from)?.is_some();
         if known {
@@ -111,12 +125,23 @@ fn asked(index: &dyn Index, batch: &mut Batch, ran: &Ran, run: &Run) -> Result<(
             write(batch, &depth_key(&action), &ran.depth.saturating_add(1))?;
         }
         let (wish, script) = (wish.clone(), run.script.clone());
-        write(batch, &wish_key(&id), &Pending { id: id.clone(), wish, script, at: ran.at })?;
+        let unsure = doubted && is_guessed(run, &wish);
+        let pending = Pending { id: id.clone(), wish, script, unsure, at: ran.at };
+        if doubted {
+            doubt::note(batch, &pending);
+        }
+        write(batch, &wish_key(&id), &pending)?;
     }
     for (key, value) in &run.kept {
         write(batch, &kept_key(&run.script, key), value)?;
     }
     Ok(())
+}
+
+/// An action's own name; a planted fault counts instead.
+fn name(wish: &Wish, nth: usize) -> Name {
+    let counted = format!("nth-{nth}").parse().ok().filter(|_| planted::is("hook-by-ordinal"));
+    counted.unwrap_or_else(|| wish.name.clone())
 }
 
 /// Every hook of these events was run.

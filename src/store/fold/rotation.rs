@@ -54,7 +54,7 @@ mod tests {
         let mut before = facts.digest().unwrap();
         for record in [
             Record::Posted(Box::new(Posted { merchant: merchant.clone(), mode, what, body, at })),
-            Record::Polled(Box::new(Polled { merchant, to: at, at })),
+            Record::Polled(Box::new(Polled { merchant, to: at, whole: true, at })),
             Record::Granted(Box::new(Granted { id, fate, message, at })),
             Record::Rotated(Box::new(rotated)),
         ] {

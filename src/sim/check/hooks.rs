@@ -1,0 +1,241 @@
+//! Hooks: what they ask for is done at the service once, for each event that the service really has, and for no other;
+//! people are told once; what is kept is what the runs kept; no chain of causes is too long.
+//!
+//! What is to be done is reckoned here from the service's own events and amounts, and read from its own books. Left out:
+//! what happened before the first look at a list of events, or in the last minutes; of a merchant that is not connected
+//! at the end, or in a run that was cut short, what was not done (never what was done too often); and what the journal
+//! says was refused, or waits for a person.
+
+mod money;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::events::{Listening, Own, is_connected};
+use super::{Evidence, Violation};
+use crate::model::action::{Action, is_action};
+use crate::model::intent::IntentState;
+use crate::model::ran::{Fate, Ran, WishId};
+use crate::model::record::Record;
+use crate::sim::desk::text;
+use crate::sim::hooks::Try;
+use crate::sim::hooks::texts::ECHO;
+use crate::sim::net::door::key_of;
+use crate::store::facts::Facts;
+
+/// How the names of hooks' actions begin in the journal.
+const HOOK: &str = "hook-";
+
+/// Everything that is wrong with what hooks did.
+pub(in crate::sim) fn hooks(
+    evidence: &Evidence<'_>,
+    all: &Listening<'_>,
+    tries: &[Try],
+    complete: bool,
+) -> Vec<Violation> {
+    let mut found = Vec::new();
+    if evidence.script.hooks.is_none() || evidence.script.net.gateway.is_none() {
+        return found;
+    }
+    let ran = ran(all);
+    named(evidence, &ran, &mut found);
+    told::kept(all, &ran, &mut found);
+    let mut texts = BTreeSet::new();
+    for merchant in all.merchants {
+        let own = all.of(merchant);
+        let complete = complete && is_connected(evidence, merchant);
+        let books = Books { evidence, all, own, merchant, ran: &ran, complete };
+        books.genuine(&mut found);
+        money::refunds(&books, &mut found);
+        money::credits(&books, &mut found);
+        money::chains(&books, &mut found);
+        money::voided(&books, &mut found);
+        money::occurrences(&books, &mut found);
+        told::told(&books, tries, &mut texts, &mut found);
+    }
+    told::strangers(tries, &texts, &mut found);
+    found
+}
+
+/// What hooks did, by the verb of what they asked for and what became of it.
+pub(in crate::sim) fn done(all: &Listening<'_>) -> BTreeMap<String, u32> {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut one = |what: String| {
+        let count = counts.entry(what).or_default();
+        *count = count.saturating_add(1);
+    };
+    for ran in ran(all) {
+        for wish in ran.runs.iter().flat_map(|run| &run.wishes) {
+            let granted = granted(all.known, &id(ran, wish));
+            if granted == Some(Fate::Done) {
+                one(wish.verb.clone());
+            }
+        }
+        ran.failures.iter().for_each(|_| one("failed".to_owned()));
+    }
+    counts
+}
+
+/// Every run that the journal knows, in order.
+fn ran<'a>(all: &Listening<'a>) -> Vec<&'a Ran> {
+    let one = |entry: &'a crate::sim::durable::Entry| {
+        if let Record::Ran(ran) = &entry.record { Some(&**ran) } else { None }
+    };
+    all.entries.iter().filter_map(one).collect()
+}
+
+fn id(ran: &Ran, wish: &crate::model::hook::Wish) -> WishId {
+    let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
+    WishId { merchant, event, name: wish.name.clone() }
+}
+
+fn granted(known: Option<&Facts>, id: &WishId) -> Option<Fate> {
+    known?.granted(id).ok().flatten().map(|granted| granted.fate)
+}
+
+/// Every action of a hook is named by its event and its own name.
+fn named(evidence: &Evidence<'_>, ran: &[&Ran], found: &mut Vec<Violation>) {
+    let wishes = ran.iter().flat_map(|ran| {
+        ran.runs
+            .iter()
+            .flat_map(|run| &run.wishes)
+            .filter_map(|wish| id(ran, wish).action_name().ok())
+    });
+    let names: BTreeSet<String> = wishes.map(|name| name.to_string()).collect();
+    for story in evidence.stories.iter().filter(|story| is_action(&story.intent.key)) {
+        let name = story.intent.key.name.as_str();
+        if name.starts_with(HOOK) && !names.contains(name) {
+            let text = format!("{name} is an action of a hook, and no hook asked for it");
+            found.push(Violation::new("hooks", text));
+        }
+    }
+}
+
+/// One merchant's books.
+struct Books<'a> {
+    evidence: &'a Evidence<'a>,
+    all: &'a Listening<'a>,
+    own: Own<'a>,
+    merchant: &'a str,
+    ran: &'a [&'a Ran],
+    complete: bool,
+}
+
+/// One event that hooks answer.
+struct Asked<'a> {
+    event: &'a str,
+    data: &'a Value,
+    /// Whether all that it asks for has to be done by now.
+    due: bool,
+}
+
+impl<'a> Books<'a> {
+    /// Hooks ran on events that the service has, and on no other.
+    fn genuine(&self, found: &mut Vec<Violation>) {
+        let mine = self.ran.iter().filter(|ran| ran.merchant.name.as_str() == self.merchant);
+        for ran in mine.filter(|ran| !self.own.events.contains_key(ran.event.as_str())) {
+            let text = format!("hooks ran on {}, which {} never had", ran.event, self.merchant);
+            found.push(Violation::new("law 3", text));
+        }
+    }
+
+    /// The events of a type whose objects fit.
+    fn asked(&self, kind: &str, fits: impl Fn(&Value) -> bool) -> Vec<Asked<'a>> {
+        let mut asked = Vec::new();
+        for (id, event) in &self.own.events {
+            let Some(data) = event.get("data").filter(|data| fits(data)) else { continue };
+            if text(event, "type") == kind {
+                let due =
+                    self.complete && self.own.is_due(event, self.all.now) && !self.excused(id);
+                asked.push(Asked { event: id, data, due });
+            }
+        }
+        asked
+    }
+
+    /// Payments of an amount.
+    fn payments(&self, amount: i64) -> Vec<Asked<'a>> {
+        let fits = |data: &Value| text(data, "type") == "CHARGE" && cents(data) == amount;
+        self.asked("transaction.authorized", fits)
+    }
+
+    /// Whether the journal says why not all of an event was done: it was refused, or waits for a person.
+    fn excused(&self, event: &str) -> bool {
+        let Some(known) = self.all.known else { return false };
+        let mine = |ran: &&&Ran| ran.event == event && ran.merchant.name.as_str() == self.merchant;
+        self.ran.iter().filter(mine).any(|ran| {
+            let wishes = ran.runs.iter().flat_map(|run| &run.wishes);
+            wishes.into_iter().any(|wish| stopped(known, ran, wish)) || is_too_deep(ran)
+        })
+    }
+
+    /// How everything stands that an event asks for.
+    fn stands(&self, event: &str) -> String {
+        let mine = |ran: &&&Ran| ran.event == event && ran.merchant.name.as_str() == self.merchant;
+        let mut told = Vec::new();
+        for ran in self.ran.iter().filter(mine) {
+            for wish in ran.runs.iter().flat_map(|run| &run.wishes) {
+                let id = id(ran, wish);
+                let fate = self.all.known.and_then(|known| known.granted(&id).ok().flatten());
+                let open = id.action_name().ok().and_then(|name| {
+                    let key = Action::key(wish.merchant.as_ref()?, &name);
+                    self.all.known?.open(&key).ok().flatten()
+                });
+                let fate = fate.map(|fate| format!("{:?}: {}", fate.fate, fate.message));
+                told.push(format!("{} {:?} {:?}", wish.name, fate, open.map(|open| open.state)));
+            }
+            told.extend(ran.failures.iter().map(|one| format!("{}: {}", one.script, one.message)));
+        }
+        told.join("; ")
+    }
+
+    /// Transactions of the merchant that went through, of one type.
+    fn transactions(&self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+        let (all, merchant) = (&self.evidence.objects.transactions, self.merchant);
+        all.iter().filter(move |one| {
+            text(one, "merchant") == merchant
+                && text(one, "type") == kind
+                && text(one, "status") != "FAILED"
+        })
+    }
+
+    fn violate(&self, law: &'static str, text: &str, found: &mut Vec<Violation>) {
+        found.push(Violation::new(law, format!("{} at {}", text, self.merchant)));
+    }
+}
+
+/// Whether an action was refused, or a person has to look.
+fn stopped(known: &Facts, ran: &Ran, wish: &crate::model::hook::Wish) -> bool {
+    let id = id(ran, wish);
+    match granted(Some(known), &id) {
+        Some(fate) => fate != Fate::Done,
+        None => {
+            let name = id.action_name().ok();
+            let merchant = wish.merchant.as_ref().unwrap_or(&ran.merchant);
+            let open = name.and_then(|name| known.open(&Action::key(merchant, &name)).ok()?);
+            let held = open.is_some_and(|open| matches!(open.state, IntentState::Held { .. }));
+            let waits = known.wishes().unwrap_or_default().into_iter().find(|one| one.id == id);
+            held || waits.is_some_and(|one| one.unsure)
+        }
+    }
+}
+
+fn is_too_deep(ran: &Ran) -> bool {
+    ran.failures.iter().any(|failed| failed.message.contains("chain"))
+}
+
+/// Whether a charge in the ledger is one that a script asked for: nobody else takes this amount with a mark.
+pub(super) fn asked_for(evidence: &Evidence<'_>, entry: &Value) -> bool {
+    evidence.script.hooks.is_some() && cents(entry) == ECHO
+}
+
+fn cents(object: &Value) -> i64 {
+    object.get("amount").and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// The merchant's key, as events of the journal name it.
+fn kept_under(merchant: &str) -> String {
+    key_of(merchant).map_or_else(String::new, |_| format!("seen-{merchant}"))
+}

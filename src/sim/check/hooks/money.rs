@@ -1,0 +1,147 @@
+//! What hooks moved, by the service's own books.
+
+use serde_json::Value;
+
+use super::{Asked, Books, cents};
+use crate::base::hash::Mark;
+use crate::model::ran::DEPTH_MAX;
+use crate::sandbox::Surface;
+use crate::sim::check::Violation;
+use crate::sim::desk::text;
+use crate::sim::hooks::texts::{
+    EARLY, ECHO, GIVEN, GIVEN_LATE, LATE, PART, PARTS, SKIP, START, THANKS, TOLD, VOID, WHOLE,
+};
+
+/// What each payment of these amounts is answered with: refunds.
+fn given_back(amount: i64) -> &'static [i64] {
+    match amount {
+        WHOLE => &[WHOLE],
+        PARTS => &PART,
+        LATE => &[GIVEN_LATE],
+        _ => &[],
+    }
+}
+
+/// Of each payment is given back what the scripts say, each part once.
+pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
+    for amount in [WHOLE, PARTS, THANKS, VOID, ECHO, TOLD, LATE] {
+        for Asked { event, data, due } in books.payments(amount) {
+            let charge = text(data, "id");
+            let made = books.transactions("REFUND").filter(|one| text(one, "charge_id") == charge);
+            let mut made: Vec<i64> = made.map(cents).collect();
+            made.sort_unstable();
+            let wanted = given_back(amount);
+            if made == wanted {
+                continue;
+            }
+            let too_much = made.iter().any(|one| !wanted.contains(one))
+                || made.windows(2).any(|pair| pair.first() == pair.last());
+            if too_much {
+                let text =
+                    format!("of {charge} is given back {made:?}, and {wanted:?} was asked for");
+                books.violate("law 5", &text, found);
+            } else if due {
+                let text = format!(
+                    "of {charge} is given back {made:?}, not {wanted:?}: {}",
+                    books.stands(event)
+                );
+                books.violate("hooks", &text, found);
+            }
+        }
+    }
+}
+
+/// How many there are of what each of these asks for `each` times.
+fn count(
+    books: &Books<'_>,
+    (what, made): (&str, usize),
+    asked: &[Asked<'_>],
+    (most, least): (usize, usize),
+    found: &mut Vec<Violation>,
+) {
+    let due = asked.iter().filter(|one| one.due).count();
+    if made > asked.len().saturating_mul(most) {
+        let text = format!("{made} {what}, and {} payments ask for {most} each", asked.len());
+        books.violate("law 5", &text, found);
+    } else if made < due.saturating_mul(least) {
+        let stand: Vec<String> = asked.iter().map(|one| books.stands(one.event)).collect();
+        let text = format!("{made} {what}, and {due} payments ask for {least} each: {stand:?}");
+        books.violate("hooks", &text, found);
+    }
+}
+
+/// Each payment that is thanked for is thanked for once. Where nothing marks a credit, those of one amount wait behind one
+/// that is held.
+pub(super) fn credits(books: &Books<'_>, found: &mut Vec<Violation>) {
+    let made = books.transactions("CREDIT").filter(|one| cents(one) == GIVEN).count();
+    let all = books.payments(THANKS);
+    let unmarked = books.evidence.script.surface == Surface::Documented;
+    let waits = unmarked && all.iter().any(|one| books.excused(one.event));
+    count(books, ("credits", made), &all, (1, usize::from(!waits)), found);
+}
+
+/// Each payment is echoed until its chain of causes is as long as it may be. A state that was lost may have begun it.
+pub(super) fn chains(books: &Books<'_>, found: &mut Vec<Violation>) {
+    let marked = |one: &Value| Mark::find_in(text(one, "reference")).is_some();
+    let made = books.transactions("CHARGE").filter(|one| cents(one) == ECHO && marked(one)).count();
+    let all = books.payments(ECHO);
+    // What stands behind one that was refused, or is in the hands of a person, is not asked for.
+    let whole = all.iter().all(|one| one.due || is_last(books, one));
+    let roots: Vec<Asked<'_>> = all.into_iter().filter(|one| !marked(one.data)).collect();
+    let depth = usize::try_from(DEPTH_MAX).unwrap_or(usize::MAX);
+    let most = depth.saturating_mul(books.evidence.lost.len().saturating_add(1));
+    let least = if whole { depth } else { 0 };
+    count(books, ("echoes", made), &roots, (most, least), found);
+}
+
+/// Whether nothing comes behind an echo: its chain is as long as it may be.
+fn is_last(books: &Books<'_>, one: &Asked<'_>) -> bool {
+    let mine = books.ran.iter().filter(|ran| ran.event == one.event);
+    books.complete && mine.into_iter().any(|ran| super::is_too_deep(ran))
+}
+
+/// A payment is taken back if a script says so, and no other.
+pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
+    for amount in [WHOLE, PARTS, THANKS, VOID, TOLD, LATE] {
+        for Asked { event, data, due } in books.payments(amount) {
+            let id = text(data, "id");
+            let is_void = |one: &Value| text(one, "id") == id && text(one, "status") == "VOIDED";
+            let voided = books.transactions("CHARGE").any(is_void);
+            if voided && amount != VOID {
+                books.violate("law 5", &format!("{id} was taken back"), found);
+            } else if due && !voided && amount == VOID {
+                books.violate(
+                    "hooks",
+                    &format!("{id} was not taken back: {}", books.stands(event)),
+                    found,
+                );
+            }
+        }
+    }
+}
+
+/// The first occurrence is paid, or left out, once; no other is touched.
+pub(super) fn occurrences(books: &Books<'_>, found: &mut Vec<Violation>) {
+    for (amount, wanted) in [(EARLY, "PAID"), (SKIP, "IGNORED")] {
+        let fits = |data: &Value| cents(data) == amount;
+        for Asked { event, data, due } in books.asked("recurring_charge.occurrence.created", fits) {
+            let id = text(data, "id");
+            let mut all = books.evidence.objects.occurrences.iter();
+            let now = all.find(|one| text(one, "id") == id).map_or("", |one| text(one, "status"));
+            let paid = books
+                .transactions("CHARGE")
+                .filter(|one| text(one, "recurring_charge_occurrence_id") == id)
+                .count();
+            let first = text(data, "due_date") == START;
+            let most = usize::from(first && amount == EARLY);
+            if paid > most || (!first && now != "PENDING") {
+                let text = format!("occurrence {id} is {now}, and was paid {paid} times");
+                books.violate("law 5", &text, found);
+            } else if first && due && now != wanted {
+                let text =
+                    format!("occurrence {id} is {now}, not {wanted}: {}", books.stands(event));
+                books.violate("hooks", &text, found);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What hooks told people, and what they keep.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{Books, Listening, kept_under};
+use crate::model::ran::Ran;
+use crate::sim::check::Violation;
+use crate::sim::desk::text;
+use crate::sim::hooks::Try;
+use crate::sim::hooks::texts::TOLD;
+
+/// What is told of anything.
+const UNRELATED: &str = "unrelated";
+
+/// Each notification arrives once, unless it was refused or its fate is not known; then not more often. Notes what may be
+/// told at all.
+pub(super) fn told(
+    books: &Books<'_>,
+    tries: &[Try],
+    texts: &mut BTreeSet<String>,
+    found: &mut Vec<Violation>,
+) {
+    for asked in books.payments(TOLD) {
+        let id = text(asked.data, "id");
+        for text in [format!("paid {id}"), format!("once more {id}")] {
+            let arrived = tries.iter().filter(|one| one.arrived && one.text == text).count();
+            if arrived > most(books) {
+                books.violate("told", &format!("`{text}` is told {arrived} times"), found);
+            } else if arrived == 0 && asked.due {
+                let text = format!("`{text}` is never told (event {})", asked.event);
+                books.violate("told", &text, found);
+            }
+            texts.insert(text);
+        }
+    }
+}
+
+/// How often something may be told: once by each state that began with nothing.
+fn most(books: &Books<'_>) -> usize {
+    let begun = books.evidence.lost.iter().filter(|lost| lost.kept.is_none()).count();
+    begun.saturating_add(1)
+}
+
+/// Nobody is told anything else, and nothing of one name is told twice.
+pub(super) fn strangers(tries: &[Try], texts: &BTreeSet<String>, found: &mut Vec<Violation>) {
+    for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
+        let text = format!("`{}` is told, and no event asks for that", one.text);
+        found.push(Violation::new("told", text));
+    }
+}
+
+/// What a script keeps is what its runs kept, one after the other.
+pub(super) fn kept(all: &Listening<'_>, ran: &[&Ran], found: &mut Vec<Violation>) {
+    let Some(known) = all.known else { return };
+    let keys: BTreeSet<String> = all.merchants.iter().map(|one| kept_under(one)).collect();
+    let mut counted: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    for run in ran.iter().flat_map(|ran| &ran.runs) {
+        for (key, value) in run.kept.iter().filter(|(key, _)| keys.contains(key)) {
+            let count = counted.entry((&run.script, key)).or_default();
+            *count = count.saturating_add(1);
+            if *value != Value::from(*count) {
+                let text = format!("run {count} of {} keeps {value} under {key}", run.script);
+                found.push(Violation::new("hooks", text));
+            }
+        }
+    }
+    for ((script, key), count) in counted {
+        let kept = known.kept(script, key).unwrap_or_default();
+        if kept != Value::from(count) {
+            let text = format!("{script} keeps {kept} under {key}, after {count} runs");
+            found.push(Violation::new("hooks", text));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Operators' hooks in the worlds that have them: payers pay on their own, scripts answer that, and somebody changes the
+//! scripts while all of it goes on.
+//!
+//! Dice of their own, so that worlds without hooks stay what they are. Payments are told apart by their amounts, so that
+//! what a script asks for is seen in the service's own books.
+
+mod courier;
+mod rig;
+mod set;
+pub(crate) mod texts;
+
+use std::fmt;
+
+use super::deed::Deed;
+use super::dice::Dice;
+use super::net::gateway;
+use super::payer::Payment;
+use super::power::{Crash, Death, Point, When};
+use super::removal::trouble;
+use super::script::Script;
+use super::world::Body;
+use texts::{EARLY, ECHO, LATE, PARTS, SCRIPTS, SKIP, THANKS, TOLD, VOID, WHOLE};
+
+pub(crate) use courier::Try;
+pub(crate) use rig::Rig;
+pub use set::Edit;
+
+/// The label of the dice.
+const DICE: u64 = 13;
+/// Of a hundred worlds in which events are posted, so many have hooks.
+const WORLDS: u64 = 60;
+/// Of a hundred worlds in which something befalls the store or the clock, so many post events and have hooks.
+const TROUBLED: u64 = 40;
+/// Where a notification leaves the machine, among crash points.
+pub const TELL: &str = "tell";
+/// Notifications of one run that may be lost: about as many as a run has.
+const TELLINGS: u32 = 30;
+
+/// The effects of hooks, which go wrong more often where there are hooks.
+const EFFECTS: [&str; 6] = [
+    "charge.create",
+    "charge.refund",
+    "credit.create",
+    "transaction.void",
+    "occurrence.pay",
+    "occurrence.ignore",
+];
+
+/// When the scripts are changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// At a step, counted from 0.
+    Step(usize),
+    /// While the machine is down, before this life of it, counted from 1.
+    Life(u32),
+}
+
+/// What happens to a notification on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// It arrives, and nobody hears of it.
+    AnswerLost,
+    /// It does not arrive, and nobody hears of it.
+    Lost,
+    /// Nobody is there.
+    Nobody,
+    /// It is not wanted.
+    Refused,
+}
+
+/// The hooks of one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// How the scripts are changed.
+    pub edits: Vec<(At, Edit)>,
+    /// What happens to notifications, by the number of the try.
+    pub ways: Vec<(u32, Way)>,
+}
+
+/// In some worlds there are hooks, and payers.
+pub(super) fn play(script: &mut Script) {
+    let mut dice = Dice::new(script.seed, DICE);
+    let troubled = !script.mishaps.is_empty();
+    if !dice.percent(if troubled { TROUBLED } else { WORLDS }) {
+        return;
+    }
+    if troubled {
+        script.net.gateway = Some(gateway::always(script.seed));
+    }
+    if script.net.gateway.is_none() || !script.people.bounds.is_empty() {
+        return;
+    }
+    pay(script, &mut dice);
+    let ways = (1..=TELLINGS).filter_map(|nth| Some((nth, way(&mut dice)?))).collect();
+    script.hooks = Some(Plan { edits: edits(script.steps.len(), &mut dice), ways });
+    trouble(script, &EFFECTS, &mut dice);
+    for _ in 0..dice.below(3) {
+        script.crashes.push(crash(&mut dice));
+    }
+}
+
+/// Payers pay at several steps, at merchants that are there from the beginning.
+fn pay(script: &mut Script, dice: &mut Dice) {
+    let merchants = script.files.values().filter(|doc| doc.body == Body::Merchant);
+    // Others leave, or clear what they have.
+    let merchants = merchants.filter(|doc| doc.name.len() == 2);
+    let merchants: Vec<String> = merchants.map(|doc| doc.name.clone()).collect();
+    let amounts = [WHOLE, WHOLE, PARTS, PARTS, THANKS, VOID, ECHO, TOLD, TOLD, LATE, EARLY, SKIP];
+    let mut number = 0_u32;
+    for step in &mut script.steps {
+        for _ in 0..dice.below(4) {
+            let (Some(merchant), Some(amount)) = (dice.pick(&merchants), dice.pick(&amounts))
+            else {
+                continue;
+            };
+            number = number.saturating_add(1);
+            let payment = Payment { number, merchant: merchant.clone(), amount: *amount };
+            step.deeds.push(Deed::Pay(payment));
+        }
+    }
+}
+
+fn edits(steps: usize, dice: &mut Dice) -> Vec<(At, Edit)> {
+    let steps = u64::try_from(steps).unwrap_or(1);
+    let last = u64::try_from(SCRIPTS.len()).unwrap_or(1).saturating_sub(1);
+    let mut edits = Vec::new();
+    for _ in 0..dice.between(2, 7) {
+        let at = if dice.percent(50) {
+            At::Step(usize::try_from(dice.below(steps)).unwrap_or(0))
+        } else {
+            At::Life(u32::try_from(dice.between(2, 5)).unwrap_or(2))
+        };
+        let edit = match dice.below(8) {
+            0..=2 => Edit::Rename(usize::try_from(dice.below(last)).unwrap_or(0)),
+            3 | 4 => Edit::Reverse,
+            5 => Edit::First,
+            6 => Edit::Mend,
+            _ => Edit::Mistake,
+        };
+        edits.push((at, edit));
+    }
+    edits
+}
+
+fn way(dice: &mut Dice) -> Option<Way> {
+    let ways = [Way::AnswerLost, Way::Lost, Way::Nobody, Way::Nobody, Way::Refused];
+    let way = dice.pick(&ways).copied()?;
+    dice.percent(40).then_some(way)
+}
+
+/// The machine dies while somebody is told something.
+fn crash(dice: &mut Dice) -> Crash {
+    let when = if dice.percent(50) { When::Before } else { When::After };
+    let death = if dice.percent(50) { Death::Process } else { Death::Power };
+    let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+    let down_s = if dice.percent(50) { 0 } else { dice.below(120) };
+    Crash { point: Point { when, place: TELL, effect: "" }, nth, death, down_s }
+}
+
+impl Plan {
+    /// How many things could be left out.
+    pub(super) fn cuts(&self) -> usize {
+        self.edits.len().saturating_add(self.ways.len()).saturating_add(1)
+    }
+
+    /// Leaves out the `nth` thing, the hooks themselves behind all others. If there are not so many, nothing is left out,
+    /// and `nth` counts on behind them.
+    pub(super) fn cut(own: &mut Option<Self>, nth: &mut usize) -> bool {
+        let Some(plan) = own else { return false };
+        let (edits, all) = (plan.edits.len(), plan.cuts());
+        if *nth >= all {
+            *nth = nth.saturating_sub(all);
+            return false;
+        }
+        if *nth < edits {
+            plan.edits.remove(*nth);
+        } else if nth.saturating_sub(edits) < plan.ways.len() {
+            plan.ways.remove(nth.saturating_sub(edits));
+        } else {
+            *own = None;
+        }
+        true
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "hooks   answer events")?;
+        for (at, edit) in &self.edits {
+            match at {
+                At::Step(step) => writeln!(f, "scripts step {step}: {edit}")?,
+                At::Life(life) => writeln!(f, "scripts before life {life}: {edit}")?,
+            }
+        }
+        self.ways.iter().try_for_each(|(nth, way)| writeln!(f, "tell    number {nth}: {way:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_of_hooks_can_be_left_out_by_its_number() {
+        let plans = (1..200).map(Script::new).filter_map(|script| script.hooks);
+        let mut count = 0;
+        for plan in plans {
+            count += 1;
+            for nth in 0..plan.cuts() {
+                let mut less = Some(plan.clone());
+                assert!(Plan::cut(&mut less, &mut { nth }), "{nth} of\n{plan}");
+                assert!(less.is_none_or(|less| less.cuts() < plan.cuts()), "{nth} of\n{plan}");
+            }
+            let (mut beyond, mut same) = (plan.cuts(), Some(plan.clone()));
+            assert!(!Plan::cut(&mut same, &mut beyond));
+            assert_eq!((same, beyond), (Some(plan), 0));
+        }
+        assert!(count > 20, "{count} worlds of 200 have hooks");
+    }
+}

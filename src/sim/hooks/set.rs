@@ -1,0 +1,133 @@
+//! The set of scripts that stands in the folder, as it is changed: files are renamed, functions change places, something
+//! unrelated comes first, one script is mended, and a set is refused.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::texts::{BROKEN, FAILS, FIRST, SCRIPTS, UNRELATED, WRONG};
+use crate::base::hash::sha256;
+use crate::engine::Found;
+use crate::hooks::{Hooks, Known, Source};
+
+/// One change of the scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// A file gets another name, which changes the order of the files, too.
+    Rename(usize),
+    /// The functions of every file change places.
+    Reverse,
+    /// Something unrelated is done before everything else, or is not any more.
+    First,
+    /// The script that fails is mended.
+    Mend,
+    /// A mistake is made in a script, or corrected.
+    Mistake,
+}
+
+/// How the set stands.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Set {
+    /// How often each file was renamed.
+    renamed: BTreeMap<usize, usize>,
+    reversed: bool,
+    first: bool,
+    mended: bool,
+    wrong: bool,
+}
+
+/// What stands before the name of a file that was renamed: it comes first, in the middle or last then.
+const BEFORE: &[&str] = &["", "z-", "a-", "n-"];
+
+impl Set {
+    /// Changes it.
+    pub(super) fn edit(&mut self, edit: Edit) {
+        match edit {
+            Edit::Rename(nth) => {
+                let often = self.renamed.entry(nth).or_default();
+                *often = often.saturating_add(1);
+            }
+            Edit::Reverse => self.reversed = !self.reversed,
+            Edit::First => self.first = !self.first,
+            Edit::Mend => self.mended = true,
+            Edit::Mistake => self.wrong = !self.wrong,
+        }
+    }
+
+    /// Leaves nothing that fails or is refused.
+    pub(super) fn put_right(&mut self) {
+        (self.mended, self.wrong) = (true, false);
+    }
+
+    /// As it is found in the folder.
+    pub(super) fn found(&self) -> Found {
+        let sources = self.sources();
+        let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let known = Known { targets: set(&["ops"]), kinds: set(&["Merchant"]) };
+        let files: String = sources.iter().map(|one| format!("{}{}", one.path, one.text)).collect();
+        let hooks = Hooks::load(&sources, &known);
+        let problems = hooks.as_ref().err().map_or(0, Vec::len);
+        Found { hooks: hooks.ok(), files: sha256(files.as_bytes()), problems }
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        let wrong = self.wrong.then(|| source("wrong".to_owned(), WRONG.to_owned()));
+        let all = SCRIPTS.iter().enumerate().map(|(nth, (name, functions))| {
+            let mut texts: Vec<String> = functions.iter().map(|text| self.text(text)).collect();
+            if self.reversed {
+                texts.reverse();
+            }
+            source(self.name(nth, name), texts.concat())
+        });
+        all.chain(wrong).collect()
+    }
+
+    fn name(&self, nth: usize, name: &str) -> String {
+        let often = self.renamed.get(&nth).copied().unwrap_or(0);
+        let before = often.checked_rem(BEFORE.len()).and_then(|at| BEFORE.get(at));
+        format!("{}{name}", before.unwrap_or(&""))
+    }
+
+    fn text(&self, text: &str) -> String {
+        let text = if self.first { text.replace(FIRST, UNRELATED) } else { text.to_owned() };
+        let fails = format!("throw \"{BROKEN}\";");
+        if self.mended { text } else { text.replace(FAILS, &fails) }
+    }
+}
+
+fn source(name: String, text: String) -> Source {
+    let path = name + ".rhai";
+    Source { shown: format!("scripts/{path}"), path, text: text.into() }
+}
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rename(nth) => {
+                let name = SCRIPTS.get(*nth).map_or("", |(name, _)| name);
+                write!(f, "{name} gets another name")
+            }
+            Self::Reverse => f.write_str("functions change places"),
+            Self::First => f.write_str("something unrelated comes first, or does not any more"),
+            Self::Mend => f.write_str("patient is mended"),
+            Self::Mistake => f.write_str("a mistake is made, or corrected"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_is_good_but_the_one_with_a_mistake() {
+        let mut set = Set::default();
+        for edit in [Edit::Reverse, Edit::Rename(0), Edit::First, Edit::Rename(0), Edit::Mend] {
+            set.edit(edit);
+            let found = set.found();
+            assert!(found.hooks.is_some(), "{edit}: {:?}", set.sources());
+        }
+        set.edit(Edit::Mistake);
+        let found = set.found();
+        assert!(found.hooks.is_none() && found.problems > 0);
+    }
+}

@@ -1,0 +1,109 @@
+//! What a state that is lost may have done for hooks, in the index.
+//!
+//! Nobody knows which events a lost state had answered: one that was restored from a backup, or that began with nothing,
+//! reads them from the list again. So all events are in doubt until the whole list was read once; those that come after
+//! that are new. The service's clock and ours need not agree for this.
+
+use crate::base::id::Key;
+use crate::kinds::step::MERCHANT;
+use crate::model::epoch::Release;
+use crate::model::event::{EventLedger, Polled};
+use crate::model::hook::{NOTIFY, RECONCILE, RESUME, Run, SUSPEND, Wish};
+use crate::model::ran::{FailedHook, Fate, Granted, Pending, Ran};
+use crate::store::facts::{
+    FactError, HOOKS_FAILED, HOOKS_SURE, WISHES, decode_entry, doubt_key, failed_key, ledger_key,
+    read, sure_key, write,
+};
+use crate::store::index::{Batch, Index};
+
+/// Whether a lost state may have run the hooks of this event. The partner's notifications stand in no list, and are not
+/// told again once they were taken.
+pub(super) fn doubted(index: &dyn Index, batch: &Batch, ran: &Ran) -> Result<bool, FactError> {
+    if ran.again {
+        let scripts = ran.runs.iter().map(|run| &run.script);
+        for script in scripts.chain(ran.failures.iter().map(|failed| &failed.script)) {
+            let key = failed_key(&ran.merchant, &ran.event, script);
+            let known: Option<FailedHook> = read(index, batch, &key)?;
+            if known.is_some_and(|known| known.doubted) {
+                return Ok(true);
+            }
+        }
+        return Ok(false);
+    }
+    let sure: Option<u64> = read(index, batch, &sure_key(&ran.merchant))?;
+    let listed = ran.merchant.kind.as_str() == MERCHANT;
+    Ok(listed && sure.is_none_or(|sure| ran.number <= sure))
+}
+
+/// Whether nothing at the service can tell whether an action was done: it tells somebody something, or its name is made
+/// of what it asks for, and that may come from what was read then.
+pub(super) fn is_guessed(run: &Run, wish: &Wish) -> bool {
+    match wish.verb.as_str() {
+        NOTIFY => true,
+        SUSPEND | RESUME | RECONCILE => false,
+        _ => !run.looks.is_empty() && wish.is_named_by_content(),
+    }
+}
+
+/// What does this action is looked for before it is sent.
+pub(super) fn note(batch: &mut Batch, pending: &Pending) {
+    if let Ok(action) = pending.action() {
+        batch.put(doubt_key(&action), Vec::new());
+    }
+}
+
+/// The list of events was read to its end: what comes from now on is new.
+pub(in crate::store::fold) fn listed(
+    index: &dyn Index,
+    batch: &mut Batch,
+    polled: &Polled,
+) -> Result<(), FactError> {
+    let key = sure_key(&polled.merchant);
+    if !polled.whole || batch.get(index, &key)?.is_some() {
+        return Ok(());
+    }
+    let ledger: Option<EventLedger> = read(index, batch, &ledger_key(&polled.merchant))?;
+    write(batch, &key, &ledger.unwrap_or_default().told)
+}
+
+/// A backup was restored: what it knows to be asked for may be done, and no event is surely new.
+pub(in crate::store::fold) fn restored(
+    index: &dyn Index,
+    batch: &mut Batch,
+) -> Result<(), FactError> {
+    for (key, _) in batch.scan(index, HOOKS_SURE)? {
+        batch.remove(key);
+    }
+    for (key, value) in batch.scan(index, WISHES)? {
+        let mut pending: Pending = decode_entry(&key, &value)?;
+        // Its name stands, so what it did can be found, if anything shows it.
+        pending.unsure |= pending.wish.verb == NOTIFY;
+        note(batch, &pending);
+        write(batch, &key, &pending)?;
+    }
+    for (key, value) in batch.scan(index, HOOKS_FAILED)? {
+        let mut failed: FailedHook = decode_entry(&key, &value)?;
+        failed.doubted = true;
+        write(batch, &key, &failed)?;
+    }
+    Ok(())
+}
+
+/// A person says that actions which wait since a restore were done before it.
+pub(in crate::store::fold) fn done(
+    index: &dyn Index,
+    batch: &mut Batch,
+    release: &Release,
+) -> Result<(), FactError> {
+    let said = |action: &Key| release.keys.is_empty() || release.keys.contains(action);
+    for (key, value) in batch.scan(index, WISHES)? {
+        let pending: Pending = decode_entry(&key, &value)?;
+        if !pending.unsure || !pending.action().is_ok_and(|action| said(&action)) {
+            continue;
+        }
+        let message = format!("done before the restore, said by {}", release.actor);
+        let granted = Granted { id: pending.id, fate: Fate::Done, message, at: release.at };
+        super::granted(index, batch, &granted)?;
+    }
+    Ok(())
+}
