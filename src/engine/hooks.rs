@@ -25,7 +25,7 @@ use crate::base::id::Key;
 use crate::hooks::Hooks;
 use crate::model::ran::{FailedHook, Replayed, WishId};
 use crate::model::record::Record;
-use round::Round;
+use round::{Round, is_due};
 
 pub use notify::{Carried, Courier};
 
@@ -135,7 +135,7 @@ impl Engine {
         let mut next = None;
         for failed in self.shared.facts.failed_hooks()? {
             match failed.failed.again {
-                Some(again) if again <= now => {
+                Some(again) if is_due(again, now) => {
                     due.entry(failed.merchant.clone()).or_default().push(failed);
                 }
                 Some(again) => {

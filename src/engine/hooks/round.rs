@@ -31,6 +31,14 @@ const ANSWERS_MAX: usize = 64;
 /// The wait before a hook that failed is run again; it doubles with each try.
 const AGAIN: TimeDelta = TimeDelta::seconds(30);
 
+/// No hook waits longer than this for its next try.
+const AGAIN_MAX: TimeDelta = TimeDelta::minutes(8);
+
+/// Whether the time for the next try has come. A longer wait than there is says that the clock went back.
+pub(super) fn is_due(again: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    again <= now || again.signed_duration_since(now) > AGAIN_MAX
+}
+
 /// Everything that a round needs.
 pub(super) struct Round {
     pub(super) shared: Arc<Shared>,
@@ -324,5 +332,22 @@ fn named(key: &Key) -> String {
 fn tell(run: &Run, told: &Told) {
     for line in &run.log {
         tracing::info!(script = run.script, event = told.event, "{line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_goes_back_puts_no_try_off_for_long() {
+        let now = DateTime::UNIX_EPOCH;
+        let after = |minutes| is_due(now + TimeDelta::minutes(minutes), now);
+        assert_eq!(
+            [after(-1), after(0), after(1), after(8), after(9)],
+            [true, true, false, false, true]
+        );
+        let doublings = i32::try_from(TRIES_MAX).unwrap() - 1;
+        assert!(AGAIN * 2_i32.pow(u32::try_from(doublings).unwrap()) <= AGAIN_MAX);
     }
 }

@@ -158,3 +158,6 @@ pub(super) fn replayed(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
