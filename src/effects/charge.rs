@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::evidence::{NEWEST_EVENT, events_since, news, text, unseen, without_baseline};
+use super::evidence::{NEWEST_EVENT, events_since, news, text, unseen, was_looked_for};
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
 use super::transactions::{carries, learn, reference};
 use super::{Obligation, Shaped, expect, put};
@@ -109,7 +109,7 @@ fn judge_credit(intent: &Intent, answers: &[Answer]) -> Finding {
     match standing(alike.iter().copied()).as_slice() {
         [] if alike.is_empty() => found,
         // After a restore: they may be of any other action of before.
-        _ if without_baseline(intent) => Finding::Unknown(
+        _ if was_looked_for(intent) => Finding::Unknown(
             "credits of this amount carry no mark, and any of them may be an older one".to_owned(),
         ),
         [] => ended(&Answer::Items(Vec::new()), events, &alike),

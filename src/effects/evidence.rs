@@ -29,9 +29,12 @@ pub(super) fn kept(answer: Option<&Answer>) -> Value {
     json!({"results": [{"id": field("id"), "created": field("created")}]})
 }
 
-/// Whether nothing was asked before sending: then what is found may be older than the intent, and another's.
-pub(super) fn without_baseline(intent: &Intent) -> bool {
-    ["results", "target"].iter().all(|field| intent.baseline.get(field).is_none())
+/// The note in the baseline of an intent that was looked for before it was ever sent.
+pub const LOOKED_FIRST: &str = "looked_first";
+
+/// Whether it was looked for before it was sent: then what is found may be older than the intent, and another's.
+pub(super) fn was_looked_for(intent: &Intent) -> bool {
+    intent.baseline.get(LOOKED_FIRST).is_some()
 }
 
 /// Of an object, when it was last modified.

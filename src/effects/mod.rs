@@ -71,6 +71,7 @@ pub use contact_create::create_contact;
 pub use contact_hash::make_link;
 pub use declared::declared;
 pub use earlier::{Earlier, earlier};
+pub use evidence::LOOKED_FIRST;
 pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_content, upload_file, uploaded};
 pub use invoice_create::{addresses, create_invoice};
 pub use merchant_accounts::{ACCOUNT_KEYS, ACCOUNTS, account_key, has_several};

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::evidence::{news, text, unseen, without_baseline};
+use super::evidence::{news, text, unseen, was_looked_for};
 use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
 use super::transactions::{BEFORE, learn, queries};
 use super::{Obligation, Shaped};
@@ -51,7 +51,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     };
     match (charge, intent.baseline.get("target")) {
         (Answer::Body(charge), Some(before)) => by_charge(intent, charge, before),
-        (Answer::Body(charge), None) => by_marks(intent, charge),
+        (Answer::Body(charge), None) if was_looked_for(intent) => by_marks(intent, charge),
         (Answer::Missing(_), _) if charge.unknown_path() => by_events(intent, events),
         _ => Finding::Unknown("the charge cannot be read, or was not before".to_owned()),
     }
@@ -127,7 +127,7 @@ fn told(intent: &Intent, new: &[&Value]) -> Option<Finding> {
     Some(match (ours.as_slice(), unmarked.as_slice()) {
         ([one], _) => finding(one),
         ([], []) => return None,
-        ([], [one]) if amount(one) && !without_baseline(intent) => finding(one),
+        ([], [one]) if amount(one) && !was_looked_for(intent) => finding(one),
         _ => Finding::Unknown(
             "new refunds of the charge carry no mark, and none is surely this one".into(),
         ),
@@ -178,5 +178,24 @@ mod tests {
                 "{status}: a sum without its refund"
             );
         }
+    }
+
+    #[test]
+    fn after_a_restore_a_refund_is_known_by_its_mark_alone() {
+        let looked = |charge: &Value| {
+            let intent = intent(ROW.name, &json!({"amount": 300}), json!({"looked_first": true}));
+            let answers =
+                [Answer::Body(charge.clone()), Answer::Items(vec![]), Answer::Items(vec![])];
+            (judge(&intent, &answers), intent.mark)
+        };
+        let mark = looked(&json!({})).1;
+        let of = |data: Value| {
+            let refund = json!({"id": "r", "status": "AUTHORIZED", "amount": 300, "data": data});
+            looked(&json!({"amount_refunded": 300, "refunds": [refund]})).0
+        };
+        assert!(matches!(of(json!({"reckon": mark})), Finding::Happened(_)));
+        assert!(matches!(of(json!({"reckon": "another"})), Finding::Absent));
+        assert!(matches!(of(json!(null)), Finding::Unknown(_)), "any of ours, or of somebody");
+        assert!(matches!(looked(&json!({"amount_refunded": 0})).0, Finding::Absent));
     }
 }

@@ -6,14 +6,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::shared::{EngineError, Shared};
+use crate::effects::LOOKED_FIRST;
 use crate::kinds::readback::{Form, ReadBack, drifted};
 use crate::kinds::register;
 use crate::model::intent::Intent;
 use crate::model::observed::{Applied, Observed};
 use crate::model::unsure;
-
-/// The note in the baseline of an intent that was looked for before it was ever sent.
-const LOOKED_FIRST: &str = "looked_first";
 
 /// The baseline of what is looked for first.
 pub(super) fn looked_first() -> Value {

@@ -4,6 +4,7 @@
 //! other. What a run asks for is written down with the fact that it ran, in one record; only then is any of it done. A set of scripts that is wrong is
 //! not used: the last good one goes on, and without one events wait.
 
+mod again;
 mod attempt;
 mod bell;
 mod event;
@@ -31,6 +32,7 @@ use crate::base::id::Key;
 use crate::hooks::Hooks;
 use crate::model::ran::{FailedHook, Replayed, WishId};
 use crate::model::record::Record;
+use again::is_due;
 use bell::Bell;
 use pool::Pool;
 use round::Round;
@@ -156,7 +158,7 @@ impl Engine {
         let mut next = None;
         for failed in self.shared.facts.failed_hooks()? {
             match failed.failed.again {
-                Some(again) if again <= now => {
+                Some(again) if is_due(again, now) => {
                     due.entry(failed.merchant.clone()).or_default().push(failed);
                 }
                 Some(again) => {

@@ -13,6 +13,7 @@ use std::fmt;
 
 use super::deed::Deed;
 use super::dice::Dice;
+use super::mishap::Mishap;
 use super::net::gateway;
 use super::payer::Payment;
 use super::power::{Crash, Death, Point, When};
@@ -92,7 +93,9 @@ pub(super) fn play(script: &mut Script) {
     }
     pay(script, &mut dice);
     let ways = (1..=TELLINGS).filter_map(|nth| Some((nth, way(&mut dice)?))).collect();
-    script.hooks = Some(Plan { edits: edits(script.steps.len(), &mut dice), ways });
+    let mut edits = edits(script.steps.len(), &mut dice);
+    edits.extend(changed_before_a_restore(&script.mishaps));
+    script.hooks = Some(Plan { edits, ways });
     trouble(script, &EFFECTS, &mut dice);
     for _ in 0..dice.below(3) {
         script.crashes.push(crash(&mut dice));
@@ -131,15 +134,23 @@ fn edits(steps: usize, dice: &mut Dice) -> Vec<(At, Edit)> {
             At::Life(u32::try_from(dice.between(2, 5)).unwrap_or(2))
         };
         let edit = match dice.below(8) {
-            0..=2 => Edit::Rename(usize::try_from(dice.below(last)).unwrap_or(0)),
-            3 | 4 => Edit::Reverse,
-            5 => Edit::First,
+            0 | 1 => Edit::Rename(usize::try_from(dice.below(last)).unwrap_or(0)),
+            2 | 3 => Edit::Reverse,
+            4 | 5 => Edit::First,
             6 => Edit::Mend,
             _ => Edit::Mistake,
         };
         edits.push((at, edit));
     }
     edits
+}
+
+/// What is restored runs other scripts than the state that was lost.
+fn changed_before_a_restore(mishaps: &[Mishap]) -> Option<(At, Edit)> {
+    let at = mishaps
+        .iter()
+        .find_map(|mishap| if let Mishap::Restore { at, .. } = mishap { Some(*at) } else { None });
+    at.map(|at| (At::Step(at), Edit::First))
 }
 
 fn way(dice: &mut Dice) -> Option<Way> {

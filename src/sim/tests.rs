@@ -92,8 +92,8 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("stale-event-applied", 30, "law 3"),
     ("read-back-skipped", 30, "law 3"),
     ("answered-before-sync", 30, "events"),
-    ("hook-by-ordinal", 60, "law 5"),
-    ("told-without-a-note", 60, "told"),
+    ("hook-by-ordinal", 100, "is given back"),
+    ("told-without-a-note", 100, "is told 2 times"),
 ];
 
 #[test]
@@ -148,42 +148,4 @@ fn hooks_answer_payments_once_whatever_befalls_them() {
     }
     let never: Vec<_> = all.hooks.iter().filter(|(_, count)| **count == 0).collect();
     assert!(never.is_empty(), "{never:?}");
-}
-
-#[test]
-#[ignore = "a probe"]
-fn probe() {
-    let range = std::env::var("SEEDS").unwrap();
-    let (from, to) = range.split_once('-').unwrap();
-    let fault = std::env::var("FAULT").ok();
-    let fault = fault.and_then(|name| planted::FAULTS.iter().find(|one| **one == name).copied());
-    let all = std::env::var("ALL").is_ok();
-    for seed in from.parse::<u64>().unwrap()..=to.parse::<u64>().unwrap() {
-        let script = Script::new(seed);
-        if script.hooks.is_none() && !all {
-            continue;
-        }
-        eprintln!("seed {seed} mishaps {}", script.mishaps.len());
-        if std::env::var("SHOW").is_ok() {
-            eprintln!("{script}");
-        }
-        planted::plant(fault);
-        let report = run(&script);
-        planted::plant(None);
-        for one in &report.violations {
-            eprintln!("   {one}");
-        }
-        eprintln!("   {:?}", report.hooks);
-        if std::env::var("SHOW").is_ok() {
-            eprintln!("{script}");
-        }
-        if std::env::var("SHRINK").is_ok() && !report.violations.is_empty() {
-            let law = report.violations[0].law;
-            let (script, report) = shrunk(script, report, law);
-            eprintln!("{script}");
-            for one in &report.violations {
-                eprintln!("   {one}");
-            }
-        }
-    }
 }

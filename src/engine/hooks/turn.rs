@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
 use futures::{StreamExt, stream};
 use tokio::time::Instant;
 
+use super::again;
 use super::event::shown;
 use super::reads::{Answers, Unwritten};
 use super::round::{Done, Round, Work};
@@ -14,13 +14,11 @@ use crate::hooks::Handler;
 use crate::model::action::is_action;
 use crate::model::event::{EventStands, Told};
 use crate::model::hook::Run;
-use crate::model::ran::{DEPTH_MAX, Failed, FailedHook, Lane, Ran, TRIES_MAX};
+use crate::model::ran::{DEPTH_MAX, Failed, FailedHook, Lane, Ran};
 use crate::model::record::Record;
 
 /// After so long no further event is begun before what there is has been written down.
 const WRITTEN_AFTER: Duration = Duration::from_millis(250);
-/// The wait before a hook that failed is run again; it doubles with each try.
-const AGAIN: TimeDelta = TimeDelta::seconds(30);
 
 impl Round {
     /// Has a script do what it is to do.
@@ -139,7 +137,7 @@ impl Round {
                 Ok(run)
             }
             Err(message) => {
-                let again = self.next(tries).filter(|_| !too_deep);
+                let again = again::next(tries, self.shared.now()).filter(|_| !too_deep);
                 let Handler { script, function } = handler.clone();
                 tracing::warn!(script, event = told.event, reason = message, "a hook failed");
                 let queue = self.hooks.queues().find(|queue| queue.lane.script == script);
@@ -147,13 +145,6 @@ impl Round {
                 Err(Failed { script, function, message, tries, again, text })
             }
         })
-    }
-
-    /// When a hook that failed so often is run again.
-    fn next(&self, tries: u32) -> Option<DateTime<Utc>> {
-        let doublings = tries.saturating_sub(1);
-        let wait = AGAIN.checked_mul(2_i32.saturating_pow(doublings))?;
-        (tries < TRIES_MAX).then(|| self.shared.now().checked_add_signed(wait)).flatten()
     }
 }
 

@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::events::{Listening, Own, is_connected};
 use super::{Evidence, Violation};
 use crate::model::action::{Action, is_action};
+use crate::model::hook::{NOTIFY, Wish};
 use crate::model::intent::IntentState;
 use crate::model::ran::{Fate, Ran, WishId};
 use crate::model::record::Record;
@@ -86,7 +87,7 @@ fn ran<'a>(all: &Listening<'a>) -> Vec<&'a Ran> {
     all.entries.iter().filter_map(one).collect()
 }
 
-fn id(ran: &Ran, wish: &crate::model::hook::Wish) -> WishId {
+fn id(ran: &Ran, wish: &Wish) -> WishId {
     let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
     WishId { merchant, event, name: wish.name.clone() }
 }
@@ -127,8 +128,10 @@ struct Books<'a> {
 struct Asked<'a> {
     event: &'a str,
     data: &'a Value,
-    /// Whether all that it asks for has to be done by now.
+    /// Whether all that it asks for of money has to be done by now.
     due: bool,
+    /// Whether everybody has to be told by now.
+    told: bool,
 }
 
 impl<'a> Books<'a> {
@@ -147,9 +150,13 @@ impl<'a> Books<'a> {
         for (id, event) in &self.own.events {
             let Some(data) = event.get("data").filter(|data| fits(data)) else { continue };
             if text(event, "type") == kind {
-                let due =
-                    self.complete && self.own.is_due(event, self.all.now) && !self.excused(id);
-                asked.push(Asked { event: id, data, due });
+                let due = self.complete && self.own.is_due(event, self.all.now);
+                asked.push(Asked {
+                    event: id,
+                    data,
+                    due: due && !self.excused(id, false),
+                    told: due && !self.excused(id, true),
+                });
             }
         }
         asked
@@ -161,14 +168,19 @@ impl<'a> Books<'a> {
         self.asked("transaction.authorized", fits)
     }
 
-    /// Whether the journal says why not all of an event was done: it was refused, or waits for a person.
-    fn excused(&self, event: &str) -> bool {
+    /// Whether the journal says why not all of an event was done, or told: it was refused, or waits for a person.
+    fn excused(&self, event: &str, told: bool) -> bool {
         let Some(known) = self.all.known else { return false };
         let mine = |ran: &&&Ran| ran.event == event && ran.merchant.name.as_str() == self.merchant;
-        self.ran.iter().filter(mine).any(|ran| {
-            let wishes = ran.runs.iter().flat_map(|run| &run.wishes);
-            wishes.into_iter().any(|wish| stopped(known, ran, wish)) || is_too_deep(ran)
-        })
+        let refused = self.ran.iter().filter(mine).any(|ran| {
+            let mut wishes = ran.runs.iter().flat_map(|run| &run.wishes);
+            let fate = |wish: &Wish| granted(Some(known), &id(ran, wish));
+            let not_done = |wish: &Wish| {
+                (wish.verb == NOTIFY) == told && fate(wish).is_some_and(|fate| fate != Fate::Done)
+            };
+            wishes.any(not_done) || is_too_deep(ran)
+        });
+        refused || waits(known, (self.merchant, event), told)
     }
 
     /// How everything stands that an event asks for.
@@ -206,20 +218,14 @@ impl<'a> Books<'a> {
     }
 }
 
-/// Whether an action was refused, or a person has to look.
-fn stopped(known: &Facts, ran: &Ran, wish: &crate::model::hook::Wish) -> bool {
-    let id = id(ran, wish);
-    match granted(Some(known), &id) {
-        Some(fate) => fate != Fate::Done,
-        None => {
-            let name = id.action_name().ok();
-            let merchant = wish.merchant.as_ref().unwrap_or(&ran.merchant);
-            let open = name.and_then(|name| known.open(&Action::key(merchant, &name)).ok()?);
-            let held = open.is_some_and(|open| matches!(open.state, IntentState::Held { .. }));
-            let waits = known.wishes().unwrap_or_default().into_iter().find(|one| one.id == id);
-            held || waits.is_some_and(|one| one.unsure)
-        }
-    }
+/// Whether one of an event's actions waits for a person.
+fn waits(known: &Facts, (merchant, event): (&str, &str), told: bool) -> bool {
+    let all = known.wishes().unwrap_or_default();
+    let mine = all.iter().filter(|one| one.id.merchant.name.as_str() == merchant);
+    mine.filter(|one| one.id.event == event && (one.wish.verb == NOTIFY) == told).any(|one| {
+        let open = one.action().ok().and_then(|action| known.open(&action).ok()?);
+        one.unsure || open.is_some_and(|open| matches!(open.state, IntentState::Held { .. }))
+    })
 }
 
 fn is_too_deep(ran: &Ran) -> bool {

@@ -29,33 +29,34 @@ pub enum Edit {
 pub(super) struct Set {
     /// How often each file was renamed.
     renamed: BTreeMap<usize, usize>,
-    reversed: bool,
-    first: bool,
-    mended: bool,
-    wrong: bool,
+    /// What else was changed, and not changed back.
+    changed: Vec<Edit>,
 }
 
 /// What stands before the name of a file that was renamed: it comes first, in the middle or last then.
 const BEFORE: &[&str] = &["", "z-", "a-", "n-"];
 
 impl Set {
-    /// Changes it.
+    /// Changes it; what is done a second time is undone, but for what was mended.
     pub(super) fn edit(&mut self, edit: Edit) {
-        match edit {
-            Edit::Rename(nth) => {
-                let often = self.renamed.entry(nth).or_default();
-                *often = often.saturating_add(1);
-            }
-            Edit::Reverse => self.reversed = !self.reversed,
-            Edit::First => self.first = !self.first,
-            Edit::Mend => self.mended = true,
-            Edit::Mistake => self.wrong = !self.wrong,
+        if let Edit::Rename(nth) = edit {
+            let often = self.renamed.entry(nth).or_default();
+            *often = often.saturating_add(1);
+        } else if !self.is(edit) {
+            self.changed.push(edit);
+        } else if edit != Edit::Mend {
+            self.changed.retain(|one| *one != edit);
         }
+    }
+
+    fn is(&self, edit: Edit) -> bool {
+        self.changed.contains(&edit)
     }
 
     /// Leaves nothing that fails or is refused.
     pub(super) fn put_right(&mut self) {
-        (self.mended, self.wrong) = (true, false);
+        self.changed.retain(|one| *one != Edit::Mistake);
+        self.changed.push(Edit::Mend);
     }
 
     /// As it is found in the folder.
@@ -63,17 +64,17 @@ impl Set {
         let sources = self.sources();
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let known = Known { targets: set(&["ops"]), kinds: set(&["Merchant"]) };
-        let files: String = sources.iter().map(|one| format!("{}{}", one.path, one.text)).collect();
+        let files = sources.iter().flat_map(|one| [&*one.path, &*one.text]).collect::<String>();
         let hooks = Hooks::load(&sources, &known);
         let problems = hooks.as_ref().err().map_or(0, Vec::len);
         Found { hooks: hooks.ok(), files: sha256(files.as_bytes()), problems }
     }
 
     fn sources(&self) -> Vec<Source> {
-        let wrong = self.wrong.then(|| source("wrong".to_owned(), WRONG.to_owned()));
+        let wrong = self.is(Edit::Mistake).then(|| source("wrong".to_owned(), WRONG.to_owned()));
         let all = SCRIPTS.iter().enumerate().map(|(nth, (name, functions))| {
             let mut texts: Vec<String> = functions.iter().map(|text| self.text(text)).collect();
-            if self.reversed {
+            if self.is(Edit::Reverse) {
                 texts.reverse();
             }
             source(self.name(nth, name), texts.concat())
@@ -88,9 +89,10 @@ impl Set {
     }
 
     fn text(&self, text: &str) -> String {
-        let text = if self.first { text.replace(FIRST, UNRELATED) } else { text.to_owned() };
+        let text =
+            if self.is(Edit::First) { text.replace(FIRST, UNRELATED) } else { text.to_owned() };
         let fails = format!("throw \"{BROKEN}\";");
-        if self.mended { text } else { text.replace(FAILS, &fails) }
+        if self.is(Edit::Mend) { text } else { text.replace(FAILS, &fails) }
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) const THANKS: i64 = 703;
 pub(crate) const VOID: i64 = 704;
 /// As much is charged once more, until the chain of causes is too long.
 pub(crate) const ECHO: i64 = 706;
-/// People are told, twice.
+/// People are told, twice; of [`LATE`], too.
 pub(crate) const TOLD: i64 = 707;
 /// A part of it is given back by a script that fails until it is mended.
 pub(crate) const LATE: i64 = 708;
@@ -84,7 +84,7 @@ fn on_transaction_authorized(event) {
     if paid.type != "CHARGE" { return; }
     // first
     count(event);
-    if paid.amount == 707 {
+    if paid.amount == 707 || paid.amount == 708 {
         notify("ops", `paid ${paid.id}`, #{name: "tell"});
         notify("ops", `once more ${paid.id}`);
     }

@@ -25,7 +25,7 @@ fn given_back(amount: i64) -> &'static [i64] {
 /// Of each payment is given back what the scripts say, each part once.
 pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
     for amount in [WHOLE, PARTS, THANKS, VOID, ECHO, TOLD, LATE] {
-        for Asked { event, data, due } in books.payments(amount) {
+        for Asked { event, data, due, .. } in books.payments(amount) {
             let charge = text(data, "id");
             let made = books.transactions("REFUND").filter(|one| text(one, "charge_id") == charge);
             let mut made: Vec<i64> = made.map(cents).collect();
@@ -76,7 +76,7 @@ pub(super) fn credits(books: &Books<'_>, found: &mut Vec<Violation>) {
     let made = books.transactions("CREDIT").filter(|one| cents(one) == GIVEN).count();
     let all = books.payments(THANKS);
     let unmarked = books.evidence.script.surface == Surface::Documented;
-    let waits = unmarked && all.iter().any(|one| books.excused(one.event));
+    let waits = unmarked && all.iter().any(|one| books.excused(one.event, false));
     count(books, ("credits", made), &all, (1, usize::from(!waits)), found);
 }
 
@@ -103,7 +103,7 @@ fn is_last(books: &Books<'_>, one: &Asked<'_>) -> bool {
 /// A payment is taken back if a script says so, and no other.
 pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
     for amount in [WHOLE, PARTS, THANKS, VOID, TOLD, LATE] {
-        for Asked { event, data, due } in books.payments(amount) {
+        for Asked { event, data, due, .. } in books.payments(amount) {
             let id = text(data, "id");
             let is_void = |one: &Value| text(one, "id") == id && text(one, "status") == "VOIDED";
             let voided = books.transactions("CHARGE").any(is_void);
@@ -124,7 +124,9 @@ pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
 pub(super) fn occurrences(books: &Books<'_>, found: &mut Vec<Violation>) {
     for (amount, wanted) in [(EARLY, "PAID"), (SKIP, "IGNORED")] {
         let fits = |data: &Value| cents(data) == amount;
-        for Asked { event, data, due } in books.asked("recurring_charge.occurrence.created", fits) {
+        for Asked { event, data, due, .. } in
+            books.asked("recurring_charge.occurrence.created", fits)
+        {
             let id = text(data, "id");
             let mut all = books.evidence.objects.occurrences.iter();
             let now = all.find(|one| text(one, "id") == id).map_or("", |one| text(one, "status"));

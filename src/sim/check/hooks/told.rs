@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::{Books, Listening, kept_under};
 use crate::model::ran::Ran;
 use crate::sim::check::Violation;
 use crate::sim::desk::text;
 use crate::sim::hooks::Try;
-use crate::sim::hooks::texts::TOLD;
+use crate::sim::hooks::texts::{LATE, TOLD};
 
 /// What is told of anything.
 const UNRELATED: &str = "unrelated";
@@ -22,13 +20,13 @@ pub(super) fn told(
     texts: &mut BTreeSet<String>,
     found: &mut Vec<Violation>,
 ) {
-    for asked in books.payments(TOLD) {
+    for asked in books.payments(TOLD).into_iter().chain(books.payments(LATE)) {
         let id = text(asked.data, "id");
         for text in [format!("paid {id}"), format!("once more {id}")] {
             let arrived = tries.iter().filter(|one| one.arrived && one.text == text).count();
             if arrived > most(books) {
                 books.violate("told", &format!("`{text}` is told {arrived} times"), found);
-            } else if arrived == 0 && asked.due {
+            } else if arrived == 0 && asked.told {
                 let text = format!("`{text}` is never told (event {})", asked.event);
                 books.violate("told", &text, found);
             }
@@ -60,7 +58,7 @@ pub(super) fn kept(all: &Listening<'_>, ran: &[&Ran], found: &mut Vec<Violation>
         for (key, value) in run.kept.iter().filter(|(key, _)| keys.contains(key)) {
             let count = counted.entry((&run.script, key)).or_default();
             *count = count.saturating_add(1);
-            if *value != Value::from(*count) {
+            if value.as_i64() != Some(*count) {
                 let text = format!("run {count} of {} keeps {value} under {key}", run.script);
                 found.push(Violation::new("hooks", text));
             }
@@ -68,7 +66,7 @@ pub(super) fn kept(all: &Listening<'_>, ran: &[&Ran], found: &mut Vec<Violation>
     }
     for ((script, key), count) in counted {
         let kept = known.kept(script, key).unwrap_or_default();
-        if kept != Value::from(count) {
+        if kept.as_i64() != Some(count) {
             let text = format!("{script} keeps {kept} under {key}, after {count} runs");
             found.push(Violation::new("hooks", text));
         }

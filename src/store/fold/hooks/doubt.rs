@@ -107,3 +107,6 @@ pub(in crate::store::fold) fn done(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

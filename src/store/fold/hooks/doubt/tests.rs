@@ -1,0 +1,160 @@
+//! What hooks asked for, folded: what may have been done before, and what a compaction keeps.
+
+use chrono::DateTime;
+use serde_json::json;
+
+use super::*;
+use crate::base::hash::sha256;
+use crate::model::epoch::{Release, Restored};
+use crate::model::event::{Polled, Told, Via};
+use crate::model::hook::{Look, NOTIFY};
+use crate::model::ran::Fate;
+use crate::model::record::Record;
+use crate::model::remote_object::Standing;
+use crate::store::facts::{APPLIED, Facts, entries};
+use crate::store::fold::fold;
+use crate::store::index::MemoryIndex;
+
+const AT: DateTime<chrono::Utc> = DateTime::UNIX_EPOCH;
+
+fn merchant() -> Key {
+    "Merchant/acme".parse().unwrap()
+}
+
+fn told(event: &str) -> Record {
+    Record::Told(Box::new(Told {
+        merchant: merchant(),
+        event: event.to_owned(),
+        kind: "transaction.authorized".to_owned(),
+        created: AT,
+        via: Via::Poll,
+        body: String::new(),
+        object: None,
+        standing: Standing::News,
+        quiet: false,
+        previous: None,
+        about: Vec::new(),
+        at: AT,
+    }))
+}
+
+fn polled(whole: bool) -> Record {
+    Record::Polled(Box::new(Polled { merchant: merchant(), to: AT, whole, at: AT }))
+}
+
+fn wish(verb: &str, name: Option<&str>) -> Wish {
+    let fields = json!({"charge": "c", "amount": 1});
+    let made = Wish::content_name(verb, None, &fields, None).unwrap();
+    let name = name.map_or(made, |name| name.parse().unwrap());
+    Wish { name, verb: verb.to_owned(), merchant: None, fields, at: None }
+}
+
+/// The hooks of an event ran: a refund by a name, one by its content, and a notification.
+fn ran(event: &str, number: u64, reads: bool) -> Record {
+    let look = Look { what: "find".to_owned(), arguments: json!([]), answer: sha256(b"") };
+    let run = Run {
+        script: "s".to_owned(),
+        function: "on_event".to_owned(),
+        hash: sha256(b"s"),
+        wishes: vec![
+            wish("refund", Some("named")),
+            wish("refund", None),
+            wish(NOTIFY, Some("tell")),
+        ],
+        kept: vec![("k".to_owned(), json!(1))],
+        looks: if reads { vec![look] } else { Vec::new() },
+        log: Vec::new(),
+        operations: 1,
+        answers: Vec::new(),
+        sealed: None,
+    };
+    let (event, merchant) = (event.to_owned(), merchant());
+    let (runs, failures, at) = (vec![run], Vec::new(), AT);
+    Record::Ran(Box::new(Ran {
+        merchant,
+        event,
+        number,
+        again: false,
+        lane: None,
+        formerly: None,
+        runs,
+        failures,
+        depth: 0,
+        at,
+    }))
+}
+
+fn restored() -> Record {
+    Record::Restored(Box::new(Restored {
+        epoch: 1,
+        backup_sequence: 1,
+        backup_head: sha256(b"head"),
+        backup_at: AT,
+        at: AT,
+        actor: "ann".to_owned(),
+    }))
+}
+
+fn folded(records: &[Record]) -> (MemoryIndex, Facts) {
+    let index = MemoryIndex::new();
+    for record in records {
+        let mut batch = Batch::new();
+        fold(&index, &mut batch, record).unwrap();
+        index.apply(batch).unwrap();
+    }
+    let copy = std::sync::Arc::new(MemoryIndex::new());
+    let mut batch = Batch::new();
+    for (key, value) in index.scan(b"").unwrap() {
+        batch.put(key, value);
+    }
+    copy.apply(batch).unwrap();
+    (index, Facts::new(copy))
+}
+
+/// The names of the actions that nothing can tell, and how many are looked for.
+fn doubts(facts: &Facts) -> (Vec<String>, usize) {
+    let all = facts.wishes().unwrap();
+    let looked = all.iter().filter(|one| facts.is_doubted(&one.action().unwrap()).unwrap()).count();
+    let unsure = all.iter().filter(|one| one.unsure);
+    let mut unsure: Vec<String> = unsure.map(|one| one.wish.verb.clone()).collect();
+    unsure.sort();
+    (unsure, looked)
+}
+
+#[test]
+fn an_event_is_surely_new_once_the_whole_list_was_read() {
+    let doubts_of = |records: &[Record]| doubts(&folded(records).1);
+    let early = [told("a"), ran("a", 1, false)];
+    assert_eq!(doubts_of(&early), (vec!["notify".to_owned()], 3));
+    let page = [polled(false), told("a"), ran("a", 1, false)];
+    assert_eq!(doubts_of(&page).1, 3, "a page is not the whole list");
+    let new = [polled(true), told("a"), ran("a", 1, true)];
+    assert_eq!(doubts_of(&new), (Vec::new(), 0));
+    let before = [told("a"), polled(true), ran("a", 1, true)];
+    let guessed = vec!["notify".to_owned(), "refund".to_owned()];
+    assert_eq!(doubts_of(&before), (guessed, 3), "a name of what was read is a guess");
+}
+
+#[test]
+fn a_restore_puts_all_that_waits_in_doubt_and_a_person_s_word_ends_it() {
+    let mut records = vec![polled(true), told("a"), ran("a", 1, true), restored()];
+    let (_, facts) = folded(&records);
+    assert_eq!(doubts(&facts), (vec!["notify".to_owned()], 3), "names that stand are no guess");
+    assert!(!facts.is_sure(&merchant()).unwrap(), "the list has to be read again");
+    let waiting = facts.wishes().unwrap();
+    let tell = waiting.iter().find(|one| one.unsure).unwrap();
+    let (keys, actor) = (vec![tell.action().unwrap()], "ann".to_owned());
+    records.push(Record::Released(Box::new(Release { keys, done: true, at: AT, actor })));
+    let (_, facts) = folded(&records);
+    assert_eq!(facts.wishes().unwrap().len(), 2);
+    let granted = facts.granted(&tell.id).unwrap().unwrap();
+    assert_eq!((granted.fate, granted.message.contains("ann")), (Fate::Done, true));
+}
+
+#[test]
+fn everything_in_the_index_but_its_own_mark_is_part_of_the_state() {
+    let (index, _) = folded(&[polled(true), told("a"), ran("a", 1, true), told("b"), restored()]);
+    let all = index.scan(b"").unwrap();
+    let own = all.iter().filter(|(key, _)| key != APPLIED).count();
+    assert_eq!(entries(&index).unwrap().len(), own);
+}
