@@ -69,10 +69,14 @@ async fn connected() -> World {
 }
 
 fn charge(world: &World, minor: i64) {
+    charge_at(world, "acme", minor);
+}
+
+fn charge_at(world: &World, merchant: &str, minor: i64) {
     let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12,
         "exp_year": 2031, "cvv": "123"});
     let charge = json!({"amount": minor, "method": method});
-    assert!(world.ask("acme", "POST", "/v1/charges", &charge)["id"].is_string());
+    assert!(world.ask(merchant, "POST", "/v1/charges", &charge)["id"].is_string());
 }
 
 /// The service answers reads of transactions only after 20 seconds.
@@ -258,4 +262,24 @@ async fn a_wrong_set_is_shown_and_the_last_good_one_goes_on() {
         () = tokio::time::sleep(std::time::Duration::from_mins(2)) => {}
     }
     assert_eq!(told(&pigeon, "quick"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_script_keeps_is_counted_over_all_merchants() {
+    let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
+    let beta = MERCHANT.replace("acme", "beta").replace("CODE_ACME", "CODE_BETA");
+    world.write_beside("beta.yaml", &beta);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    for minor in 1..=150 {
+        charge(&world, minor * 100);
+        charge_at(&world, "beta", minor * 100);
+        tokio::task::yield_now().await;
+    }
+    let found = scripts(&[("quick", QUICK)]);
+    world
+        .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
+            ears.wait(300).await;
+            assert_eq!(kept(ears, "quick").await, json!(300));
+        })
+        .await;
 }

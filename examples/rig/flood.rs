@@ -298,26 +298,33 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Counts every event, and pays once for each that asks for it.
+/// Counts every event but those of the last payment and of its answer, and pays once for each that asks for it.
 fn script(card: &str) -> String {
+    let hook = books::HOOK;
     format!(
-        "fn on_transaction_authorized(event) {{\n    \
-             let before = counted();\n    \
-             let reference = event.data.get(\"reference\") ?? \"\";\n    \
-             if reference == \"{ACT}\" {{\n        \
-                 charge(\"{card}\", money(100, \"USD\"), #{{ name: \"act\", reference: `{} ${{event.id}}` }});\n    \
-             }}\n    \
-             if reference == \"{COUNT}\" {{\n        \
-                 charge(\"{card}\", money(before, \"USD\"), #{{ name: \"count\", reference: \"{COUNTED}\" }});\n    \
-             }}\n\
-         }}\n\n\
-         fn on_event(event) {{\n    counted();\n}}\n\n\
-         fn counted() {{\n    \
-             let before = kv_get(\"count\") ?? 0;\n    \
-             kv_set(\"count\", before + 1);\n    \
-             before\n\
-         }}\n",
-        books::HOOK
+        r#"fn on_transaction_authorized(event) {{
+    counted(event);
+    let reference = event.data.get("reference") ?? "";
+    if reference == "{ACT}" {{
+        charge("{card}", money(100, "USD"), #{{ name: "act", reference: `{hook} ${{event.id}}` }});
+    }}
+    if reference == "{COUNT}" {{
+        let count = kv_get("count") ?? 0;
+        charge("{card}", money(count, "USD"), #{{ name: "count", reference: "{COUNTED}" }});
+    }}
+}}
+
+fn on_event(event) {{
+    counted(event);
+}}
+
+fn counted(event) {{
+    let reference = event.data.get("reference") ?? "";
+    if !reference.starts_with("{COUNT}") {{
+        kv_set("count", (kv_get("count") ?? 0) + 1);
+    }}
+}}
+"#
     )
 }
 

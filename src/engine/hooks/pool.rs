@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedMutexGuard, Semaphore};
 
 /// Runs at once.
 const WORKERS: usize = 8;
@@ -14,11 +14,12 @@ const WORKERS_EACH: usize = 3;
 pub(super) struct Pool {
     all: Semaphore,
     each: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+    turns: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { all: Semaphore::new(WORKERS), each: Mutex::default() }
+        Self { all: Semaphore::new(WORKERS), each: Mutex::default(), turns: Mutex::default() }
     }
 }
 
@@ -33,6 +34,15 @@ impl Pool {
         let _own = own.acquire().await.ok()?;
         let _all = self.all.acquire().await.ok()?;
         tokio::task::spawn_blocking(work).await.ok()
+    }
+
+    /// Waits until no other merchant's events have this script: what it keeps from one run to the next is on disk by then.
+    pub(super) async fn turn(&self, script: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry(script.to_owned()).or_default())
+        };
+        turn.lock_owned().await
     }
 
     fn own(&self, script: &str) -> Arc<Semaphore> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedMutexGuard, mpsc};
 
 use super::bell::Bell;
 use super::past::sealed;
@@ -62,6 +62,8 @@ pub(super) struct Done {
     /// The number of the last event.
     pub(super) at: u64,
     pub(super) records: Vec<Record>,
+    /// Kept until they are written: only then the script runs for another merchant. None where it says that it may at once.
+    pub(super) turn: Option<OwnedMutexGuard<()>>,
 }
 
 type Places = BTreeMap<String, Place>;
@@ -157,7 +159,7 @@ impl Round {
 
     /// Writes down what a script came to.
     async fn written(&self, done: Option<Done>, places: &mut Places) -> Result<(), EngineError> {
-        let Some(Done { script, failed, at, records }) = done else { return Ok(()) };
+        let Some(Done { script, failed, at, records, turn }) = done else { return Ok(()) };
         if let Some(place) = places.get_mut(&script) {
             place.at = place.at.max(at);
             place.is_busy = false;
@@ -166,6 +168,7 @@ impl Round {
         if is_news {
             self.write(records, places).await?;
         }
+        drop(turn);
         self.bell.done(&failed);
         if is_news {
             // An engine that is gone needs to know nothing.

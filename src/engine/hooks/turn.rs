@@ -25,6 +25,8 @@ impl Round {
     pub(super) async fn turns(&self, work: Work) -> Result<Done, EngineError> {
         let Work { queue, failed, events } = work;
         let (lane, unwritten) = (&queue.lane, Unwritten::default());
+        let turn =
+            if queue.concurrency == 1 { Some(self.pool.turn(&lane.script).await) } else { None };
         let mut records = Vec::new();
         for one in &failed {
             records.extend(self.again(one, &lane.script, &unwritten).await?);
@@ -43,7 +45,7 @@ impl Round {
             at = at.saturating_add(1);
             records.extend(turn?);
         }
-        Ok(Done { script: queue.lane.script.clone(), failed, at, records })
+        Ok(Done { script: queue.lane.script.clone(), failed, at, records, turn })
     }
 
     /// Runs a script for the event of a number. `None`: it is not for such events.
