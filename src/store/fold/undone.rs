@@ -77,7 +77,8 @@ mod tests {
             fields,
             at: None,
         };
-        let pending = Pending { id: id.clone(), wish, script: "alarm".to_owned(), at, unsure: false };
+        let pending =
+            Pending { id: id.clone(), wish, script: "alarm".to_owned(), at, unsure: false };
         let mut batch = Batch::new();
         write(&mut batch, &wish_key(&id), &pending).unwrap();
         index.apply(batch).unwrap();
