@@ -35,7 +35,7 @@ pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 7;
+pub const FOLD_VERSION: u32 = 8;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
