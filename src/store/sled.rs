@@ -11,6 +11,7 @@
 //! of its own, also when sled panics over it.
 
 use std::{
+    collections::BTreeMap,
     fs::{File, OpenOptions},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -35,6 +36,9 @@ const CHUNK: u8 = b'c';
 const WHOLE: u8 = 0;
 const CHUNKED: u8 = 1;
 
+/// Keys of values that stand in chunks, with the number of these.
+type Chunked = BTreeMap<Vec<u8>, u32>;
+
 /// An index in a folder.
 #[derive(Debug)]
 pub struct SledIndex {
@@ -42,8 +46,9 @@ pub struct SledIndex {
     db: ::sled::Db,
     /// Dropped after the database, so that it can wait for it.
     file: OwnHandle,
+    /// Values that stand in chunks, and in how many: known here, so that a change need not look what it replaces.
     /// A scan holds this while it reads, so that it never sees half of a batch.
-    whole: RwLock<()>,
+    chunked: RwLock<Chunked>,
     /// Whether a flush has to survive a power cut, or only the end of this process.
     synced: bool,
 }
@@ -76,6 +81,7 @@ impl SledIndex {
             Ok(opened) => opened.map_err(|error| refused(path, error))?,
             Err(_) => return Err(corrupt(path, "it could not be opened")),
         };
+        let chunked = in_chunks(&db).map_err(|error| refused(path, error))?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -85,7 +91,7 @@ impl SledIndex {
             path: path.to_owned(),
             db,
             file: OwnHandle(file),
-            whole: RwLock::new(()),
+            chunked: RwLock::new(chunked),
             synced: true,
         })
     }
@@ -102,8 +108,8 @@ impl SledIndex {
         refused(&self.path, error)
     }
 
-    fn reading(&self) -> RwLockReadGuard<'_, ()> {
-        self.whole.read().unwrap_or_else(PoisonError::into_inner)
+    fn reading(&self) -> RwLockReadGuard<'_, Chunked> {
+        self.chunked.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The stored bytes of an entry.
@@ -126,29 +132,6 @@ impl SledIndex {
                 Ok(value)
             }
         }
-    }
-
-    /// Adds one change to what sled applies at once, chunks included.
-    fn stage(
-        &self,
-        out: &mut ::sled::Batch,
-        key: &[u8],
-        change: Option<Vec<u8>>,
-    ) -> Result<(), IndexError> {
-        let before = match self.stored(key)?.as_deref().and_then(Form::read) {
-            Some(Form::Chunked(count)) => count,
-            Some(Form::Whole(_)) | None => 0,
-        };
-        let after = if let Some(value) = change {
-            put(out, key, value)
-        } else {
-            out.remove(entry_key(key));
-            0
-        };
-        for number in after..before {
-            out.remove(chunk_key(key, number));
-        }
-        Ok(())
     }
 }
 
@@ -182,10 +165,10 @@ impl Index for SledIndex {
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
         let batch = batch.checked()?;
-        let _whole = self.whole.write().unwrap_or_else(PoisonError::into_inner);
+        let mut chunked = self.chunked.write().unwrap_or_else(PoisonError::into_inner);
         let mut out = ::sled::Batch::default();
         for (key, change) in batch {
-            self.stage(&mut out, &key, change)?;
+            stage(&mut chunked, &mut out, key, change);
         }
         self.db.apply_batch(out).map_err(|error| self.refused(error))
     }
@@ -198,6 +181,35 @@ impl Index for SledIndex {
         let io = |source| IndexError::Io { path: self.path.clone(), source };
         self.file.0.sync_data().map_err(io)
     }
+}
+
+/// Adds one change to what sled applies at once, chunks included.
+fn stage(chunked: &mut Chunked, out: &mut ::sled::Batch, key: Vec<u8>, change: Option<Vec<u8>>) {
+    let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
+    let after = if let Some(value) = change {
+        put(out, &key, value)
+    } else {
+        out.remove(entry_key(&key));
+        0
+    };
+    for number in after..before {
+        out.remove(chunk_key(&key, number));
+    }
+    if after > 0 {
+        chunked.insert(key, after);
+    }
+}
+
+/// The values that stand in chunks.
+fn in_chunks(db: &::sled::Db) -> Result<Chunked, ::sled::Error> {
+    let mut chunked = Chunked::new();
+    for item in db.scan_prefix([CHUNK]).keys() {
+        let stored = item?;
+        let Some(key) = chunked_key(&stored) else { continue };
+        let count = chunked.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+    Ok(chunked)
 }
 
 /// The stored form of a value.
@@ -254,6 +266,13 @@ fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
     stored
 }
 
+/// The key to which a chunk's key belongs.
+fn chunked_key(stored: &[u8]) -> Option<Vec<u8>> {
+    let mut fields = Fields::new(stored.get(1..)?);
+    let length = u32::from_be_bytes(fields.array()?);
+    fields.take(usize::try_from(length).ok()?).map(<[u8]>::to_vec)
+}
+
 fn refused(path: &Path, error: ::sled::Error) -> IndexError {
     if let ::sled::Error::Io(source) = error {
         return IndexError::Io { path: path.to_owned(), source };
@@ -263,4 +282,32 @@ fn refused(path: &Path, error: ::sled::Error) -> IndexError {
 
 fn corrupt(path: &Path, why: &str) -> IndexError {
     IndexError::Corrupt { path: path.to_owned(), why: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chunks_of_a_former_process_are_known_and_taken_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |index: &SledIndex, length: usize| {
+            let mut batch = Batch::new();
+            batch.put("long", vec![b'x'; length]);
+            batch.put("short", "1");
+            index.apply(batch).unwrap();
+        };
+        let chunks = |index: &SledIndex| index.db.scan_prefix([CHUNK]).count();
+        let index = SledIndex::open(dir.path()).unwrap();
+        put(&index, 50_000);
+        assert_eq!(chunks(&index), 13);
+        drop(index);
+        let index = SledIndex::open(dir.path()).unwrap();
+        let known: Vec<_> = index.reading().clone().into_iter().collect();
+        assert_eq!(known, [(b"long".to_vec(), 13)]);
+        put(&index, 9_000);
+        assert_eq!(chunks(&index), 3);
+        put(&index, 1);
+        assert_eq!((chunks(&index), index.reading().len()), (0, 0));
+    }
 }
