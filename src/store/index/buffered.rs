@@ -4,25 +4,31 @@
 //! however small. Nothing is lost by waiting: what a crash takes is folded again from the journal, as what sled had
 //! not written yet is.
 //!
+//! What was read of late is kept beside it, also that there is nothing: behind a flood of posts stand the same few
+//! entries, and ids that nobody has seen.
+//!
 //! Guarantees: those of every index. What was applied is seen at once; the index behind has a whole number of batches,
 //! in their order.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::recent::Recent;
 use super::{Batch, Entry, Index, IndexError, range};
 
 /// So many changes go on together.
-const CHANGES_MAX: usize = 1024;
+const CHANGES_MAX: usize = 8 << 10;
 /// Or so many bytes of them.
-const BYTES_MAX: usize = 256 << 10;
+const BYTES_MAX: usize = 2 << 20;
 
 /// Changes that wait, before another index.
 #[derive(Debug)]
 pub struct Buffered {
     behind: Arc<dyn Index>,
     waiting: RwLock<Waiting>,
+    /// What the index behind answered. Looked at only behind the changes, and only by who holds them.
+    recent: Mutex<Recent>,
 }
 
 #[derive(Debug, Default)]
@@ -34,7 +40,7 @@ struct Waiting {
 impl Buffered {
     /// Nothing waits yet.
     pub fn new(behind: Arc<dyn Index>) -> Self {
-        Self { behind, waiting: RwLock::default() }
+        Self { behind, waiting: RwLock::default(), recent: Mutex::default() }
     }
 
     fn reading(&self) -> RwLockReadGuard<'_, Waiting> {
@@ -45,6 +51,10 @@ impl Buffered {
         self.waiting.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn recent(&self) -> MutexGuard<'_, Recent> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Hands everything on. Nobody reads meanwhile, so that nobody misses what is in neither place.
     fn hand_on(&self, waiting: &mut Waiting) -> Result<(), IndexError> {
         let Waiting { changes, bytes: _ } = std::mem::take(waiting);
@@ -53,8 +63,9 @@ impl Buffered {
 }
 
 impl Waiting {
-    fn take_in(&mut self, batch: Batch) {
+    fn take_in(&mut self, batch: Batch, recent: &mut Recent) {
         for (key, change) in batch {
+            recent.forget(&key);
             let length = key.len().saturating_add(change.as_ref().map_or(0, Vec::len));
             self.bytes = self.bytes.saturating_add(length);
             self.changes.insert(key, change);
@@ -69,21 +80,28 @@ impl Waiting {
 impl Index for Buffered {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
         let waiting = self.reading();
-        match waiting.changes.get(key) {
-            Some(change) => Ok(change.clone()),
-            None => self.behind.get(key),
+        if let Some(change) = waiting.changes.get(key) {
+            return Ok(change.clone());
         }
+        if let Some(known) = self.recent().get(key) {
+            return Ok(known.clone());
+        }
+        let value = self.behind.get(key)?;
+        self.recent().note(key, value.as_deref());
+        Ok(value)
     }
 
     fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
         let waiting = self.reading();
-        match waiting.changes.get(key) {
-            Some(change) => {
-                change.as_deref().into_iter().for_each(see);
-                Ok(())
-            }
-            None => self.behind.see(key, see),
+        if let Some(change) = waiting.changes.get(key) {
+            change.as_deref().into_iter().for_each(see);
+            return Ok(());
         }
+        if let Some(known) = self.recent().get(key) {
+            known.as_deref().into_iter().for_each(see);
+            return Ok(());
+        }
+        self.behind.see(key, see)
     }
 
     fn scan_from(
@@ -103,7 +121,7 @@ impl Index for Buffered {
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
         let batch = batch.checked()?;
         let mut waiting = self.writing();
-        waiting.take_in(batch);
+        waiting.take_in(batch, &mut self.recent());
         if waiting.is_full() { self.hand_on(&mut waiting) } else { Ok(()) }
     }
 

@@ -7,6 +7,7 @@
 //! sees half of one. Nothing is promised about durability: whoever needs it reads the journal.
 
 mod buffered;
+mod recent;
 
 use std::{
     collections::{BTreeMap, btree_map},

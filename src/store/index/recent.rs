@@ -1,0 +1,77 @@
+//! What was read of late: whoever asks for the same again and again is answered from memory.
+//!
+//! Two generations: what is asked for moves to the young one, and when that is full the old one is forgotten.
+
+use std::collections::HashMap;
+use std::mem;
+
+/// Entries of one generation.
+const GENERATION_MAX: usize = 1024;
+/// Longer values are not kept.
+const VALUE_BYTES_MAX: usize = 2 << 10;
+
+/// Keys with their values, or with the knowledge that they have none.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    young: HashMap<Vec<u8>, Option<Vec<u8>>>,
+    old: HashMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Recent {
+    /// What is known of a key.
+    pub(super) fn get(&mut self, key: &[u8]) -> Option<&Option<Vec<u8>>> {
+        if !self.young.contains_key(key) {
+            let (key, value) = self.old.remove_entry(key)?;
+            self.keep(key, value);
+        }
+        self.young.get(key)
+    }
+
+    /// A key was read.
+    pub(super) fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
+        if value.is_none_or(|value| value.len() <= VALUE_BYTES_MAX) {
+            self.keep(key.to_owned(), value.map(<[u8]>::to_vec));
+        }
+    }
+
+    /// A key changes.
+    pub(super) fn forget(&mut self, key: &[u8]) {
+        self.young.remove(key);
+        self.old.remove(key);
+    }
+
+    fn keep(&mut self, key: Vec<u8>, value: Option<Vec<u8>>) {
+        if self.young.len() >= GENERATION_MAX {
+            self.old = mem::take(&mut self.young);
+        }
+        self.young.insert(key, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_rest_is_forgotten() {
+        let mut recent = Recent::default();
+        recent.note(b"often", Some(b"1"));
+        for number in 0..10 * GENERATION_MAX {
+            recent.note(number.to_string().as_bytes(), None);
+            assert_eq!(recent.get(b"often"), Some(&Some(b"1".to_vec())), "{number}");
+        }
+        assert_eq!(recent.get(b"0"), None);
+        assert_eq!(recent.get((10 * GENERATION_MAX - 1).to_string().as_bytes()), Some(&None));
+        assert!(recent.young.len() + recent.old.len() <= 2 * GENERATION_MAX);
+    }
+
+    #[test]
+    fn what_changes_or_is_long_is_not_known() {
+        let mut recent = Recent::default();
+        recent.note(b"a", Some(b"1"));
+        recent.forget(b"a");
+        recent.note(b"long", Some(&[0; VALUE_BYTES_MAX + 1]));
+        assert_eq!(recent.get(b"a"), None);
+        assert_eq!(recent.get(b"long"), None);
+    }
+}
