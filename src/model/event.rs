@@ -119,6 +119,9 @@ pub struct EventEntry {
     pub posted: Option<String>,
     /// Where it stands.
     pub stands: EventStands,
+    /// The page of those that wait, while it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
 }
 
 /// Where an event stands.

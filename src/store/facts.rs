@@ -1,6 +1,7 @@
 //! Typed reads of what the fold made: the one place that knows the index's keys.
 
 mod adoption;
+mod again;
 mod epoch;
 mod events;
 mod hooks;
@@ -22,9 +23,11 @@ use crate::model::suspension::Suspension;
 use crate::store::index::{Batch, Entry, Index, IndexError};
 
 pub(super) use adoption::{disowned_key, stray_key};
+pub use again::Decoded;
 pub(super) use epoch::{looked_key, released_key};
 pub(super) use events::{
-    event_key, forged_key, garbled_key, ledger_key, number_key, object_key, waiting_key,
+    event_key, forged_key, garbled_key, ledger_key, newest_page_key, number_key, object_key,
+    waiting_key,
 };
 pub(super) use hooks::{
     HOOKS_FAILED, HOOKS_SURE, UNDONE, WISHES, cursor_key, cursors_of, depth_key, doubt_key,
@@ -35,7 +38,7 @@ pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 8;
+pub const FOLD_VERSION: u32 = 9;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
@@ -104,20 +107,6 @@ pub struct PossibleOrphan {
     pub key: Key,
 }
 
-/// An entry's bytes and what they say.
-#[derive(Debug)]
-pub struct Decoded<T> {
-    bytes: Arc<[u8]>,
-    /// What they say.
-    pub value: Arc<T>,
-}
-
-impl<T> Clone for Decoded<T> {
-    fn clone(&self) -> Self {
-        Self { bytes: self.bytes.clone(), value: self.value.clone() }
-    }
-}
-
 /// Typed reads over an index.
 #[derive(Debug, Clone)]
 pub struct Facts {
@@ -142,13 +131,7 @@ impl Facts {
         key: &Key,
         before: Option<&Decoded<Observed>>,
     ) -> Result<Option<Decoded<Observed>>, FactError> {
-        let entry = observed_key(key);
-        let Some(bytes) = self.index.get(&entry)? else { return Ok(None) };
-        if let Some(before) = before.filter(|before| *before.bytes == *bytes) {
-            return Ok(Some(before.clone()));
-        }
-        let value = Arc::new(decode(&entry, &bytes)?);
-        Ok(Some(Decoded { bytes: bytes.into(), value }))
+        self.again(&observed_key(key), before)
     }
 
     /// Gives every resource that something is known of, one after the other, by key. Errors: a read

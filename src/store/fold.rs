@@ -18,6 +18,7 @@ mod suspend;
 mod trail;
 mod unauthorised;
 mod undone;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::{IntentId, Key};
 use crate::model::bound::{Approval, speaks_of_binding};
+use crate::model::event::Posted;
 use crate::model::intent::{IllegalTransition, Intent, IntentState, OpenIntent, Progress};
 use crate::model::observed::{Held, Observation, Observed, Refusal, Source};
 use crate::model::record::Record;
@@ -68,7 +70,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
         Record::Observation(fact) => fold.observation(fact),
         Record::Inbox(event) => Ok(write(fold.batch, &inbox_key(&event.id), event)?),
-        Record::Posted(posted) => Ok(events::posted(index, fold.batch, posted)?),
+        Record::Posted(posted) => Ok(events::posted(index, fold.batch, [&**posted].into_iter())?),
         Record::Told(told) => events::told(index, fold.batch, told),
         Record::Forged(forged) => Ok(events::forged(index, fold.batch, forged)?),
         Record::Ran(ran) => hooks::ran(index, fold.batch, ran),
@@ -122,15 +124,32 @@ impl IndexFold {
 
 impl Fold<Record> for IndexFold {
     fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
-        let mut changes = Batch::new();
-        for (sequence, record) in batch {
-            trail::note(&*self.index, &mut changes, *sequence, record).map_err(FoldError::from)?;
-            fold(&*self.index, &mut changes, record)?;
+        let (index, mut changes) = (&*self.index, Batch::new());
+        for run in batch.chunk_by(|(_, one), (_, next)| is_post(one) && is_post(next)) {
+            match run {
+                [(sequence, record)] => {
+                    trail::note(index, &mut changes, *sequence, record).map_err(FoldError::from)?;
+                    fold(index, &mut changes, record)?;
+                }
+                posts => {
+                    let posts = posts.iter().filter_map(|(_, record)| post(record));
+                    events::posted(index, &mut changes, posts).map_err(FoldError::from)?;
+                }
+            }
         }
         let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
         write(&mut changes, APPLIED, &mark).map_err(FoldError::from)?;
         Ok(self.index.apply(changes)?)
     }
+}
+
+/// What was posted, if that is what a record says. Nothing of it belongs to a resource's trail.
+fn post(record: &Record) -> Option<&Posted> {
+    if let Record::Posted(posted) = record { Some(posted) } else { None }
+}
+
+fn is_post(record: &Record) -> bool {
+    post(record).is_some()
 }
 
 /// A batch in the making.

@@ -2,7 +2,7 @@
 //!
 //! It goes past the engine's loop, so that many posts share one sync; the loop only hears that there is something.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,9 +15,10 @@ use crate::base::planted;
 use crate::base::secret::mask_digits;
 use crate::engine::Event;
 use crate::engine::shared::{EngineError, Shared};
-use crate::model::event::{EventStands, Posted, PostedWhat};
+use crate::model::event::{EventLedger, EventStands, Posted, PostedWhat};
 use crate::model::record::Record;
 use crate::model::rotation::Address;
+use crate::store::facts::Decoded;
 use crate::store::vault::Sealed;
 
 /// The longest id of an event; the service's have 22 characters (gateway-api, Event).
@@ -44,6 +45,7 @@ pub enum Taken {
 pub struct Inbox {
     shared: Arc<Shared>,
     engine: mpsc::Sender<Event>,
+    ledgers: Mutex<BTreeMap<Key, Decoded<EventLedger>>>,
 }
 
 impl fmt::Debug for Inbox {
@@ -61,7 +63,7 @@ struct Named {
 impl Inbox {
     /// A door to this state; the engine that reads these events looks things up.
     pub(super) fn new(shared: Arc<Shared>, engine: mpsc::Sender<Event>) -> Self {
-        Self { shared, engine }
+        Self { shared, engine, ledgers: Mutex::default() }
     }
 
     /// Takes a post in; returns once it is on disk. Errors: the state cannot be read or written.
@@ -80,7 +82,7 @@ impl Inbox {
         if self.is_known(merchant, &what)? {
             return Ok(taken);
         }
-        let ledger = self.shared.facts.event_ledger(merchant)?;
+        let ledger = self.ledger(merchant)?;
         if garbled && ledger.garbled >= GARBLED_MAX {
             return Ok(taken);
         }
@@ -97,6 +99,16 @@ impl Inbox {
         self.shared.write(blobs, records).await?;
         self.tell(merchant);
         Ok(taken)
+    }
+
+    /// How a merchant's events stand. It is asked for each post, and changes with many of them.
+    fn ledger(&self, merchant: &Key) -> Result<Arc<EventLedger>, EngineError> {
+        let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.shared.facts.event_ledger_again(merchant, ledgers.get(merchant))?;
+        let Some(now) = now else { return Ok(Arc::default()) };
+        let known = now.value.clone();
+        ledgers.insert(merchant.clone(), now);
+        Ok(known)
     }
 
     /// What a body is.

@@ -1,6 +1,6 @@
 //! Reads of the gateway's events: what came, what is proved, and what still waits to be.
 
-use super::{FactError, Facts, read};
+use super::{Decoded, FactError, Facts, decode, read};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::event::{EventEntry, EventLedger};
@@ -10,6 +10,7 @@ use crate::store::index::Batch;
 const EVENTS: &[u8] = b"v/e/";
 const EVENT_NUMBERS: &[u8] = b"v/n/";
 const EVENTS_WAITING: &[u8] = b"v/w/";
+const EVENT_PAGES: &[u8] = b"v/p/";
 const EVENTS_FORGED: &[u8] = b"v/f/";
 const EVENTS_GARBLED: &[u8] = b"v/g/";
 const EVENT_LEDGERS: &[u8] = b"v/l/";
@@ -32,23 +33,35 @@ impl Facts {
         Ok(ledger.unwrap_or_default())
     }
 
+    /// The same, decoded only where it differs from what is known. None: nothing was ever posted or told.
+    pub fn event_ledger_again(
+        &self,
+        merchant: &Key,
+        before: Option<&Decoded<EventLedger>>,
+    ) -> Result<Option<Decoded<EventLedger>>, FactError> {
+        self.again(&ledger_key(merchant), before)
+    }
+
     /// The same of all of them.
     pub fn event_ledgers(&self) -> Result<Vec<EventLedger>, FactError> {
         self.list(EVENT_LEDGERS)
     }
 
-    /// Ids of a merchant's events that were posted and wait to be read, at most so many.
+    /// Ids of a merchant's events that were posted and wait to be read, at most so many, those first that wait longest.
     pub fn events_waiting(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
-        self.ids(&waiting_key(merchant, ""), most)
+        let mut ids = Vec::new();
+        // No page is empty.
+        for (key, value) in self.index.scan_from(&waiting_pages(merchant), None, most)? {
+            ids.extend(decode::<Vec<String>>(&key, &value)?);
+        }
+        ids.truncate(most);
+        Ok(ids)
     }
 
     /// Ids that were posted and that the service does not have, at most so many.
     pub fn events_forged(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
-        self.ids(&forged_key(merchant, ""), most)
-    }
-
-    fn ids(&self, prefix: &[u8], most: usize) -> Result<Vec<String>, FactError> {
-        let entries = self.index.scan_from(prefix, None, most)?.into_iter();
+        let prefix = forged_key(merchant, "");
+        let entries = self.index.scan_from(&prefix, None, most)?.into_iter();
         let id = |key: Vec<u8>| {
             key.get(prefix.len()..).map(|id| String::from_utf8_lossy(id).into_owned())
         };
@@ -97,9 +110,18 @@ pub(in crate::store) fn number_key(merchant: &Key, number: u64) -> Vec<u8> {
     beneath(EVENT_NUMBERS, merchant, &number.to_be_bytes())
 }
 
-/// The entry of an event that waits to be read.
-pub(in crate::store) fn waiting_key(merchant: &Key, id: &str) -> Vec<u8> {
-    beneath(EVENTS_WAITING, merchant, id.as_bytes())
+/// The entry of a page of ids that wait to be read.
+pub(in crate::store) fn waiting_key(merchant: &Key, page: u64) -> Vec<u8> {
+    beneath(EVENTS_WAITING, merchant, &page.to_be_bytes())
+}
+
+fn waiting_pages(merchant: &Key) -> Vec<u8> {
+    beneath(EVENTS_WAITING, merchant, b"")
+}
+
+/// The entry of the number of a merchant's newest page.
+pub(in crate::store) fn newest_page_key(merchant: &Key) -> Vec<u8> {
+    [EVENT_PAGES, merchant.to_string().as_bytes()].concat()
 }
 
 /// The entry of an event that the service does not have.

@@ -3,9 +3,13 @@
 //! What a post says changes nothing but that its id waits to be read; only what the service showed changes what is
 //! known of an object, and an older version never does (law 3).
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 
+use super::waiting::{self, Pages};
 use super::{FoldError, hooks};
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::planted;
 use crate::model::event::{
@@ -13,8 +17,7 @@ use crate::model::event::{
 };
 use crate::model::remote_object::{RemoteObject, Standing};
 use crate::store::facts::{
-    FactError, event_key, forged_key, garbled_key, ledger_key, number_key, object_key, read,
-    waiting_key, write,
+    FactError, event_key, forged_key, garbled_key, ledger_key, number_key, object_key, read, write,
 };
 use crate::store::index::{Batch, Index};
 use crate::store::vault::VaultRef;
@@ -36,49 +39,95 @@ fn one_more(number: &mut u64) {
     *number = number.saturating_add(1);
 }
 
-/// Something was posted.
-pub(super) fn posted(
+/// What posts add to a merchant's ledger.
+#[derive(Debug, Default)]
+struct Tally {
+    posts: u64,
+    repeated: u64,
+    garbled: u64,
+    other_mode: u64,
+    waiting: u64,
+    /// The page that those are added to.
+    pages: Option<Pages>,
+}
+
+impl Tally {
+    fn onto(&self, ledger: &mut EventLedger) {
+        for (number, more) in [
+            (&mut ledger.posts, self.posts),
+            (&mut ledger.repeated, self.repeated),
+            (&mut ledger.garbled, self.garbled),
+            (&mut ledger.waiting, self.waiting),
+            (&mut ledger.other_mode, self.other_mode),
+        ] {
+            *number = number.saturating_add(more);
+        }
+    }
+}
+
+/// These were posted, one after the other: each merchant's ledger is changed once for all of them.
+pub(super) fn posted<'a>(
     index: &dyn Index,
     batch: &mut Batch,
-    posted: &Posted,
+    posts: impl Iterator<Item = &'a Posted>,
 ) -> Result<(), FactError> {
-    let merchant = &posted.merchant;
-    let (id, stands) = match &posted.what {
-        PostedWhat::Garbled(digest) => {
-            let key = garbled_key(merchant, digest);
-            let again = batch.get(index, &key)?.is_some();
-            write(batch, &key, &named(posted))?;
-            return count(index, batch, merchant, |ledger| {
-                one_more(&mut ledger.posts);
-                one_more(if again { &mut ledger.repeated } else { &mut ledger.garbled });
-            });
+    let mut tallies: BTreeMap<&Key, Tally> = BTreeMap::new();
+    for post in posts {
+        let tally = tallies.entry(&post.merchant).or_default();
+        one_more(&mut tally.posts);
+        match &post.what {
+            PostedWhat::Garbled(digest) => garbled(index, batch, tally, (post, digest))?,
+            PostedWhat::OtherMode(id) => noted(index, batch, tally, (post, id, false))?,
+            PostedWhat::Event(id) => noted(index, batch, tally, (post, id, true))?,
         }
-        PostedWhat::OtherMode(id) => (id, EventStands::OtherMode),
-        PostedWhat::Event(id) => (id, EventStands::Waiting),
-    };
+    }
+    tallies.into_iter().try_for_each(|(merchant, tally)| {
+        tally.pages.iter().try_for_each(|pages| pages.write(batch))?;
+        count(index, batch, merchant, |ledger| tally.onto(ledger))
+    })
+}
+
+/// A body that could not be an event.
+fn garbled(
+    index: &dyn Index,
+    batch: &mut Batch,
+    tally: &mut Tally,
+    (post, digest): (&Posted, &Digest),
+) -> Result<(), FactError> {
+    let key = garbled_key(&post.merchant, digest);
+    let again = batch.get(index, &key)?.is_some();
+    one_more(if again { &mut tally.repeated } else { &mut tally.garbled });
+    write(batch, &key, &named(post))
+}
+
+/// The id of an event; one of the merchant's own mode waits to be read.
+fn noted(
+    index: &dyn Index,
+    batch: &mut Batch,
+    tally: &mut Tally,
+    (post, id, own): (&Posted, &str, bool),
+) -> Result<(), FactError> {
+    let merchant = &post.merchant;
     let key = event_key(merchant, id);
     let known: Option<EventEntry> = read(index, batch, &key)?;
     let again = known.is_some();
-    let body = named(posted);
-    let fresh = EventEntry { posts: 0, first: posted.at, posted: body, stands: stands.clone() };
+    let (posted, stands) = (named(post), EventStands::OtherMode);
+    let fresh = EventEntry { posts: 0, first: post.at, posted, stands, page: None };
     let mut entry = known.unwrap_or(fresh);
     entry.posts = entry.posts.saturating_add(1);
-    let waits =
-        stands == EventStands::Waiting && (!again || entry.stands == EventStands::OtherMode);
-    if waits {
-        entry.stands = stands;
-        batch.put(waiting_key(merchant, id), Vec::new());
+    let begins = own && entry.stands == EventStands::OtherMode;
+    if begins {
+        let pages = match tally.pages.take() {
+            Some(pages) => pages,
+            None => Pages::open(index, batch, merchant)?,
+        };
+        entry.page = Some(tally.pages.insert(pages).add(batch, id)?);
+        entry.stands = EventStands::Waiting;
     }
-    let other = !again && entry.stands == EventStands::OtherMode;
-    write(batch, &key, &entry)?;
-    count(index, batch, merchant, |ledger| {
-        one_more(&mut ledger.posts);
-        if again {
-            one_more(&mut ledger.repeated);
-        }
-        ledger.waiting = ledger.waiting.saturating_add(u64::from(waits));
-        ledger.other_mode = ledger.other_mode.saturating_add(u64::from(other));
-    })
+    tally.repeated = tally.repeated.saturating_add(u64::from(again));
+    tally.waiting = tally.waiting.saturating_add(u64::from(begins));
+    tally.other_mode = tally.other_mode.saturating_add(u64::from(!again && !own));
+    write(batch, &key, &entry)
 }
 
 /// The vault's name of a body. One that stands in the journal's record stays there: nothing is done with it, and every
@@ -97,14 +146,15 @@ pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<
         let detail = format!("the event {} of {} is taken in twice", told.event, merchant.short());
         return Err(FoldError::Law { law: 5, detail });
     }
-    let waited = known.as_ref().is_some_and(|known| known.stands == EventStands::Waiting);
+    let page = known.as_ref().and_then(|known| known.page);
     let was_forged = known.as_ref().is_some_and(|known| known.stands == EventStands::Forged);
     let stands = EventStands::Told(Box::new(told.clone()));
-    let unheard = EventEntry { posts: 0, first: told.at, posted: None, stands: stands.clone() };
-    let entry = EventEntry { stands, posted: None, ..known.unwrap_or(unheard) };
-    let posts = entry.posts;
-    write(batch, &key, &entry)?;
-    batch.remove(waiting_key(merchant, &told.event));
+    let heard = known.map_or((0, told.at), |known| (known.posts, known.first));
+    let (posts, first) = heard;
+    write(batch, &key, &EventEntry { posts, first, posted: None, stands, page: None })?;
+    if let Some(page) = page {
+        waiting::remove(index, batch, (merchant, page), &told.event)?;
+    }
     batch.remove(forged_key(merchant, &told.event));
     newest(index, batch, told)?;
     let mut number = 0;
@@ -113,7 +163,7 @@ pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<
         number = ledger.told;
         ledger.missed = ledger.missed.saturating_add(u64::from(posts == 0));
         ledger.stale = ledger.stale.saturating_add(u64::from(told.standing == Standing::Stale));
-        ledger.waiting = ledger.waiting.saturating_sub(u64::from(waited));
+        ledger.waiting = ledger.waiting.saturating_sub(u64::from(page.is_some()));
         ledger.forged = ledger.forged.saturating_sub(u64::from(was_forged));
         ledger.newest = ledger.newest.max(Some(told.created));
     })?;
@@ -144,11 +194,11 @@ pub(super) fn forged(
 ) -> Result<(), FactError> {
     let key = event_key(&forged.merchant, &forged.event);
     let known: Option<EventEntry> = read(index, batch, &key)?;
-    let Some(entry) = known.filter(|known| known.stands == EventStands::Waiting) else {
+    let Some((page, entry)) = known.and_then(|known| Some((known.page?, known))) else {
         return Ok(());
     };
-    write(batch, &key, &EventEntry { stands: EventStands::Forged, ..entry })?;
-    batch.remove(waiting_key(&forged.merchant, &forged.event));
+    write(batch, &key, &EventEntry { stands: EventStands::Forged, page: None, ..entry })?;
+    waiting::remove(index, batch, (&forged.merchant, page), &forged.event)?;
     batch.put(forged_key(&forged.merchant, &forged.event), Vec::new());
     count(index, batch, &forged.merchant, |ledger| {
         one_more(&mut ledger.forged);
