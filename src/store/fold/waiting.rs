@@ -68,8 +68,15 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::base::hash::sha256;
+    use crate::base::id::Mode;
+    use crate::model::event::{Posted, PostedWhat};
+    use crate::model::record::Record;
     use crate::store::facts::Facts;
+    use crate::store::fold::IndexFold;
     use crate::store::index::MemoryIndex;
+    use crate::store::journal::Head;
+    use crate::store::writer::Fold as _;
 
     fn merchant() -> Key {
         "Merchant/acme".parse().unwrap()
@@ -109,5 +116,39 @@ mod tests {
         }
         index.apply(batch).unwrap();
         assert_eq!((waiting(1), add(&index, 201..202)), (vec![], vec![4]));
+    }
+
+    fn post(number: usize) -> Record {
+        let (id, mode) = (format!("e{}", number % 90), Mode::Test);
+        let what = match number % 7 {
+            0 => PostedWhat::OtherMode(id),
+            1 => PostedWhat::Garbled(sha256(id.as_bytes())),
+            _ => PostedWhat::Event(id),
+        };
+        let merchant = format!("Merchant/m{}", number % 2).parse().unwrap();
+        let (body, at) = (String::new(), chrono::DateTime::UNIX_EPOCH);
+        Record::Posted(Box::new(Posted { merchant, mode, what, body, at }))
+    }
+
+    #[test]
+    fn many_posts_at_once_are_taken_in_as_one_after_the_other() {
+        let posts: Vec<(u64, Record)> = (1..).zip((0..400).map(post)).collect();
+        let states = [1, 7, 400].map(|size| {
+            let index = Arc::new(MemoryIndex::new());
+            let mut fold = IndexFold::new(index.clone());
+            for group in posts.chunks(size) {
+                let sequence = group.last().unwrap().0;
+                fold.apply(group, Head { sequence, hash: [0; 32] }).unwrap();
+            }
+            (index.scan(b"").unwrap(), Facts::new(index))
+        });
+        let [(one, facts), (some, _), (all, _)] = states;
+        assert!(one == some && one == all);
+        let merchant = "Merchant/m1".parse().unwrap();
+        let ledger = facts.event_ledger(&merchant).unwrap();
+        let waiting = facts.events_waiting(&merchant, 1000).unwrap();
+        assert_eq!((ledger.posts, ledger.waiting), (200, u64::try_from(waiting.len()).unwrap()));
+        assert!(ledger.repeated > 100 && ledger.garbled > 0, "{ledger:?}");
+        assert_eq!(waiting.first().map(String::as_str), Some("e3"));
     }
 }
