@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rhai::{CallFnOptions, Dynamic, EvalAltResult, Scope};
-use serde_json::{Map, Value};
+use rhai::{CallFnOptions, Dynamic, EvalAltResult, Map, Scope};
+use serde_json::Value;
 
 use super::bound::{OPERATIONS_MAX, Timed};
 use super::events::FIELDS;
@@ -79,7 +79,7 @@ fn called(
     session: &Session,
     time: Option<Duration>,
 ) -> (Called, u64) {
-    let argument = foreign(&whole(event));
+    let argument = whole(event);
     COUNT.set(0);
     let timed = Timed::start(time);
     let ended = catch_unwind(AssertUnwindSafe(|| {
@@ -93,12 +93,9 @@ fn called(
 }
 
 /// The event with every field that it may have.
-fn whole(event: &Value) -> Value {
-    let fields = FIELDS.iter().map(|field| {
-        let value = event.get(field.name).cloned().unwrap_or(Value::Null);
-        (field.name.to_owned(), value)
-    });
-    Value::Object(fields.collect::<Map<_, _>>())
+fn whole(event: &Value) -> Dynamic {
+    let field = |name: &str| (name.into(), foreign(event.get(name).unwrap_or(&Value::Null)));
+    Dynamic::from_map(FIELDS.iter().map(|known| field(known.name)).collect::<Map>())
 }
 
 pub(super) fn merchant(event: &Value) -> Option<Key> {
