@@ -34,7 +34,8 @@ fn made(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
             Dynamic::from_array(items.iter().map(|item| made(item, text)).collect::<Array>())
         }
         Value::Object(fields) => {
-            let entry = |(name, value): (&String, _)| (text(name).as_ref().into(), made(value, text));
+            let entry =
+                |(name, value): (&String, _)| (text(name).as_ref().into(), made(value, text));
             Dynamic::from_map(fields.iter().map(entry).collect::<Map>())
         }
     }

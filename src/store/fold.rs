@@ -123,14 +123,26 @@ impl IndexFold {
 impl Fold<Record> for IndexFold {
     fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
         let mut changes = Batch::new();
-        for (sequence, record) in batch {
-            trail::note(&*self.index, &mut changes, *sequence, record).map_err(FoldError::from)?;
-            fold(&*self.index, &mut changes, record)?;
+        for group in batch.chunk_by(|(_, one), (_, next)| hooks::are_together(one, next)) {
+            fold_group(&*self.index, &mut changes, group)?;
         }
         let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
         write(&mut changes, APPLIED, &mark).map_err(FoldError::from)?;
         Ok(self.index.apply(changes)?)
     }
+}
+
+/// Folds one record, or several runs of hooks that are counted together.
+fn fold_group(
+    index: &dyn Index,
+    batch: &mut Batch,
+    group: &[(u64, Record)],
+) -> Result<(), FoldError> {
+    if let [(sequence, record)] = group {
+        trail::note(index, batch, *sequence, record)?;
+        return fold(index, batch, record);
+    }
+    hooks::ran_together(index, batch, group.iter().filter_map(|(_, record)| hooks::run_in(record)))
 }
 
 /// A batch in the making.

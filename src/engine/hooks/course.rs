@@ -104,7 +104,7 @@ impl Course {
             let begun = self.ground.begin(todo)?;
             self.open = begun.map(|begun| Open::new(begun, &self.ground));
             self.has_begun = true;
-            if let Some(Todo::Event(number)) = self.todo.pop_front() {
+            if let Some(Todo::Event(number, _)) = self.todo.pop_front() {
                 self.at = number;
             }
         }

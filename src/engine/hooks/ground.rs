@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use super::again;
-use super::event::shown;
+use super::event::shown_in;
 use super::reads::Unwritten;
 use crate::base::id::Key;
 use crate::engine::shared::{EngineError, Shared};
@@ -15,7 +16,6 @@ use crate::model::event::{EventStands, Told};
 use crate::model::hook::Run;
 use crate::model::ran::{DEPTH_MAX, Failed, FailedHook, Lane, Ran};
 use crate::model::record::Record;
-use serde_json::Value;
 
 /// The ground of one turn.
 pub(super) struct Ground {
@@ -27,14 +27,16 @@ pub(super) struct Ground {
     pub(super) script: String,
     /// Its place in the set; none where it is gone.
     pub(super) lane: Option<Lane>,
+    /// The mode that the merchant is in.
+    pub(super) mode: Value,
     /// What its runs keep until that is written down.
     pub(super) unwritten: Unwritten,
 }
 
 /// What is to be run.
 pub(super) enum Todo {
-    /// The event of this number.
-    Event(u64),
+    /// The event of this number, and its id.
+    Event(u64, Option<String>),
     /// A hook that failed before.
     Again(Box<FailedHook>),
 }
@@ -65,16 +67,17 @@ impl Ground {
     /// Gathers what a run needs. `None`: the script is not for such events, or there is no such event.
     pub(super) fn begin(&self, todo: &Todo) -> Result<Option<Begun>, EngineError> {
         match todo {
-            Todo::Event(number) => self.event(*number),
+            Todo::Event(number, id) => self.event(*number, id.as_deref()),
             Todo::Again(failed) => self.again(failed),
         }
     }
 
-    fn event(&self, number: u64) -> Result<Option<Begun>, EngineError> {
-        let Some(id) = self.shared.facts.event_at(&self.merchant, number)? else { return Ok(None) };
-        let Some(told) = self.told(&id)?.filter(|told| !told.quiet) else { return Ok(None) };
+    fn event(&self, number: u64, id: Option<&str>) -> Result<Option<Begun>, EngineError> {
+        let Some(id) = id else { return Ok(None) };
+        let Some(told) = self.told(id)?.filter(|told| !told.quiet) else { return Ok(None) };
         let Some(handler) = self.hooks.handler(&self.script, &told.kind) else { return Ok(None) };
-        let (event, depth) = (shown(&self.shared, &told)?, self.depth(&told)?);
+        let (event, depth) =
+            (shown_in(&self.shared, &told, self.mode.clone())?, self.depth(&told)?);
         let number = Some(number);
         Ok(Some(Begun { told, event, handler, tries: 1, depth, number, formerly: None }))
     }
@@ -83,7 +86,8 @@ impl Ground {
         let Some(told) = self.told(&failed.event)? else { return Ok(None) };
         let Failed { script: known, function, tries, .. } = &failed.failed;
         let handler = Handler { script: self.script.clone(), function: function.clone() };
-        let (event, depth) = (shown(&self.shared, &told)?, self.depth(&told)?);
+        let (event, depth) =
+            (shown_in(&self.shared, &told, self.mode.clone())?, self.depth(&told)?);
         let formerly = (*known != self.script).then(|| known.clone());
         let tries = tries.saturating_add(1);
         Ok(Some(Begun { told, event, handler, tries, depth, number: None, formerly }))

@@ -122,7 +122,7 @@ impl Round {
                 self.bell.take(&failed);
                 let script = failed.failed.script.as_str();
                 let failed = [failed.clone()];
-                let records = self.failed(&self.ground(script, None), &failed).await?;
+                let records = self.failed(&self.ground(script, None)?, &failed).await?;
                 self.write(records, &Places::new()).await?;
                 self.bell.done(&failed);
             }

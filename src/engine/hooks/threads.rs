@@ -122,7 +122,6 @@ mod tests {
     }
 
     #[tokio::test]
-    #[expect(clippy::panic, reason = "what happens then is what is looked at")]
     async fn work_that_panics_takes_nothing_along() {
         let threads = Threads::new(1);
         let before = threads.run(me).await;

@@ -7,6 +7,7 @@ use futures::{StreamExt, stream};
 use tokio::time::Instant;
 
 use super::course::Course;
+use super::event::mode;
 use super::ground::{Ground, Todo};
 use super::reads::Unwritten;
 use super::round::{Done, Round, Work};
@@ -26,7 +27,7 @@ impl Round {
     pub(super) async fn turns(&self, work: Work) -> Result<Done, EngineError> {
         let Work { queue, failed, events } = work;
         let script = queue.lane.script.clone();
-        let ground = self.ground(&script, Some(&queue.lane));
+        let ground = self.ground(&script, Some(&queue.lane))?;
         let turn = if queue.concurrency == 1 { Some(self.pool.turn(&script).await) } else { None };
         let mut records = self.failed(&ground, &failed).await?;
         // Where nothing is to be run the time of others is not taken.
@@ -62,15 +63,16 @@ impl Round {
             return Ok(passed);
         }
         let end = Instant::now().checked_add(WRITTEN_AFTER);
+        let mut ids = self.shared.facts.events_numbered(&self.merchant, (first, last))?;
+        let todo = (first..=last).map(|number| Todo::Event(number, ids.remove(&number)));
         if queue.concurrency == 1 {
-            let course = Course::new(ground.clone(), (first..=last).map(Todo::Event));
+            let course = Course::new(ground.clone(), todo);
             return self.through(&ground.script, course, end).await;
         }
-        let in_time = |_: &u64| end.is_none_or(|end| Instant::now() < end);
-        let numbers = (first..=last).enumerate();
-        let numbers = numbers.take_while(|(index, number)| *index == 0 || in_time(number));
-        let one = |number| Course::new(ground.clone(), [Todo::Event(number)]);
-        let turns = numbers.map(|(_, number)| self.through(&ground.script, one(number), None));
+        let in_time = || end.is_none_or(|end| Instant::now() < end);
+        let todo = todo.enumerate().take_while(|(index, _)| *index == 0 || in_time());
+        let one = |todo| Course::new(ground.clone(), [todo]);
+        let turns = todo.map(|(_, todo)| self.through(&ground.script, one(todo), None));
         let mut turns = stream::iter(turns).buffered(queue.concurrency);
         while let Some(turn) = turns.next().await {
             let (at, records) = turn?;
@@ -81,14 +83,19 @@ impl Round {
     }
 
     /// What all runs of a turn stand on.
-    pub(super) fn ground(&self, script: &str, lane: Option<&Lane>) -> Arc<Ground> {
-        Arc::new(Ground {
+    pub(super) fn ground(
+        &self,
+        script: &str,
+        lane: Option<&Lane>,
+    ) -> Result<Arc<Ground>, EngineError> {
+        Ok(Arc::new(Ground {
             shared: self.shared.clone(),
             hooks: self.hooks.clone(),
             merchant: self.merchant.clone(),
             script: script.to_owned(),
             lane: lane.cloned(),
+            mode: mode(&self.shared, &self.merchant)?,
             unwritten: Unwritten::default(),
-        })
+        }))
     }
 }

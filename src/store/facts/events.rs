@@ -97,6 +97,11 @@ pub(in crate::store) fn number_key(merchant: &Key, number: u64) -> Vec<u8> {
     beneath(EVENT_NUMBERS, merchant, &number.to_be_bytes())
 }
 
+/// Where the entries of all numbers of a merchant's events begin.
+pub(super) fn numbers_of(merchant: &Key) -> Vec<u8> {
+    beneath(EVENT_NUMBERS, merchant, &[])
+}
+
 /// The entry of an event that waits to be read.
 pub(in crate::store) fn waiting_key(merchant: &Key, id: &str) -> Vec<u8> {
     beneath(EVENTS_WAITING, merchant, id.as_bytes())
