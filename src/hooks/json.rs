@@ -1,5 +1,7 @@
 //! JSON → values of scripts, and back.
 
+mod straight;
+
 use std::borrow::Cow;
 
 use rhai::{Array, Dynamic, INT, Map};
@@ -20,15 +22,22 @@ pub(super) fn foreign(value: &Value) -> Dynamic {
     made(value, apart)
 }
 
+/// The same of a text in JSON; `None`: it is none.
+pub(super) fn read(text: &[u8]) -> Option<Dynamic> {
+    let slowly = || serde_json::from_slice(text).ok().map(|value: Value| foreign(&value));
+    straight::read(text).or_else(slowly)
+}
+
+fn whole(number: &Number) -> Dynamic {
+    number.as_i64().map_or_else(|| number.to_string().into(), Dynamic::from_int)
+}
+
 /// A value whose texts are as this makes them.
 fn made(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
     match value {
         Value::Null => Dynamic::UNIT,
         Value::Bool(truth) => Dynamic::from_bool(*truth),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => Dynamic::from_int(whole),
-            None => number.to_string().into(),
-        },
+        Value::Number(number) => whole(number),
         Value::String(words) => text(words).as_ref().into(),
         Value::Array(items) => {
             Dynamic::from_array(items.iter().map(|item| made(item, text)).collect::<Array>())
@@ -42,7 +51,7 @@ fn made(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
 }
 
 fn apart(text: &str) -> Cow<'_, str> {
-    if !text.contains("{{") && !text.contains("{intake:") {
+    if !text.contains('{') {
         return Cow::Borrowed(text);
     }
     let mut text = text.replace("{intake:", "{ intake:");

@@ -70,8 +70,8 @@ impl Course {
     pub(super) fn go(&mut self, pace: Pace) -> Result<Option<Wanted>, EngineError> {
         let since = Instant::now();
         while self.is_open(pace, since)? {
-            let Some(open) = &self.open else { break };
-            let ended = open.run(&self.ground);
+            let Some(open) = &mut self.open else { break };
+            let ended = open.run(&self.ground)?;
             if let Some(wanted) = self.wanted() {
                 return Ok(Some(wanted));
             }
@@ -138,16 +138,19 @@ impl Open {
     }
 
     /// One try, on this thread. Whatever panics in it harms nobody else.
-    fn run(&self, ground: &Ground) -> Result<Run, String> {
+    fn run(&mut self, ground: &Ground) -> Result<Result<Run, String>, EngineError> {
         if self.begun.is_too_deep() {
-            return Err("it would be one more link in a chain of events and hooks".to_owned());
+            let why = "it would be one more link in a chain of events and hooks";
+            return Ok(Err(why.to_owned()));
         }
-        let Begun { event, handler, .. } = &self.begun;
+        let Begun { event, handler, told, .. } = &mut self.begun;
+        let event = event.take().map_or_else(|| ground.given(told), Ok)?;
         let reads: Arc<dyn Reads> = self.answers.clone();
         let time = ground.shared.settings.hook_time;
-        let ran = catch_unwind(AssertUnwindSafe(|| ground.hooks.run(handler, event, &reads, time)));
+        let run = || ground.hooks.run_given(handler, event, &reads, time);
+        let ran = catch_unwind(AssertUnwindSafe(run));
         let ran = ran.unwrap_or_else(|_| Err(Box::new(lost(handler))));
-        ran.map_err(|why| why.to_string())
+        Ok(ran.map_err(|why| why.to_string()))
     }
 }
 

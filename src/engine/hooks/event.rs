@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use crate::api::reads::Read;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::shared::{EngineError, Shared};
+use crate::hooks::Given;
 use crate::kinds::step::MERCHANT;
 use crate::model::action::is_action;
 use crate::model::event::Told;
@@ -21,16 +23,29 @@ pub(super) fn mode(shared: &Shared, merchant: &Key) -> Result<Value, EngineError
 
 /// The event as scripts see it. Errors: its body is not to be had.
 pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, EngineError> {
-    shown_in(shared, told, mode(shared, &told.merchant)?)
+    let mut body: Value = serde_json::from_slice(&opened(shared, told)?).unwrap_or_default();
+    let mut event = fields(told, mode(shared, &told.merchant)?);
+    if let Some(data) = event.get_mut("data") {
+        *data = self::data(&mut body);
+    }
+    Ok(event)
 }
 
-/// The same, of a merchant in this mode.
-pub(super) fn shown_in(shared: &Shared, told: &Told, mode: Value) -> Result<Value, EngineError> {
+/// The same for a run, of a merchant in this mode.
+pub(super) fn given(shared: &Shared, told: &Told, mode: Value) -> Result<Given, EngineError> {
+    Ok(Given::showing(&fields(told, mode), &opened(shared, told)?))
+}
+
+/// The service's own text of an event.
+fn opened(shared: &Shared, told: &Told) -> Result<Zeroizing<Vec<u8>>, EngineError> {
     let body = told.body.parse();
     let body =
         body.map_err(|error| EngineError::Bug(format!("an event names no blob: {error}")))?;
-    let bytes = shared.vault.open_blob(&body)?;
-    let mut event: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    Ok(shared.vault.open_blob(&body)?)
+}
+
+/// All but the record that it shows.
+fn fields(told: &Told, mode: Value) -> Value {
     let resource = told.about.iter().find(|key| !is_action(key));
     let own = told.merchant.kind.as_str() == MERCHANT;
     let fields = [
@@ -40,10 +55,10 @@ pub(super) fn shown_in(shared: &Shared, told: &Told, mode: Value) -> Result<Valu
         ("mode", mode),
         ("merchant", Value::from(own.then(|| named(&told.merchant)))),
         ("resource", Value::from(resource.map(|key| format!("{}/{}", key.kind, named(key))))),
-        ("data", data(&mut event)),
+        ("data", Value::Null),
         ("previous", json!(told.previous)),
     ];
-    Ok(Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()))
+    Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
 }
 
 /// The record that an event shows, taken out of it; why an application was declined stands beside it.

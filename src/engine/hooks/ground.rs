@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::again;
-use super::event::shown_in;
+use super::event::given;
 use super::reads::Unwritten;
 use crate::base::id::Key;
 use crate::engine::shared::{EngineError, Shared};
-use crate::hooks::{Handler, Hooks};
+use crate::hooks::{Given, Handler, Hooks};
 use crate::model::action::is_action;
 use crate::model::event::{EventStands, Told};
 use crate::model::hook::Run;
@@ -44,8 +44,8 @@ pub(super) enum Todo {
 /// A run that was begun: everything that it needs but answers.
 pub(super) struct Begun {
     pub(super) told: Box<Told>,
-    /// The event as scripts see it.
-    pub(super) event: Value,
+    /// The event as the script gets it; none once a try had it.
+    pub(super) event: Option<Given>,
     pub(super) handler: Handler,
     tries: u32,
     /// How many hooks stand before it in its chain of causes.
@@ -76,8 +76,7 @@ impl Ground {
         let Some(id) = id else { return Ok(None) };
         let Some(told) = self.told(id)?.filter(|told| !told.quiet) else { return Ok(None) };
         let Some(handler) = self.hooks.handler(&self.script, &told.kind) else { return Ok(None) };
-        let (event, depth) =
-            (shown_in(&self.shared, &told, self.mode.clone())?, self.depth(&told)?);
+        let (event, depth) = (Some(self.given(&told)?), self.depth(&told)?);
         let number = Some(number);
         Ok(Some(Begun { told, event, handler, tries: 1, depth, number, formerly: None }))
     }
@@ -86,11 +85,15 @@ impl Ground {
         let Some(told) = self.told(&failed.event)? else { return Ok(None) };
         let Failed { script: known, function, tries, .. } = &failed.failed;
         let handler = Handler { script: self.script.clone(), function: function.clone() };
-        let (event, depth) =
-            (shown_in(&self.shared, &told, self.mode.clone())?, self.depth(&told)?);
+        let (event, depth) = (Some(self.given(&told)?), self.depth(&told)?);
         let formerly = (*known != self.script).then(|| known.clone());
         let tries = tries.saturating_add(1);
         Ok(Some(Begun { told, event, handler, tries, depth, number: None, formerly }))
+    }
+
+    /// The event as the script gets it.
+    pub(super) fn given(&self, told: &Told) -> Result<Given, EngineError> {
+        given(&self.shared, told, self.mode.clone())
     }
 
     fn told(&self, id: &str) -> Result<Option<Box<Told>>, EngineError> {
