@@ -49,7 +49,9 @@ impl Facts {
             let number = key.get(prefix.len()..).and_then(|number| number.try_into().ok());
             Ok((number.map_or(0, u64::from_be_bytes), decode_entry(&key, &value)?))
         });
-        numbered.collect()
+        let mut numbered = numbered.collect::<Result<BTreeMap<_, _>, FactError>>()?;
+        numbered.retain(|number, _| *number <= last);
+        Ok(numbered)
     }
 
     /// Every action of a hook that is not settled.
