@@ -283,3 +283,44 @@ async fn what_a_script_keeps_is_counted_over_all_merchants() {
         })
         .await;
 }
+
+/// It counts, and reads from the service where this holds.
+fn counting(asks: &str) -> String {
+    format!(
+        r#"
+fn on_transaction_authorized(event) {{
+    let count = kv_get("count") ?? 0;
+    let amount = event.data.amount;
+    if {asks} {{
+        amount = remote("transaction.get", #{{id: event.data.id}}).amount;
+    }}
+    kv_set("count", count + 1);
+    notify("ops", `${{count}}: ${{amount}}`);
+}}
+"#
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_in_the_middle_changes_nothing_of_what_runs_come_to() {
+    let expected: BTreeSet<String> =
+        (0..40).map(|count| format!("{count}: {}", (count + 1) * 100)).collect();
+    for asks in ["false", "amount == 1700 || amount == 1900 || amount == 4000", "true"] {
+        let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
+        for count in 1..=40 {
+            charge(&world, count * 100);
+        }
+        let found = scripts(&[("count", &counting(asks))]);
+        world
+            .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
+                ears.wait(300).await;
+                assert_eq!(kept(ears, "count").await, json!(40), "{asks}");
+                assert_eq!(hooks(ears).await.failed, [], "{asks}");
+            })
+            .await;
+        let told = pigeon.carried().into_iter().map(|one| one.body.as_str().unwrap().to_owned());
+        let told: Vec<String> = told.collect();
+        assert_eq!(told.len(), 40, "{asks}");
+        assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), expected, "{asks}");
+    }
+}

@@ -7,12 +7,15 @@
 mod again;
 mod attempt;
 mod bell;
+mod course;
 mod event;
+mod ground;
 mod notify;
 mod past;
 mod pool;
 mod reads;
 mod round;
+mod threads;
 mod turn;
 mod wishes;
 

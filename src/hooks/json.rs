@@ -1,5 +1,9 @@
 //! JSON → values of scripts, and back.
 
+mod straight;
+
+use std::borrow::Cow;
+
 use rhai::{Array, Dynamic, INT, Map};
 use serde_json::{Number, Value};
 
@@ -9,46 +13,52 @@ use crate::base::money::Money;
 
 /// A value of a script. Numbers that are not whole become texts: nothing here reckons with fractions.
 pub(super) fn dynamic(value: &Value) -> Dynamic {
-    match value {
-        Value::Null => Dynamic::UNIT,
-        Value::Bool(truth) => Dynamic::from(*truth),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => Dynamic::from(whole),
-            None => Dynamic::from(number.to_string()),
-        },
-        Value::String(text) => Dynamic::from(text.clone()),
-        Value::Array(items) => Dynamic::from_array(items.iter().map(dynamic).collect::<Array>()),
-        Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| (name.as_str().into(), dynamic(value)));
-            Dynamic::from_map(fields.collect::<Map>())
-        }
-    }
+    made(value, |text| Cow::Borrowed(text))
 }
 
 /// A value that others wrote. Two open braces stand for a payer's link when a text is sent (`intake_link`): nobody but a
 /// script can ask for one, so they are taken apart.
 pub(super) fn foreign(value: &Value) -> Dynamic {
-    dynamic(&apart(value))
+    made(value, apart)
 }
 
-fn apart(value: &Value) -> Value {
+/// The same of a text in JSON; `None`: it is none.
+pub(super) fn read(text: &[u8]) -> Option<Dynamic> {
+    let slowly = || serde_json::from_slice(text).ok().map(|value: Value| foreign(&value));
+    straight::read(text).or_else(slowly)
+}
+
+fn whole(number: &Number) -> Dynamic {
+    number.as_i64().map_or_else(|| number.to_string().into(), Dynamic::from_int)
+}
+
+/// A value whose texts are as this makes them.
+fn made(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-        Value::String(text) => Value::String(text_apart(text)),
-        Value::Array(items) => items.iter().map(apart).collect(),
+        Value::Null => Dynamic::UNIT,
+        Value::Bool(truth) => Dynamic::from_bool(*truth),
+        Value::Number(number) => whole(number),
+        Value::String(words) => text(words).as_ref().into(),
+        Value::Array(items) => {
+            Dynamic::from_array(items.iter().map(|item| made(item, text)).collect::<Array>())
+        }
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| (text_apart(name), apart(value)));
-            Value::Object(fields.collect())
+            let entry =
+                |(name, value): (&String, _)| (text(name).as_ref().into(), made(value, text));
+            Dynamic::from_map(fields.iter().map(entry).collect::<Map>())
         }
     }
 }
 
-fn text_apart(text: &str) -> String {
+fn apart(text: &str) -> Cow<'_, str> {
+    if !text.contains('{') {
+        return Cow::Borrowed(text);
+    }
     let mut text = text.replace("{intake:", "{ intake:");
     while text.contains("{{") {
         text = text.replace("{{", "{ {");
     }
-    text
+    Cow::Owned(text)
 }
 
 /// JSON of a value; money and moments become texts. Errors: it cannot be written down.

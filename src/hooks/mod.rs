@@ -14,6 +14,7 @@ mod engine;
 pub mod events;
 mod failure;
 pub mod folder;
+mod given;
 mod host;
 mod json;
 mod load;
@@ -45,6 +46,7 @@ use crate::model::ran::Lane;
 use names::Names;
 
 pub use failure::{Failure, Why};
+pub use given::Given;
 pub use sort::Sort;
 pub use source::Source;
 pub use stack::{STACK_BYTES, on_stack};
@@ -179,6 +181,20 @@ impl Hooks {
         &self,
         handler: &Handler,
         event: &Value,
+        reads: &Arc<dyn Reads>,
+        time: Option<Duration>,
+    ) -> Result<Run, Box<Failure>> {
+        self.run_given(handler, Given::new(event), reads, time)
+    }
+
+    /// The same for an event that was read for this run.
+    ///
+    /// # Errors
+    /// Why it did not end well; then it asks for nothing.
+    pub fn run_given(
+        &self,
+        handler: &Handler,
+        event: Given,
         reads: &Arc<dyn Reads>,
         time: Option<Duration>,
     ) -> Result<Run, Box<Failure>> {

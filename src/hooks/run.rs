@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rhai::{CallFnOptions, Dynamic, EvalAltResult, Scope};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::bound::{OPERATIONS_MAX, Timed};
-use super::events::FIELDS;
 use super::failure::{Failure, Why, told};
-use super::json::foreign;
+use super::given::Given;
 use super::session::Session;
 use super::{Handler, Hooks, Reads, Script};
 use crate::base::id::Key;
@@ -20,15 +19,16 @@ use crate::model::hook::Run;
 pub(super) fn run(
     hooks: &Hooks,
     handler: &Handler,
-    event: &Value,
+    event: Given,
     reads: &Arc<dyn Reads>,
     time: Option<Duration>,
 ) -> Result<Run, Box<Failure>> {
     let Handler { script: name, function } = handler;
     let script = hooks.scripts.get(name).filter(|script| script.functions.contains(function));
     let Some(script) = script else { return Err(Box::new(gone(handler))) };
-    let session = Session::new(name, merchant(event), Arc::clone(&hooks.names), Arc::clone(reads));
-    let (ended, operations) = called(hooks, script, function, event, &session, time);
+    let (argument, merchant) = event.into_parts();
+    let session = Session::new(name, merchant, Arc::clone(&hooks.names), Arc::clone(reads));
+    let (ended, operations) = called(hooks, (script, function), argument, &session, time);
     let done = session.take();
     let failure = |why, message, place| {
         let (script, function, log) = (name.clone(), function.clone(), done.log.clone());
@@ -73,13 +73,11 @@ pub(super) fn count(operations: u64) {
 /// Calls the function. The outer error: something panicked.
 fn called(
     hooks: &Hooks,
-    script: &Script,
-    function: &str,
-    event: &Value,
+    (script, function): (&Script, &str),
+    argument: Dynamic,
     session: &Session,
     time: Option<Duration>,
 ) -> (Called, u64) {
-    let argument = foreign(&whole(event));
     COUNT.set(0);
     let timed = Timed::start(time);
     let ended = catch_unwind(AssertUnwindSafe(|| {
@@ -92,15 +90,7 @@ fn called(
     (ended.map_err(drop), COUNT.get())
 }
 
-/// The event with every field that it may have.
-fn whole(event: &Value) -> Value {
-    let fields = FIELDS.iter().map(|field| {
-        let value = event.get(field.name).cloned().unwrap_or(Value::Null);
-        (field.name.to_owned(), value)
-    });
-    Value::Object(fields.collect::<Map<_, _>>())
-}
-
+/// Whose event it is.
 pub(super) fn merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()

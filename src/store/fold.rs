@@ -26,7 +26,6 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::{IntentId, Key};
 use crate::model::bound::{Approval, speaks_of_binding};
-use crate::model::event::Posted;
 use crate::model::intent::{IllegalTransition, Intent, IntentState, OpenIntent, Progress};
 use crate::model::observed::{Held, Observation, Observed, Refusal, Source};
 use crate::model::record::Record;
@@ -124,18 +123,9 @@ impl IndexFold {
 
 impl Fold<Record> for IndexFold {
     fn apply(&mut self, batch: &[(u64, Record)], head: Head) -> Result<(), StoreError> {
-        let (index, mut changes) = (&*self.index, Batch::new());
-        for run in batch.chunk_by(|(_, one), (_, next)| is_post(one) && is_post(next)) {
-            match run {
-                [(sequence, record)] => {
-                    trail::note(index, &mut changes, *sequence, record).map_err(FoldError::from)?;
-                    fold(index, &mut changes, record)?;
-                }
-                posts => {
-                    let posts = posts.iter().filter_map(|(_, record)| post(record));
-                    events::posted(index, &mut changes, posts).map_err(FoldError::from)?;
-                }
-            }
+        let mut changes = Batch::new();
+        for group in batch.chunk_by(|(_, one), (_, next)| are_together(one, next)) {
+            fold_group(&*self.index, &mut changes, group)?;
         }
         let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
         write(&mut changes, APPLIED, &mark).map_err(FoldError::from)?;
@@ -143,13 +133,27 @@ impl Fold<Record> for IndexFold {
     }
 }
 
-/// What was posted, if that is what a record says. Nothing of it belongs to a resource's trail.
-fn post(record: &Record) -> Option<&Posted> {
-    if let Record::Posted(posted) = record { Some(posted) } else { None }
+/// Whether two records that follow one another are counted at once.
+fn are_together(one: &Record, next: &Record) -> bool {
+    (events::post_in(one).is_some() && events::post_in(next).is_some())
+        || hooks::are_together(one, next)
 }
 
-fn is_post(record: &Record) -> bool {
-    post(record).is_some()
+/// Folds one record, several posts, or several runs of hooks. Nothing of these belongs to a resource's trail.
+fn fold_group(
+    index: &dyn Index,
+    batch: &mut Batch,
+    group: &[(u64, Record)],
+) -> Result<(), FoldError> {
+    if let [(sequence, record)] = group {
+        trail::note(index, batch, *sequence, record)?;
+        return fold(index, batch, record);
+    }
+    let records = group.iter().map(|(_, record)| record);
+    if records.clone().all(|record| events::post_in(record).is_some()) {
+        return Ok(events::posted(index, batch, records.filter_map(events::post_in))?);
+    }
+    hooks::ran_together(index, batch, records.filter_map(hooks::run_in))
 }
 
 /// A batch in the making.

@@ -1,56 +1,71 @@
-//! One run of a script: tried as often as it takes until all that it reads is there.
+//! A course on its way: on threads that have the stack for it, and between them what it needs is asked for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
+use super::course::{Course, Pace};
 use super::event::showing;
-use super::reads::{Answers, Wanted};
+use super::reads::Wanted;
 use super::round::Round;
 use crate::engine::Event;
 use crate::engine::question::{Question, Reply};
-use crate::hooks::{Failure, Handler, Reads, Why, on_stack};
-use crate::model::hook::Run;
+use crate::engine::shared::EngineError;
+use crate::hooks::on_stack;
+use crate::model::ran::Ran;
+use crate::model::record::Record;
 
-/// A run that has to be tried again with one more answer, so often at most: a script reads no more than that.
-const ANSWERS_MAX: usize = 64;
+/// How one stretch without a stop ended: with an answer that is needed, or for good; none if there was no thread for it.
+type Stretch = Option<Result<Option<Wanted>, EngineError>>;
+
+fn locked(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
+    course.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Round {
-    /// Runs one hook.
-    pub(super) async fn one(
+    /// Goes through everything of a course; after `end` nothing further of it is begun.
+    pub(super) async fn through(
         &self,
-        handler: &Handler,
-        event: &Value,
-        answers: Answers,
-    ) -> Result<Run, Box<Failure>> {
-        let answers = Arc::new(answers);
-        let mut result = self.attempt(handler, event, &answers).await;
-        for _ in 0..ANSWERS_MAX {
-            let Some(wanted) = answers.wanted() else { break };
-            let answer = self.fetch(&wanted).await;
-            answers.learn(&wanted, answer);
-            result = self.attempt(handler, event, &answers).await;
+        script: &str,
+        course: Course,
+        end: Option<Instant>,
+    ) -> Result<(u64, Vec<Record>), EngineError> {
+        let course = Arc::new(Mutex::new(course));
+        loop {
+            let pace = self.pace(end);
+            match self.stretch(script, &course, pace).await.transpose()? {
+                Some(Some(wanted)) => {
+                    let answer = self.fetch(&wanted).await;
+                    locked(&course).learn(&wanted, answer);
+                }
+                Some(None) => break,
+                None => locked(&course).fail(pace)?,
+            }
         }
-        result
+        let mut course = locked(&course);
+        let records = std::mem::take(&mut course.records);
+        tell(&records);
+        Ok((course.at, records))
     }
 
-    /// One try, on a thread of its own: a script takes time and stack.
-    async fn attempt(
-        &self,
-        handler: &Handler,
-        event: &Value,
-        answers: &Arc<Answers>,
-    ) -> Result<Run, Box<Failure>> {
-        let (hooks, time) = (self.hooks.clone(), self.shared.settings.hook_time);
-        let reads: Arc<dyn Reads> = answers.clone();
-        let (own, event) = (handler.clone(), event.clone());
-        let run = move || on_stack(|| hooks.run(&own, &event, &reads, time));
-        let ran = match time {
-            None => run(),
-            Some(_) => self.pool.run(&handler.script, run).await.flatten(),
-        };
-        ran.unwrap_or_else(|| Err(Box::new(lost(handler))))
+    /// In a simulation no time passes while scripts run, and no thread but this one knows what time it is.
+    fn pace(&self, end: Option<Instant>) -> Pace {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        if self.shared.settings.hook_time.is_some() {
+            return Pace { now: None, left };
+        }
+        Pace { now: Some(self.shared.now()), left: left.filter(Duration::is_zero) }
+    }
+
+    async fn stretch(&self, script: &str, course: &Arc<Mutex<Course>>, pace: Pace) -> Stretch {
+        if self.shared.settings.hook_time.is_none() {
+            return on_stack(|| locked(course).go(pace));
+        }
+        let course = course.clone();
+        self.pool.run(script, move || locked(&course).go(pace)).await
     }
 
     /// Makes a read for a script.
@@ -71,13 +86,19 @@ impl Round {
     }
 }
 
-fn lost(handler: &Handler) -> Failure {
-    Failure {
-        script: handler.script.clone(),
-        function: handler.function.clone(),
-        why: Why::Panic,
-        message: "the run ended where it never should".to_owned(),
-        place: None,
-        log: Vec::new(),
+/// What scripts told the operator, and how they failed.
+fn tell(records: &[Record]) {
+    for record in records {
+        let Record::Ran(ran) = record else { continue };
+        let Ran { event, runs, failures, .. } = &**ran;
+        for run in runs {
+            for line in &run.log {
+                tracing::info!(script = run.script, event, "{line}");
+            }
+        }
+        for failed in failures {
+            let (script, reason) = (&failed.script, &failed.message);
+            tracing::warn!(script, event, reason, "a hook failed");
+        }
     }
 }

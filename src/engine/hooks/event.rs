@@ -3,43 +3,70 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use crate::api::reads::Read;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::shared::{EngineError, Shared};
+use crate::hooks::Given;
 use crate::kinds::step::MERCHANT;
 use crate::model::action::is_action;
 use crate::model::event::Told;
 use crate::model::showing::Showing;
 
+/// The mode that a merchant is in, as scripts see it.
+pub(super) fn mode(shared: &Shared, merchant: &Key) -> Result<Value, EngineError> {
+    let merchant = shared.merchant(merchant)?;
+    Ok(merchant.map_or(Value::Null, |merchant| merchant.fact("mode").clone()))
+}
+
 /// The event as scripts see it. Errors: its body is not to be had.
 pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, EngineError> {
+    let mut body: Value = serde_json::from_slice(&opened(shared, told)?).unwrap_or_default();
+    let mut event = fields(told, mode(shared, &told.merchant)?);
+    if let Some(data) = event.get_mut("data") {
+        *data = self::data(&mut body);
+    }
+    Ok(event)
+}
+
+/// The same for a run, of a merchant in this mode.
+pub(super) fn given(shared: &Shared, told: &Told, mode: Value) -> Result<Given, EngineError> {
+    Ok(Given::showing(&fields(told, mode), &opened(shared, told)?))
+}
+
+/// The service's own text of an event.
+fn opened(shared: &Shared, told: &Told) -> Result<Zeroizing<Vec<u8>>, EngineError> {
     let body = told.body.parse();
     let body =
         body.map_err(|error| EngineError::Bug(format!("an event names no blob: {error}")))?;
-    let bytes = shared.vault.open_blob(&body)?;
-    let event: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let merchant = shared.merchant(&told.merchant)?;
-    let mode = merchant.map(|merchant| merchant.fact("mode").clone());
-    let resource = told.about.iter().find(|key| !is_action(key));
-    Ok(json!({
-        "id": told.event,
-        "type": told.kind,
-        "created": timestamp(&told.created),
-        "mode": mode,
-        "merchant": (told.merchant.kind.as_str() == MERCHANT).then(|| named(&told.merchant)),
-        "resource": resource.map(|key| format!("{}/{}", key.kind, named(key))),
-        "data": data(&event),
-        "previous": told.previous,
-    }))
+    Ok(shared.vault.open_blob(&body)?)
 }
 
-/// The record that an event shows; why an application was declined stands beside it.
-fn data(event: &Value) -> Value {
-    let mut data = event.get("data").cloned().unwrap_or_default();
-    if let (Some(data), Some(reason)) = (data.as_object_mut(), event.get("reason")) {
-        data.insert("reason".to_owned(), reason.clone());
+/// All but the record that it shows.
+fn fields(told: &Told, mode: Value) -> Value {
+    let resource = told.about.iter().find(|key| !is_action(key));
+    let own = told.merchant.kind.as_str() == MERCHANT;
+    let fields = [
+        ("id", Value::from(told.event.as_str())),
+        ("type", Value::from(told.kind.as_str())),
+        ("created", Value::from(timestamp(&told.created))),
+        ("mode", mode),
+        ("merchant", Value::from(own.then(|| named(&told.merchant)))),
+        ("resource", Value::from(resource.map(|key| format!("{}/{}", key.kind, named(key))))),
+        ("data", Value::Null),
+        ("previous", json!(told.previous)),
+    ];
+    Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
+}
+
+/// The record that an event shows, taken out of it; why an application was declined stands beside it.
+fn data(event: &mut Value) -> Value {
+    let Some(event) = event.as_object_mut() else { return Value::Null };
+    let mut data = event.get_mut("data").map(Value::take).unwrap_or_default();
+    if let (Some(data), Some(reason)) = (data.as_object_mut(), event.get_mut("reason")) {
+        data.insert("reason".to_owned(), reason.take());
     }
     data
 }

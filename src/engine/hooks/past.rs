@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::event::shown;
 use crate::base::id::Key;
@@ -66,8 +66,11 @@ pub(super) fn sealed(
         let Record::Ran(ran) = record else { continue };
         for run in &mut ran.runs {
             let answers = std::mem::take(&mut run.answers);
-            let bytes = json!(answers).to_string().into_bytes();
-            if answers.iter().all(Value::is_null) || bytes.len() > ANSWERS_MAX {
+            if answers.iter().all(Value::is_null) {
+                continue;
+            }
+            let bytes = Value::Array(answers).to_string().into_bytes();
+            if bytes.len() > ANSWERS_MAX {
                 continue;
             }
             let subject = merchant.to_string();

@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 
+use super::threads::Threads;
+
 /// Runs at once.
 const WORKERS: usize = 8;
 /// Runs of one script at once, whatever it says: a slow one leaves room for the others.
 const WORKERS_EACH: usize = 3;
 
-/// The bounds.
+/// The threads and their bounds.
 pub(super) struct Pool {
+    threads: Threads,
     all: Semaphore,
     each: Mutex<BTreeMap<String, Arc<Semaphore>>>,
     turns: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
@@ -19,12 +22,18 @@ pub(super) struct Pool {
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { all: Semaphore::new(WORKERS), each: Mutex::default(), turns: Mutex::default() }
+        Self {
+            threads: Threads::new(WORKERS),
+            all: Semaphore::new(WORKERS),
+            each: Mutex::default(),
+            turns: Mutex::default(),
+        }
     }
 }
 
 impl Pool {
-    /// Does some work of a script on a thread that may be blocked, once there is one. `None`: it panicked.
+    /// Does some work of a script on a thread with enough stack, once there is one. `None`: it panicked, or there is no
+    /// thread to be had.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         script: &str,
@@ -33,7 +42,7 @@ impl Pool {
         let own = self.own(script);
         let _own = own.acquire().await.ok()?;
         let _all = self.all.acquire().await.ok()?;
-        tokio::task::spawn_blocking(work).await.ok()
+        self.threads.run(work).await
     }
 
     /// Waits until no other merchant's events have this script: what it keeps from one run to the next is on disk by then.

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::base::id::Key;
-use crate::engine::shared::Shared;
+use super::ground::Ground;
 use crate::hooks::Reads;
 
 /// A read that somebody else has to make.
@@ -34,8 +33,8 @@ impl Wanted {
 }
 
 /// What runs of one script keep that are not written down yet.
-#[derive(Default, Clone)]
-pub(super) struct Unwritten(Arc<Mutex<BTreeMap<String, Value>>>);
+#[derive(Default)]
+pub(super) struct Unwritten(Mutex<BTreeMap<String, Value>>);
 
 impl Unwritten {
     fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
@@ -50,9 +49,7 @@ impl Unwritten {
 
 /// What one run may read.
 pub(super) struct Answers {
-    shared: Arc<Shared>,
-    merchant: Key,
-    unwritten: Unwritten,
+    ground: Arc<Ground>,
     state: Mutex<State>,
 }
 
@@ -63,8 +60,8 @@ struct State {
 }
 
 impl Answers {
-    pub(super) fn new(shared: Arc<Shared>, merchant: Key, unwritten: Unwritten) -> Self {
-        Self { shared, merchant, unwritten, state: Mutex::default() }
+    pub(super) fn new(ground: Arc<Ground>) -> Self {
+        Self { ground, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -101,7 +98,8 @@ impl Reads for Answers {
     }
 
     fn transaction(&self, id: &str) -> Result<Value, String> {
-        let known = self.shared.facts.remote_object(&self.merchant, id);
+        let Ground { shared, merchant, .. } = &*self.ground;
+        let known = shared.facts.remote_object(merchant, id);
         let known = known.map_err(|error| error.to_string())?;
         Ok(known.map_or(Value::Null, |known| json!(known)))
     }
@@ -111,9 +109,9 @@ impl Reads for Answers {
     }
 
     fn kv(&self, script: &str, key: &str) -> Result<Value, String> {
-        if let Some(kept) = self.unwritten.kept().get(key) {
+        if let Some(kept) = self.ground.unwritten.kept().get(key) {
             return Ok(kept.clone());
         }
-        self.shared.facts.kept(script, key).map_err(|error| error.to_string())
+        self.ground.shared.facts.kept(script, key).map_err(|error| error.to_string())
     }
 }

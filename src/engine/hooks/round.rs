@@ -15,7 +15,6 @@ use tokio::sync::{OwnedMutexGuard, mpsc};
 use super::bell::Bell;
 use super::past::sealed;
 use super::pool::Pool;
-use super::reads::Unwritten;
 use crate::base::id::Key;
 use crate::engine::Event;
 use crate::engine::shared::{EngineError, Shared};
@@ -24,8 +23,8 @@ use crate::hooks::{Hooks, Queue};
 use crate::model::ran::{Cursor, Failed, FailedHook, Passed};
 use crate::model::record::Record;
 
-/// Events of one script that are written down together.
-const BATCH_MAX: u64 = 64;
+/// Events of one script that are written down together at most; time is up before that for any that takes some.
+const BATCH_MAX: u64 = 512;
 
 /// Everything that a round needs.
 pub(super) struct Round {
@@ -122,9 +121,10 @@ impl Round {
             if self.owner(&failed).is_none() {
                 self.bell.take(&failed);
                 let script = failed.failed.script.as_str();
-                let record = self.again(&failed, script, &Unwritten::default()).await?;
-                self.write(record.into_iter().collect(), &Places::new()).await?;
-                self.bell.done(&[failed]);
+                let failed = [failed.clone()];
+                let records = self.failed(&self.ground(script, None)?, &failed).await?;
+                self.write(records, &Places::new()).await?;
+                self.bell.done(&failed);
             }
         }
         Ok(())

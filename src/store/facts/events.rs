@@ -124,6 +124,11 @@ pub(in crate::store) fn newest_page_key(merchant: &Key) -> Vec<u8> {
     [EVENT_PAGES, merchant.to_string().as_bytes()].concat()
 }
 
+/// Where the entries of all numbers of a merchant's events begin.
+pub(super) fn numbers_of(merchant: &Key) -> Vec<u8> {
+    beneath(EVENT_NUMBERS, merchant, &[])
+}
+
 /// The entry of an event that the service does not have.
 pub(in crate::store) fn forged_key(merchant: &Key, id: &str) -> Vec<u8> {
     beneath(EVENTS_FORGED, merchant, id.as_bytes())

@@ -1,7 +1,10 @@
 //! Reads of what hooks asked for, keep, and failed at.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
+use super::events::{number_key, numbers_of};
 use super::{FactError, Facts, decode_entry, parse_key, read};
 use crate::base::id::Key;
 use crate::model::ran::{Cursor, FailedHook, Granted, Pending, Undone, WishId};
@@ -30,6 +33,25 @@ impl Facts {
         entries
             .map(|(key, _)| parse_key(key.get(EVENTS_TO_RUN.len()..).unwrap_or_default()))
             .collect()
+    }
+
+    /// The ids of a merchant's events of these numbers, the last one too, by their numbers.
+    pub fn events_numbered(
+        &self,
+        merchant: &Key,
+        (first, last): (u64, u64),
+    ) -> Result<BTreeMap<u64, String>, FactError> {
+        let (prefix, before) =
+            (numbers_of(merchant), number_key(merchant, first.saturating_sub(1)));
+        let most = usize::try_from(last.saturating_sub(first).saturating_add(1)).unwrap_or(0);
+        let entries = self.index.scan_from(&prefix, Some(&before), most)?.into_iter();
+        let numbered = entries.map(|(key, value)| {
+            let number = key.get(prefix.len()..).and_then(|number| number.try_into().ok());
+            Ok((number.map_or(0, u64::from_be_bytes), decode_entry(&key, &value)?))
+        });
+        let mut numbered = numbered.collect::<Result<BTreeMap<_, _>, FactError>>()?;
+        numbered.retain(|number, _| *number <= last);
+        Ok(numbered)
     }
 
     /// Every action of a hook that is not settled.

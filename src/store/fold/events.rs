@@ -15,6 +15,7 @@ use crate::base::planted;
 use crate::model::event::{
     EventEntry, EventLedger, EventStands, Forged, Polled, Posted, PostedWhat, Told,
 };
+use crate::model::record::Record;
 use crate::model::remote_object::{RemoteObject, Standing};
 use crate::store::facts::{
     FactError, event_key, forged_key, garbled_key, ledger_key, number_key, object_key, read, write,
@@ -63,6 +64,11 @@ impl Tally {
             *number = number.saturating_add(more);
         }
     }
+}
+
+/// What was posted, if that is what a record says.
+pub(super) fn post_in(record: &Record) -> Option<&Posted> {
+    if let Record::Posted(posted) = record { Some(posted) } else { None }
 }
 
 /// These were posted, one after the other: each merchant's ledger is changed once for all of them.

@@ -11,6 +11,7 @@ use crate::model::hook::{Run, Wish};
 use crate::model::ran::{
     Cursor, Failed, FailedHook, Granted, Lane, Passed, Pending, Ran, Replayed, Telling, WishId,
 };
+use crate::model::record::Record;
 use crate::store::facts::{
     FactError, HOOKS_FAILED, cursor_key, cursors_of, decode_entry, depth_key, failed_key,
     granted_key, kept_key, ledger_key, read, telling_key, to_run_key, wish_key, write,
@@ -23,18 +24,75 @@ pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {
     batch.put(to_run_key(merchant), Vec::new());
 }
 
+/// The run of a script that a record is about.
+pub(super) fn run_in(record: &Record) -> Option<&Ran> {
+    if let Record::Ran(ran) = record { Some(ran) } else { None }
+}
+
+/// Whether these are runs of one script for events of one merchant.
+pub(super) fn are_together(one: &Record, next: &Record) -> bool {
+    let way_of = |record| run_in(record).and_then(way);
+    way_of(one).is_some_and(|way| way_of(next) == Some(way))
+}
+
+/// Whose way through whose events a run belongs to; none of one that is run again, or from when scripts had no own ways.
+fn way(ran: &Ran) -> Option<(&Key, &Lane)> {
+    Some((&ran.merchant, ran.lane.as_ref().filter(|_| !ran.again)?))
+}
+
 /// The hooks of an event were run.
 pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(), FoldError> {
+    if way(ran).is_some() {
+        return ran_together(index, batch, std::iter::once(ran));
+    }
     let doubted = doubted(index, batch, ran)?;
     if ran.again {
         for script in scripts(ran).chain(ran.formerly.as_deref()) {
             batch.remove(failed_key(&ran.merchant, &ran.event, script));
         }
-    } else if let Some(lane) = &ran.lane {
-        advanced(index, batch, ran, lane)?;
     } else {
         counted(index, batch, &ran.merchant, ran.number)?;
     }
+    came_to(index, batch, ran, doubted)?;
+    Ok(events::count(index, batch, &ran.merchant, |ledger| tally(ledger, ran))?)
+}
+
+/// One script was run for these events, which are [together](are_together): once for each, and in their order. Where it
+/// stands is read once and written once.
+pub(super) fn ran_together<'a>(
+    index: &dyn Index,
+    batch: &mut Batch,
+    rans: impl Iterator<Item = &'a Ran>,
+) -> Result<(), FoldError> {
+    let mut rans = rans.peekable();
+    let Some((merchant, lane)) = rans.peek().and_then(|first| way(first)) else { return Ok(()) };
+    let (ledger_key, key) = (ledger_key(merchant), cursor_key(merchant, &lane.script));
+    let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
+    let cursor: Option<Cursor> = read(index, batch, &key)?;
+    let mut to = cursor.map_or(0, |cursor| cursor.to).max(ledger.ran_to);
+    let sure = doubt::sure(index, batch, merchant)?;
+    for ran in rans {
+        let number = ran.number;
+        if number <= to {
+            let (script, merchant) = (&lane.script, merchant.short());
+            let detail = format!("{script} runs twice for event {number} of {merchant}");
+            return Err(FoldError::Law { law: 5, detail });
+        }
+        to = number;
+        came_to(index, batch, ran, !sure.covers(number))?;
+        tally(&mut ledger, ran);
+    }
+    write(batch, &key, &Cursor { to, text: lane.text })?;
+    Ok(write(batch, &ledger_key, &ledger)?)
+}
+
+/// What the runs of an event ask for and keep, and those that failed.
+fn came_to(
+    index: &dyn Index,
+    batch: &mut Batch,
+    ran: &Ran,
+    doubted: bool,
+) -> Result<(), FoldError> {
     let mut before = 0;
     for run in &ran.runs {
         asked(index, batch, (ran, run), doubted, before)?;
@@ -45,12 +103,13 @@ pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(),
         let key = failed_key(&ran.merchant, &ran.event, &failed.failed.script);
         write(batch, &key, &failed)?;
     }
-    let many = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    events::count(index, batch, &ran.merchant, |ledger| {
-        ledger.runs = ledger.runs.saturating_add(many(ran.runs.len()));
-        ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
-    })?;
     Ok(())
+}
+
+fn tally(ledger: &mut EventLedger, ran: &Ran) {
+    let many = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    ledger.runs = ledger.runs.saturating_add(many(ran.runs.len()));
+    ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
 }
 
 fn scripts(ran: &Ran) -> impl Iterator<Item = &str> {
@@ -87,21 +146,6 @@ fn counted(
         }
     }
     Ok(write(batch, &ledger_key(merchant), &ledger)?)
-}
-
-/// One script goes on to this event: once, and in the order of the events.
-fn advanced(index: &dyn Index, batch: &mut Batch, ran: &Ran, lane: &Lane) -> Result<(), FoldError> {
-    let Ran { merchant, number, .. } = ran;
-    let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
-    let key = cursor_key(merchant, &lane.script);
-    let cursor: Option<Cursor> = read(index, batch, &key)?;
-    let to = cursor.map_or(0, |cursor| cursor.to).max(ledger.ran_to);
-    if *number <= to {
-        let detail =
-            format!("{} runs twice for event {number} of {}", lane.script, merchant.short());
-        return Err(FoldError::Law { law: 5, detail });
-    }
-    Ok(write(batch, &key, &Cursor { to: *number, text: lane.text })?)
 }
 
 /// What one run asks for and keeps, behind so many actions of other runs.

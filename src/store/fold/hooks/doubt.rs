@@ -30,9 +30,27 @@ pub(super) fn doubted(index: &dyn Index, batch: &Batch, ran: &Ran) -> Result<boo
         }
         return Ok(false);
     }
-    let sure: Option<u64> = read(index, batch, &sure_key(&ran.merchant))?;
-    let listed = ran.merchant.kind.as_str() == MERCHANT;
-    Ok(listed && sure.is_none_or(|sure| ran.number <= sure))
+    Ok(!sure(index, batch, &ran.merchant)?.covers(ran.number))
+}
+
+/// Which events of a merchant no lost state can have run hooks for: those behind this number, if any; all of them where
+/// they stand in no list.
+pub(super) struct Sure {
+    listed: bool,
+    from: Option<u64>,
+}
+
+impl Sure {
+    /// Whether the event of this number is one of them.
+    pub(super) fn covers(&self, number: u64) -> bool {
+        !self.listed || self.from.is_some_and(|from| number > from)
+    }
+}
+
+/// Which events of a merchant are surely new.
+pub(super) fn sure(index: &dyn Index, batch: &Batch, merchant: &Key) -> Result<Sure, FactError> {
+    let from = read(index, batch, &sure_key(merchant))?;
+    Ok(Sure { listed: merchant.kind.as_str() == MERCHANT, from })
 }
 
 /// Whether nothing at the service can tell whether an action was done: it tells somebody something, or its name is made

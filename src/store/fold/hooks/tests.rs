@@ -6,8 +6,12 @@ use serde_json::json;
 use super::*;
 use crate::base::hash::sha256;
 use crate::model::record::Record;
-use crate::store::facts::Facts;
+use crate::store::error::StoreError;
+use crate::store::facts::{Facts, number_key};
+use crate::store::fold::IndexFold;
 use crate::store::index::MemoryIndex;
+use crate::store::journal::Head;
+use crate::store::writer::Fold as _;
 
 fn merchant() -> Key {
     "Merchant/acme".parse().unwrap()
@@ -116,4 +120,72 @@ fn a_hook_that_ends_well_under_another_name_has_failed_no_more() {
     let again = Ran { again: true, formerly: Some("old".to_owned()), ..one(0, None) };
     take(&index, &Ran { event: "e1".to_owned(), ..again }).unwrap();
     assert_eq!(facts.failed_hooks().unwrap(), []);
+}
+
+/// What a run kept, or how it failed.
+fn ended(number: u64, script: &str) -> Record {
+    let (script, function) = (script.to_owned(), "on_event".to_owned());
+    let mut ran = one(number, Some(&script));
+    if number.is_multiple_of(3) {
+        let message = "never".to_owned();
+        ran.failures =
+            vec![Failed { script, function, message, tries: 1, again: None, text: None }];
+        return Record::Ran(Box::new(ran));
+    }
+    ran.runs = vec![Run {
+        script,
+        function,
+        hash: sha256(b"text"),
+        wishes: Vec::new(),
+        kept: vec![("last".to_owned(), json!(number))],
+        looks: Vec::new(),
+        log: Vec::new(),
+        operations: number,
+        sealed: None,
+        answers: Vec::new(),
+    }];
+    Record::Ran(Box::new(ran))
+}
+
+fn folded(index: &Arc<MemoryIndex>, batch: &[(u64, Record)]) -> Result<(), StoreError> {
+    IndexFold::new(index.clone()).apply(batch, Head::EMPTY)
+}
+
+#[test]
+fn runs_that_are_counted_together_come_to_the_same_as_each_by_itself() {
+    let turns = [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2), ("a", 4), ("b", 4), ("b", 6)];
+    let records = turns.map(|(script, number)| ended(number, script));
+    let batch: Vec<(u64, Record)> = (1..).zip(records).collect();
+    let (together, alone) = (with_events(6), with_events(6));
+    folded(&together, &batch).unwrap();
+    for one in batch.chunks(1) {
+        folded(&alone, one).unwrap();
+    }
+    let digest = |index: &Arc<MemoryIndex>| Facts::new(index.clone()).digest().unwrap();
+    assert_eq!(digest(&together), digest(&alone));
+    let ledger = Facts::new(together.clone()).event_ledger(&merchant()).unwrap();
+    assert_eq!((ledger.runs, ledger.failures, ledger.ran_to), (6, 2, 0));
+    let again = [(9, ended(7, "a")), (10, ended(7, "a"))];
+    let refused = folded(&together, &again).unwrap_err().to_string();
+    assert!(refused.contains("a runs twice for event 7"), "{refused}");
+    assert_eq!(digest(&together), digest(&alone), "nothing of it is taken in");
+}
+
+#[test]
+fn events_are_found_by_their_numbers() {
+    let index = with_events(0);
+    let mut batch = Batch::new();
+    for number in [1, 2, 3, 4, 256] {
+        let key = number_key(&merchant(), number);
+        write(&mut batch, &key, &format!("e{number}")).unwrap();
+    }
+    index.apply(batch).unwrap();
+    let facts = Facts::new(index);
+    let found = |first, last| {
+        let found = facts.events_numbered(&merchant(), (first, last)).unwrap();
+        found.into_iter().map(|(number, id)| format!("{number} {id}")).collect::<Vec<_>>()
+    };
+    assert_eq!(found(2, 3), ["2 e2", "3 e3"]);
+    assert_eq!(found(4, 4), ["4 e4"]);
+    assert_eq!(found(5, 255), Vec::<String>::new());
 }

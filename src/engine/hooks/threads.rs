@@ -1,0 +1,162 @@
+//! Threads with enough stack for scripts. They stay: another one is begun only where all that there are have work.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use tokio::sync::oneshot;
+
+use crate::hooks::STACK_BYTES;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Some threads; they end with this value, once their work is done.
+pub(super) struct Threads {
+    desk: Arc<Desk>,
+    most: usize,
+}
+
+/// Where they find their work.
+#[derive(Default)]
+struct Desk {
+    state: Mutex<State>,
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    /// Threads that wait for work.
+    idle: usize,
+    /// All threads.
+    all: usize,
+    ends: bool,
+}
+
+impl Threads {
+    /// So many at most; none is begun yet.
+    pub(super) fn new(most: usize) -> Self {
+        Self { desk: Arc::default(), most }
+    }
+
+    /// Does some work on one of them, once there is one. `None`: it panicked, or there is no thread to be had.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, done) = oneshot::channel();
+        self.give(Box::new(move || drop(answer.send(work()))));
+        done.await.ok()
+    }
+
+    fn give(&self, job: Job) {
+        let mut state = self.desk.state();
+        state.waiting.push_back(job);
+        if state.idle >= state.waiting.len() || state.all >= self.most {
+            self.desk.news.notify_one();
+            return;
+        }
+        state.all = state.all.saturating_add(1);
+        drop(state);
+        let desk = self.desk.clone();
+        let thread = thread::Builder::new().stack_size(STACK_BYTES).name("hooks".to_owned());
+        if thread.spawn(move || desk.serve()).is_err() {
+            self.desk.unmanned();
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.desk.state().ends = true;
+        self.desk.news.notify_all();
+    }
+}
+
+impl Desk {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One thread: does what there is, until there is nothing and never will be. What panics harms no other work.
+    fn serve(&self) {
+        while let Some(job) = self.next() {
+            drop(catch_unwind(AssertUnwindSafe(job)));
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut state = self.state();
+        loop {
+            if let Some(job) = state.waiting.pop_front() {
+                return Some(job);
+            }
+            if state.ends {
+                return None;
+            }
+            state.idle = state.idle.saturating_add(1);
+            state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle = state.idle.saturating_sub(1);
+        }
+    }
+
+    /// A thread could not be begun: where there is no other one, nobody does what waits.
+    fn unmanned(&self) {
+        let mut state = self.state();
+        state.all = state.all.saturating_sub(1);
+        if state.all == 0 {
+            state.waiting.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::ThreadId;
+
+    use super::*;
+
+    fn me() -> ThreadId {
+        thread::current().id()
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_takes_nothing_along() {
+        let threads = Threads::new(1);
+        let before = threads.run(me).await;
+        assert_eq!(threads.run(|| -> u8 { panic!("a bug") }).await, None);
+        assert_eq!(threads.run(|| 7).await, Some(7));
+        assert_eq!(threads.run(me).await, before, "the same thread goes on");
+    }
+
+    #[tokio::test]
+    async fn more_threads_are_begun_only_where_all_are_busy() {
+        let threads = Threads::new(2);
+        let first = threads.run(me).await.unwrap();
+        assert_eq!(threads.run(me).await, Some(first), "it was idle");
+        let (told, held) = std::sync::mpsc::channel::<()>();
+        let busy = threads.run(move || (me(), held.recv().is_ok()));
+        let other = async {
+            let other = threads.run(me).await.unwrap();
+            let again = threads.run(me).await.unwrap();
+            told.send(()).unwrap();
+            (other, again)
+        };
+        let (busy, (other, again)) = tokio::join!(busy, other);
+        assert_eq!(busy, Some((first, true)));
+        assert_eq!(other, again);
+        assert_ne!(first, other);
+    }
+
+    #[tokio::test]
+    async fn threads_end_with_their_owner() {
+        let threads = Threads::new(1);
+        assert_eq!(threads.run(|| 1).await, Some(1));
+        let desk = Arc::downgrade(&threads.desk);
+        drop(threads);
+        while desk.strong_count() > 0 {
+            thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The event that a run is given.
+
+use std::fmt;
+
+use rhai::{Dynamic, Map};
+use serde_json::Value;
+
+use super::events::FIELDS;
+use super::json::{foreign, read};
+use crate::base::id::Key;
+
+/// An event as a script gets it: every field that one may have. `Debug` leaves them out: they hold names and addresses.
+pub struct Given {
+    fields: Map,
+    merchant: Option<Key>,
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Given({:?})", self.merchant)
+    }
+}
+
+impl Given {
+    /// An event of these fields; others of [`FIELDS`] are null.
+    pub fn new(event: &Value) -> Self {
+        let field = |name: &str| (name.into(), foreign(event.get(name).unwrap_or(&Value::Null)));
+        let fields = FIELDS.iter().map(|known| field(known.name)).collect();
+        Self { fields, merchant: super::run::merchant(event) }
+    }
+
+    /// The same with the record that the service's own text of the event shows, in JSON, as its `data`; why an
+    /// application was declined stands in it. A text that is no event shows none.
+    pub fn showing(event: &Value, text: &[u8]) -> Self {
+        let mut given = Self::new(event);
+        let told = read(text).and_then(Dynamic::try_cast::<Map>);
+        given.fields.insert("data".into(), told.map_or(Dynamic::UNIT, data));
+        given
+    }
+
+    /// The value that the function of a script takes, and whose event it is.
+    pub(super) fn into_parts(self) -> (Dynamic, Option<Key>) {
+        (Dynamic::from_map(self.fields), self.merchant)
+    }
+}
+
+/// The record within an event.
+fn data(mut told: Map) -> Dynamic {
+    let (data, reason) = (told.remove("data").unwrap_or_default(), told.remove("reason"));
+    let Some(reason) = reason.filter(|_| data.is_map()) else { return data };
+    let mut data = data.try_cast::<Map>().unwrap_or_default();
+    data.insert("reason".into(), reason);
+    Dynamic::from_map(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::hooks::json::json as written;
+
+    #[test]
+    fn a_record_is_the_same_whichever_way_it_is_read() {
+        let records = [
+            json!({"id": "t1", "amount": 12500, "big": u64::MAX, "less": -3, "is": true, "none": null}),
+            json!({"list": [1, "two", {"three": []}], "{{a": "{{{intake:x}}}", "rate": 1.5}),
+            json!([1, 2]),
+            json!("{{text"),
+            Value::Null,
+        ];
+        let mut texts: Vec<Value> = records.iter().map(|data| json!({"data": data})).collect();
+        texts.extend(
+            records.iter().map(|data| json!({"data": data, "reason": "too {{new", "x": 1})),
+        );
+        texts.extend([json!({"reason": "no data"}), json!({"data": {"a": 1}, "reason": null})]);
+        for text in texts {
+            let mut data = text.get("data").cloned().unwrap_or_default();
+            if let (Some(data), Some(reason)) = (data.as_object_mut(), text.get("reason")) {
+                data.insert("reason".to_owned(), reason.clone());
+            }
+            let slow = Given::new(&json!({"id": "e1", "merchant": "acme", "data": data}));
+            let event = json!({"id": "e1", "merchant": "acme"});
+            let quick = Given::showing(&event, text.to_string().as_bytes());
+            let shown = |given: Given| written(&given.into_parts().0).unwrap();
+            assert_eq!(shown(quick), shown(slow), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_event_shows_no_record() {
+        for text in ["", "{", "[]", "7", "{\"data\": 1} x"] {
+            let (fields, _) = Given::showing(&json!({}), text.as_bytes()).into_parts();
+            assert_eq!(
+                written(&fields).unwrap(),
+                written(&Given::new(&json!({})).into_parts().0).unwrap()
+            );
+        }
+    }
+}
