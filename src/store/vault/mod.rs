@@ -147,11 +147,18 @@ impl Vault {
     /// Opens a value whose fields were read.
     fn open_read(&self, blob: &Blob<'_>) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let reference = blob.reference;
-        let key = match self.state().keys(self.disk())?.get(&blob.key) {
-            Some(Slot::Live(wrapped)) => self.shared.wrapping.unwrap(&blob.key, wrapped),
+        let mut state = self.state();
+        let recent = state.recent.take().filter(|(recent, _)| *recent == blob.key);
+        let recent = recent.map(|(_, key)| key);
+        let key = match state.keys(self.disk())?.get(&blob.key) {
+            Some(Slot::Live(wrapped)) => {
+                recent.or_else(|| self.shared.wrapping.unwrap(&blob.key, wrapped))
+            }
             Some(Slot::Erased) => return Err(VaultError::Erased { reference }),
             None => None,
         };
+        state.recent = key.clone().map(|key| (blob.key, key));
+        drop(state);
         key.and_then(|key| blob.open(&key)).ok_or(VaultError::Damaged { reference })
     }
 
