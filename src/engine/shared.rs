@@ -242,6 +242,21 @@ impl Shared {
         Ok(())
     }
 
+    /// The same, and returns as soon as they are durable: what is read next may not know of them yet.
+    pub(super) async fn keep(
+        &self,
+        blobs: Vec<Sealed>,
+        records: Vec<Record>,
+    ) -> Result<(), EngineError> {
+        self.writer.keep(Commit { blobs, records }).await?;
+        Ok(())
+    }
+
+    /// Returns once everything that was kept before is seen by whoever reads.
+    pub(super) async fn settled(&self) -> Result<(), EngineError> {
+        self.write(Vec::new(), Vec::new()).await
+    }
+
     /// The gate that every call passes.
     pub(super) fn gate(&self) -> &Arc<Gate> {
         &self.gate

@@ -96,7 +96,7 @@ impl Inbox {
             drop(tokio::spawn(async move { shared.write(blobs, records).await }));
             return Ok(taken);
         }
-        self.shared.write(blobs, records).await?;
+        self.shared.keep(blobs, records).await?;
         self.tell(merchant);
         Ok(taken)
     }

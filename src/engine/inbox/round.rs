@@ -101,6 +101,8 @@ async fn looks(
     ignored: &BTreeMap<Key, Box<[String]>>,
     looked: &mut Looked,
 ) -> Result<(), Unread> {
+    // What was posted is answered before it can be read here.
+    shared.settled().await?;
     let mut about = BTreeSet::new();
     if round.list {
         list(shared, wallet, round.again, &mut about, looked).await?;

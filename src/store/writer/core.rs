@@ -23,16 +23,26 @@ pub(super) struct Job<R> {
     bodies: Vec<Vec<u8>>,
     records: Vec<R>,
     answer: oneshot::Sender<Result<u64, StoreError>>,
+    when: When,
+}
+
+/// When who waits for a commit is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// It is durable.
+    Durable,
+    /// It is folded, too.
+    Folded,
 }
 
 pub(super) type Answer = oneshot::Receiver<Result<u64, StoreError>>;
 
 impl<R: Serialize> Job<R> {
-    pub(super) fn new(commit: Commit<R>) -> Result<(Self, Answer), StoreError> {
+    pub(super) fn new(commit: Commit<R>, when: When) -> Result<(Self, Answer), StoreError> {
         let Commit { blobs, records } = commit;
         let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
         let (answer, waiter) = oneshot::channel();
-        Ok((Self { blobs, bodies, records, answer }, waiter))
+        Ok((Self { blobs, bodies, records, answer, when }, waiter))
     }
 }
 
@@ -57,6 +67,7 @@ struct Group<R> {
 struct Waiter {
     answer: oneshot::Sender<Result<u64, StoreError>>,
     last: u64,
+    when: When,
 }
 
 pub(super) struct Core<R, F> {
@@ -96,8 +107,9 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         let group = self.accept(jobs);
         self.step(|core| core.write(group));
         self.step(Self::sync);
+        self.answer(When::Durable);
         self.step(Self::fold);
-        self.answer();
+        self.answer(When::Folded);
     }
 
     /// The same for one commit, with a place to stop before each step.
@@ -107,13 +119,14 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         self.step(|core| core.write(group));
         if planted::is("fold-reads-unsynced") {
             self.step(Self::fold);
-            self.answer();
+            self.answer(When::Folded);
         }
         yield_now().await;
         self.step(Self::sync);
+        self.answer(When::Durable);
         yield_now().await;
         self.step(Self::fold);
-        self.answer();
+        self.answer(When::Folded);
     }
 
     pub(super) fn finish(mut self) -> Parts<F> {
@@ -134,9 +147,9 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
     /// Takes the jobs apart. Whoever waits is known before anything can fail.
     fn accept(&mut self, jobs: Vec<Job<R>>) -> Group<R> {
         let mut group = Group { blobs: Vec::new(), bodies: Vec::new(), records: Vec::new() };
-        for Job { blobs, bodies, records, answer } in jobs {
+        for Job { blobs, bodies, records, answer, when } in jobs {
             self.accepted = self.accepted.saturating_add(to_u64(bodies.len()));
-            self.waiters.push(Waiter { answer, last: self.accepted });
+            self.waiters.push(Waiter { answer, last: self.accepted, when });
             group.blobs.extend(blobs);
             group.bodies.extend(bodies);
             group.records.extend(records);
@@ -183,9 +196,10 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         Ok(())
     }
 
-    /// Tells everyone who waits. One who no longer does is not an error.
-    fn answer(&mut self) {
-        for Waiter { answer, last } in self.waiters.drain(..) {
+    /// Tells everyone who waits for no more than this. One who no longer waits is not an error.
+    fn answer(&mut self, reached: When) {
+        let done = |waiter: &mut Waiter| reached == When::Folded || waiter.when == reached;
+        for Waiter { answer, last, when: _ } in self.waiters.extract_if(.., done) {
             let result = match &self.failed {
                 Some(cause) => Err(StoreError::Failed { cause: Arc::clone(cause) }),
                 None => Ok(last),

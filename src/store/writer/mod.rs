@@ -3,7 +3,7 @@
 //! Why it exists: law 1 in one place, and one sync for however many wait (group commit).
 //!
 //! Guarantees: an answered commit is durable and folded, so that who waited for it reads its own
-//! writes; commits take effect in the order in which they were accepted; after any failure nothing
+//! writes (or durable alone, for who wants no more); commits take effect in the order in which they were accepted; after any failure nothing
 //! more is accepted, and nobody who waited is told that it went well.
 //! Assumptions: a crash may keep the first records of a commit that was never answered and lose
 //! the rest: what must not be separated is one record.
@@ -25,7 +25,7 @@ use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
 pub(super) use self::core::encode;
-use self::core::{Core, Job};
+use self::core::{Core, Job, When};
 use super::{
     error::StoreError,
     journal::{Head, Journal},
@@ -137,7 +137,21 @@ where
         &self,
         commit: Commit<R>,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send {
-        let job = Job::new(commit);
+        self.commit(commit, When::Folded)
+    }
+
+    /// The same, answered as soon as it is durable. Who reads at once may not see it yet: what is appended later is
+    /// folded later.
+    pub fn keep(&self, commit: Commit<R>) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        self.commit(commit, When::Durable)
+    }
+
+    fn commit(
+        &self,
+        commit: Commit<R>,
+        when: When,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        let job = Job::new(commit, when);
         async move {
             let (job, answer) = job?;
             match &self.door {

@@ -138,6 +138,20 @@ async fn many_waiters_share_few_syncs() {
 }
 
 #[tokio::test]
+async fn what_is_kept_is_answered_once_it_is_durable_and_folded_before_what_comes_later() {
+    let disks = disks();
+    let (open_gate, gate) = std_mpsc::channel();
+    let writer = threaded(parts(&disks, Memory { gate: Some(gate), ..Memory::default() }));
+    let before = disks.journal.syncs();
+    assert_eq!(writer.keep(commit(&["a"])).await.unwrap(), 1);
+    assert_eq!(writer.head().sequence, 0, "it is not folded yet");
+    assert!(disks.journal.syncs() > before);
+    open_gate.send(()).unwrap();
+    assert_eq!(writer.append(Commit::of(Vec::new())).await.unwrap(), 1);
+    assert_eq!(writer.head().sequence, 1);
+}
+
+#[tokio::test]
 async fn after_a_failed_sync_everyone_is_refused() {
     for (disks, writer) in both() {
         writer.append(commit(&["a"])).await.unwrap();
@@ -145,6 +159,7 @@ async fn after_a_failed_sync_everyone_is_refused() {
         let failed = writer.append(commit(&["b"])).await.unwrap_err();
         assert!(failed.to_string().contains("the disk is on fire"), "{failed}");
         disks.journal.break_syncs(false);
+        assert!(matches!(writer.keep(commit(&["d"])).await, Err(StoreError::Failed { .. })));
         let refused = writer.append(commit(&["c"])).await.unwrap_err();
         assert!(refused.to_string().contains("the disk is on fire"), "{refused}");
         assert_eq!(writer.head().sequence, 1);
