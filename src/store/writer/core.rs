@@ -26,7 +26,11 @@ pub(super) struct Job<R> {
     when: When,
 }
 
-/// When who waits for a commit is answered.
+/// From so many records on nobody waits for a fold who need not. A shorter one is over before those who are answered
+/// come with the next ones: answering them first would only split the group that follows, and each has a sync.
+const FOLD_LONG: usize = 32;
+
+/// When who waits for a commit is answered, at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     /// It is durable.
@@ -107,7 +111,9 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         let group = self.accept(jobs);
         self.step(|core| core.write(group));
         self.step(Self::sync);
-        self.answer(When::Durable);
+        if self.unfolded.len() >= FOLD_LONG {
+            self.answer(When::Durable);
+        }
         self.step(Self::fold);
         self.answer(When::Folded);
     }

@@ -140,8 +140,8 @@ where
         self.commit(commit, When::Folded)
     }
 
-    /// The same, answered as soon as it is durable. Who reads at once may not see it yet: what is appended later is
-    /// folded later.
+    /// The same, answered as soon as it is durable where much waits to be folded. Who reads at once may not see it yet:
+    /// what is appended later is folded later.
     pub fn keep(&self, commit: Commit<R>) -> impl Future<Output = Result<u64, StoreError>> + Send {
         self.commit(commit, When::Durable)
     }

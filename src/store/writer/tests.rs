@@ -143,12 +143,12 @@ async fn what_is_kept_is_answered_once_it_is_durable_and_folded_before_what_come
     let (open_gate, gate) = std_mpsc::channel();
     let writer = threaded(parts(&disks, Memory { gate: Some(gate), ..Memory::default() }));
     let before = disks.journal.syncs();
-    assert_eq!(writer.keep(commit(&["a"])).await.unwrap(), 1);
+    assert_eq!(writer.keep(commit(&["a"; 100])).await.unwrap(), 100);
     assert_eq!(writer.head().sequence, 0, "it is not folded yet");
     assert!(disks.journal.syncs() > before);
     open_gate.send(()).unwrap();
-    assert_eq!(writer.append(Commit::of(Vec::new())).await.unwrap(), 1);
-    assert_eq!(writer.head().sequence, 1);
+    assert_eq!(writer.append(Commit::of(Vec::new())).await.unwrap(), 100);
+    assert_eq!(writer.head().sequence, 100);
 }
 
 #[tokio::test]
