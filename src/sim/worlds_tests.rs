@@ -55,6 +55,14 @@ fn a_lost_change_that_nothing_shows_is_put_back_when_the_file_goes_back() {
 /// approval let the same change past twice.
 const FAILED_ONCE: &[u64] = &[9209, 4386, 6159, 3917, 1282, 7905, 2028, 4599];
 
+/// A seed in whose world a merchant leaves before its last event came to the hooks.
+const LEFT_BEHIND: u64 = 9092;
+
+#[test]
+fn an_event_that_was_erased_with_its_merchant_stops_nobody() {
+    assert_eq!(run(&Script::new(LEFT_BEHIND)).violations, Vec::new());
+}
+
 #[test]
 fn seeds_that_failed_once_are_clean() {
     for seed in FAILED_ONCE {

@@ -144,7 +144,13 @@ impl Open {
             return Ok(Err(why.to_owned()));
         }
         let Begun { event, handler, told, .. } = &mut self.begun;
-        let event = event.take().map_or_else(|| ground.given(told), Ok)?;
+        let event = match event.take() {
+            Some(event) => Some(event),
+            None => ground.given(told)?,
+        };
+        let Some(event) = event else {
+            return Ok(Err("what the event says was erased with its merchant".to_owned()));
+        };
         let reads: Arc<dyn Reads> = self.answers.clone();
         let time = ground.shared.settings.hook_time;
         let run = || ground.hooks.run_given(handler, event, &reads, time);

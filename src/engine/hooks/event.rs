@@ -14,6 +14,7 @@ use crate::kinds::step::MERCHANT;
 use crate::model::action::is_action;
 use crate::model::event::Told;
 use crate::model::showing::Showing;
+use crate::store::vault::VaultError;
 
 /// The mode that a merchant is in, as scripts see it.
 pub(super) fn mode(shared: &Shared, merchant: &Key) -> Result<Value, EngineError> {
@@ -21,9 +22,10 @@ pub(super) fn mode(shared: &Shared, merchant: &Key) -> Result<Value, EngineError
     Ok(merchant.map_or(Value::Null, |merchant| merchant.fact("mode").clone()))
 }
 
-/// The event as scripts see it. Errors: its body is not to be had.
+/// The event as scripts see it; without data where that was erased with its merchant. Errors: its body is not to be had.
 pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, EngineError> {
-    let mut body: Value = serde_json::from_slice(&opened(shared, told)?).unwrap_or_default();
+    let body = opened(shared, told)?.unwrap_or_default();
+    let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut event = fields(told, mode(shared, &told.merchant)?);
     if let Some(data) = event.get_mut("data") {
         *data = self::data(&mut body);
@@ -31,17 +33,25 @@ pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, En
     Ok(event)
 }
 
-/// The same for a run, of a merchant in this mode.
-pub(super) fn given(shared: &Shared, told: &Told, mode: Value) -> Result<Given, EngineError> {
-    Ok(Given::showing(&fields(told, mode), &opened(shared, told)?))
+/// The same for a run, of a merchant in this mode; none where the data was erased with the merchant.
+pub(super) fn given(
+    shared: &Shared,
+    told: &Told,
+    mode: Value,
+) -> Result<Option<Given>, EngineError> {
+    let body = opened(shared, told)?;
+    Ok(body.map(|body| Given::showing(&fields(told, mode), &body)))
 }
 
-/// The service's own text of an event.
-fn opened(shared: &Shared, told: &Told) -> Result<Zeroizing<Vec<u8>>, EngineError> {
+/// The service's own text of an event; none where it was erased with its merchant.
+fn opened(shared: &Shared, told: &Told) -> Result<Option<Zeroizing<Vec<u8>>>, EngineError> {
     let body = told.body.parse();
     let body =
         body.map_err(|error| EngineError::Bug(format!("an event names no blob: {error}")))?;
-    Ok(shared.vault.open_blob(&body)?)
+    match shared.vault.open_blob(&body) {
+        Err(VaultError::Erased { .. }) => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
 }
 
 /// All but the record that it shows.

@@ -44,7 +44,7 @@ pub(super) enum Todo {
 /// A run that was begun: everything that it needs but answers.
 pub(super) struct Begun {
     pub(super) told: Box<Told>,
-    /// The event as the script gets it; none once a try had it.
+    /// The event as the script gets it; none once a try had it, or where it was erased.
     pub(super) event: Option<Given>,
     pub(super) handler: Handler,
     tries: u32,
@@ -76,8 +76,9 @@ impl Ground {
         let Some(id) = id else { return Ok(None) };
         let Some(told) = self.told(id)?.filter(|told| !told.quiet) else { return Ok(None) };
         let Some(handler) = self.hooks.handler(&self.script, &told.kind) else { return Ok(None) };
-        let (event, depth) = (Some(self.given(&told)?), self.depth(&told)?);
-        let number = Some(number);
+        // What was erased with its merchant is nobody's any more.
+        let Some(event) = self.given(&told)? else { return Ok(None) };
+        let (event, depth, number) = (Some(event), self.depth(&told)?, Some(number));
         Ok(Some(Begun { told, event, handler, tries: 1, depth, number, formerly: None }))
     }
 
@@ -85,14 +86,14 @@ impl Ground {
         let Some(told) = self.told(&failed.event)? else { return Ok(None) };
         let Failed { script: known, function, tries, .. } = &failed.failed;
         let handler = Handler { script: self.script.clone(), function: function.clone() };
-        let (event, depth) = (Some(self.given(&told)?), self.depth(&told)?);
+        let (event, depth) = (self.given(&told)?, self.depth(&told)?);
         let formerly = (*known != self.script).then(|| known.clone());
         let tries = tries.saturating_add(1);
         Ok(Some(Begun { told, event, handler, tries, depth, number: None, formerly }))
     }
 
-    /// The event as the script gets it.
-    pub(super) fn given(&self, told: &Told) -> Result<Given, EngineError> {
+    /// The event as the script gets it; none where it was erased with its merchant.
+    pub(super) fn given(&self, told: &Told) -> Result<Option<Given>, EngineError> {
         given(&self.shared, told, self.mode.clone())
     }
 
