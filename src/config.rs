@@ -13,11 +13,13 @@ use std::{fs, io};
 
 use ipnet::IpNet;
 
+use crate::base::folder::Place;
 use crate::base::id::Name;
 use crate::base::money::Currency;
 use crate::base::secret::Secret;
 use crate::kinds::CheckCx;
 use crate::kinds::files::Files;
+use crate::kinds::open_variables::{EnvPattern, Variables};
 use crate::model::issue::Problem;
 use crate::model::manifest::OnDoubt;
 use crate::spec::mask::MaskedSource;
@@ -31,6 +33,7 @@ mod programs;
 mod prune;
 mod read;
 mod reader;
+mod script_rights;
 mod sections;
 mod setting;
 mod signed;
@@ -39,8 +42,8 @@ mod webhooks;
 
 pub use approval_file::ApprovalFile;
 pub use notify::{Encryption, MailAddress, MailTarget, Notify, NotifyTarget, SecretUrl, WebForm};
-pub use open::{EnvPattern, Variables};
 pub use programs::Programs;
+pub use script_rights::ScriptRights;
 pub use setting::{ConfigError, Env, FromText, ProcessEnv, Setting, Wrong};
 pub use signed::{Authors, SignedRules};
 pub use value::{Amounts, HttpUrl, VaultKey};
@@ -53,6 +56,8 @@ pub const FILE_NAME: &str = "reckon.yaml";
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// How much longer than a call a proof of absence waits (design.md part 3).
 const GRACE_DEFAULT: Duration = Duration::from_secs(30);
+/// For so long events are kept where the file does not say.
+const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
 const LISTEN_PORT_DEFAULT: u16 = 8780;
 
 /// The whole file, defaults filled in.
@@ -74,6 +79,8 @@ pub struct Config {
     pub scripts: Setting<PathBuf>,
     /// The state directory.
     pub state: Setting<PathBuf>,
+    /// The folder of the state's mark; beside the state if it is left out.
+    pub state_mark: Option<Setting<PathBuf>>,
     /// The private listener.
     pub listen: Setting<SocketAddr>,
     /// The listener that faces the world: notifications come there and nowhere else. Without it they
@@ -89,11 +96,26 @@ pub struct Config {
     pub policy: Policy,
     /// Whom hooks and alerts may tell something.
     pub notify: Notify,
+    /// What is kept of events, and for how long.
+    pub events: Events,
     /// What happens when an answer is lost.
     pub doubt: Doubt,
     /// What is odd about the file and no error.
     pub warnings: Vec<Problem>,
     variables: BTreeSet<String>,
+}
+
+/// `events`: what is kept of them.
+#[derive(Debug, Clone)]
+pub struct Events {
+    /// The time for which an event is kept with its hooks' runs and settled actions, and for which a forged post is.
+    pub keep: Setting<Duration>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self { keep: Setting::Literal(KEEP_DEFAULT) }
+    }
 }
 
 /// `partner`: the account at the service (partner-api, Authentication). What a command needs and
@@ -166,6 +188,8 @@ pub struct Policy {
     pub approvals: limits::Approvals,
     /// The guards of removals.
     pub prune: prune::PruneSection,
+    /// The rights of scripts.
+    pub scripts: ScriptRights,
 }
 
 /// `doubt`.
@@ -244,8 +268,11 @@ impl Config {
         let programs = Some(self.secrets.exec.keys().cloned().collect());
         let currency = Currency::USD;
         let folder = self.secrets.attachments.as_ref().map(|dir| dir.get(env)).transpose()?;
-        let files = folder.map(|dir| -> Arc<dyn Files> { Arc::new(AttachmentFolder::new(dir)) });
-        Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, files })
+        let files = folder.map(|dir| -> Arc<dyn Files> {
+            Arc::new(AttachmentFolder::new(Place::configured(&self.dir, &dir)))
+        });
+        let variables = Some(self.open_variables(env)?);
+        Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, variables, files })
     }
 
     /// The variables that specs may read: those that `secrets.env` opens, less those that this
@@ -276,6 +303,7 @@ impl Default for Policy {
             limits: limits::Limits::default(),
             approvals: limits::Approvals::default(),
             prune: prune::PruneSection::default(),
+            scripts: ScriptRights::default(),
         }
     }
 }

@@ -252,6 +252,7 @@ fn a_lost_state_is_told_and_everything_is_taken_over_again_without_a_second_obje
     let ways = told.lines().filter_map(|line| Some(line.split_once("way out")?.1.trim()));
     let ways: Vec<String> = ways.map(str::to_owned).collect();
     assert_eq!(ways.len(), 2, "{told}");
+    disowning_is_the_last_resort(&shell, &told);
     for way in &ways {
         let mut words: Vec<&str> = way.split(' ').skip(1).collect();
         words.push("--yes");
@@ -262,6 +263,88 @@ fn a_lost_state_is_told_and_everything_is_taken_over_again_without_a_second_obje
     assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
     assert_eq!(steps(&shell), Vec::<String>::new());
     assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (1, 1));
+}
+
+/// Copies a state as `cp -a` does.
+fn copied(shell: &Shell, from: &str, to: &str) {
+    let done = std::process::Command::new("cp")
+        .arg("-a")
+        .args([shell.path(from), shell.path(to)])
+        .status();
+    assert!(done.unwrap().success());
+}
+
+/// Closes S10: a copy of the state that is put back is noticed, and nothing is made a second time.
+#[test]
+fn a_state_that_was_put_back_by_a_copy_begins_an_epoch_and_doubles_no_charge() {
+    let shell = connected();
+    shell.write("specs/jane.yaml", &card("jane", "4242424242424242", ""));
+    assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
+    copied(&shell, ".reckon", "copy");
+    shell.write("specs/rent.yaml", &rent("jane", "20.00"));
+    assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
+    fs::rename(shell.path(".reckon"), shell.path("lost")).unwrap();
+    copied(&shell, "copy", ".reckon");
+    let (_, told) = says(&shell, &["plan"]);
+    assert!(told.contains("this state was put back") && told.contains("Epoch 1"), "{told}");
+    let (exit, told) = says(&shell, &["apply", "--yes"]);
+    assert_eq!(exit, 3, "{told}");
+    assert_eq!(shell.count("recurring_charges"), 1, "nothing is doubled");
+    let (_, told) = says(&shell, &["store", "check"]);
+    assert!(
+        told.contains("epoch         1") && !told.contains("was put back:"),
+        "told once: {told}"
+    );
+}
+
+/// Closes M7: the mark of an object stays its own when its document takes another name.
+#[test]
+fn what_took_another_name_is_its_own_object_when_the_lists_are_looked_at() {
+    let shell = connected();
+    let (jane, charge) = (card("jane", "4242424242424242", ""), rent("jane", "20.00"));
+    shell.write("specs/jane.yaml", &[jane.clone(), charge].concat());
+    assert_eq!(says(&shell, &["apply", "--yes"]).0, 0);
+    let moved = |text: &str, from: &str, to: &str| {
+        let name = format!("{{name: {to}, annotations: {{reckon.dev/moved-from: {from}}}}}");
+        text.replace(&format!("{{name: {from}}}"), &name)
+    };
+    let tree = [moved(&jane, "jane", "june"), moved(&rent("june", "20.00"), "rent", "lease")];
+    shell.write("specs/jane.yaml", &tree.concat());
+    let (exit, told) = says(&shell, &["apply", "--yes"]);
+    assert_eq!(exit, 0, "{told}");
+    shell.reckon(&["plan", "--refresh"]);
+    assert_eq!(steps(&shell), Vec::<String>::new());
+    assert_eq!(says(&shell, &["intents"]).0, 0);
+}
+
+/// Closes M1: `intents` offers `init --empty-remote` once, behind the safe ways and as dangerous; the command lists what
+/// it would disown, with sums, and writes nothing unless a person agreed.
+fn disowning_is_the_last_resort(shell: &Shell, intents: &str) {
+    assert_eq!(intents.matches("--empty-remote").count(), 1, "{intents}");
+    let (safe, dangerous) = intents.split_once("DANGEROUS").unwrap();
+    assert!(safe.contains("reckon import") && safe.contains("reckon forget"), "{intents}");
+    let dangerous = dangerous.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "disowns 2 objects",
+        "1 active recurring charge, 20.00 USD collected per occurrence (test)",
+    ] {
+        assert!(dangerous.contains(part), "{dangerous}");
+    }
+    let (exit, told) = says(shell, &["init", "--empty-remote"]);
+    assert_eq!(exit, 1, "{told}");
+    for part in [
+        "reckon::init::unconfirmed",
+        "20.00 USD per occurrence (test)",
+        "ACTIVE",
+        "total: 20.00 USD",
+        "reckon import",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(
+        steps(shell).contains(&"blocked Merchant/acme UnknownMarks".to_owned()),
+        "nothing was written"
+    );
 }
 
 #[test]

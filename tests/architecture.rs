@@ -70,6 +70,25 @@ const EXCEPTIONS: [(&str, &str, &str); 5] = [
     ),
 ];
 
+/// Types of words from outside, and where they may be made: where an answer, or what a receiver says, is classified.
+const OUTSIDE: [&str; 4] = ["ServiceText", "ServiceCode", "ServicePlace", "ServiceProblem"];
+
+/// The functions that make them of foreign words.
+const CLEANING: [&str; 2] = ["cleaned", "checked"];
+
+/// The files that may, with the words that they take in.
+const CLEANERS: [(&str, &str); 9] = [
+    ("src/base/outside", "the types themselves"),
+    ("src/client/classify.rs", "answers of the service, and failures of the connection"),
+    ("src/client/known.rs", "its test"),
+    ("src/client/tenant.rs", "a cleaned reason within a sentence"),
+    ("src/model/service_problem.rs", "the body of a refusal"),
+    ("src/model/outcome.rs", "the operator's own settings"),
+    ("src/effects/expect.rs", "fields of answers within sentences"),
+    ("src/engine/notice.rs", "the reason of a declined application"),
+    ("src/outbox/known.rs", "what a receiver of a notification answers"),
+];
+
 /// Macros that print.
 const PRINTING_MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 
@@ -94,6 +113,19 @@ fn a_library_with_one_user_is_mentioned_nowhere_else() {
 #[test]
 fn only_the_command_line_prints() {
     assert_none(&violations(prints));
+}
+
+/// Closes S2: words from outside are made in few places, and the wire's form of a refusal ends there.
+#[test]
+fn words_from_outside_are_made_where_answers_are_classified() {
+    assert_none(&violations(foreign_words));
+    let planted = |path: &str, text: &str| {
+        foreign_words(&Source { path: path.into(), text: text.into() }).len()
+    };
+    assert_eq!(planted("src/engine/a.rs", "ServiceText::cleaned(&text, &known)"), 1);
+    assert_eq!(planted("src/plan/a.rs", "use crate::api::{Call, Problem};"), 1);
+    assert_eq!(planted("src/plan/a.rs", "let said = crate::api::Problem::default();"), 1);
+    assert_eq!(planted("src/client/classify.rs", "ServiceText::cleaned(&text, &known)"), 0);
 }
 
 #[test]
@@ -263,6 +295,30 @@ fn borrowed_libraries(source: &Source) -> Vec<Violation> {
             .then(|| source.violation(token.line, format!("only {owner} may mention {library}")))
     });
     mentions.collect()
+}
+
+/// Words from outside that are made, or held as they came, where nobody looked for them.
+fn foreign_words(source: &Source) -> Vec<Violation> {
+    let takes_in = CLEANERS.iter().any(|(path, _)| source.path.starts_with(path));
+    if takes_in || ["api", "sandbox"].contains(&source.module()) {
+        return Vec::new();
+    }
+    let tokens = tokens(&source.text);
+    let makes = tokens.windows(5).filter(|words| {
+        OUTSIDE.contains(&words[0].text.as_str())
+            && words[1..].iter().any(|word| CLEANING.contains(&word.text.as_str()))
+    });
+    let made = makes.map(|words| {
+        source.violation(words[0].line, format!("{} is made of foreign words", words[0].text))
+    });
+    let wire = imports(&tokens, source.depth(), is_module).into_iter().filter(|(_, path)| {
+        path.first().is_some_and(|module| module == "api")
+            && path.iter().any(|one| one == "Problem")
+    });
+    let held = wire.map(|(line, _)| {
+        source.violation(line, "api::Problem is the wire's: use ServiceProblem".to_owned())
+    });
+    made.chain(held).collect()
 }
 
 fn prints(source: &Source) -> Vec<Violation> {

@@ -128,7 +128,7 @@ fn a_missing_variable_is_the_environment_and_names_itself() {
     let plan = reckon(folder.path(), &["plan"]);
     assert_eq!(code(&plan), 4);
     let told = stderr(&plan);
-    assert!(told.contains("RECKON_TIMEOUT") && told.contains("reckon.yaml:12"), "{told}");
+    assert!(told.contains("RECKON_TIMEOUT") && told.contains("reckon.yaml:13"), "{told}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_state_without_its_key_is_not_opened() {
 #[test]
 fn a_rebuilt_index_says_the_same() {
     let folder = repository();
-    let declared = reckon(folder.path(), &["init", "--empty-remote"]);
+    let declared = reckon(folder.path(), &["init", "--empty-remote", "--yes"]);
     let digest = |output: &Output| {
         let report: Value = serde_json::from_str(&stdout(output)).unwrap();
         (report["state_digest"].clone(), report["head"].clone())
@@ -220,14 +220,14 @@ fn the_urls_of_events_and_of_every_sign_up_are_printed_and_stay_the_same() {
     assert_eq!((token.len(), token.ends_with('/')), (41, true), "{event_url}");
     let links = told.get("applicants").and_then(Value::as_array).unwrap();
     let gateway = told.pointer("/gateway/0/url").and_then(Value::as_str).unwrap();
-    let start = "http://127.0.0.1:8780/webhooks/gateway/default.acme.test.";
+    let start = "http://127.0.0.1:8780/webhooks/gateway/default_acme_test_0_";
     assert_eq!(gateway.strip_prefix(start).map(str::len), Some(32), "{gateway}");
     let mut expect = vec![format!("Event URL  {event_url}")];
     expect.push(format!("Merchant/acme (test)  {gateway}"));
     for (link, name) in links.iter().zip(["harbor", "quay"]) {
         let text = |field: &str| link.get(field).and_then(Value::as_str).unwrap();
         assert_eq!(text("application"), format!("MerchantApplication/{name}"));
-        let start = format!("http://127.0.0.1:8780/apply/default.{name}.");
+        let start = format!("http://127.0.0.1:8780/apply/default_{name}_");
         assert_eq!(text("url").strip_prefix(&start).map(str::len), Some(32));
         expect.push(format!("{}  {}", text("application"), text("url")));
     }
@@ -243,6 +243,12 @@ fn live_money_needs_a_configuration_that_was_chosen() {
     let found = reckon(folder.path(), &["plan"]);
     assert_eq!(code(&found), 3, "{}", stderr(&found));
     assert!(stdout(&found).contains("--config"), "{}", stdout(&found));
+    // Closes the item of C: only `plan` named this.
+    let valid = reckon(folder.path(), &["validate"]);
+    assert_eq!(code(&valid), 0, "a warning: {}", stdout(&valid));
+    for word in ["reckon::merchant::live_refused", "specs/acme.yaml", "0 errors, 1 warning"] {
+        assert!(stdout(&valid).contains(word), "{}", stdout(&valid));
+    }
     let chosen = reckon(folder.path(), &["--config", "reckon.yaml", "plan"]);
     assert_eq!(code(&chosen), 0, "{}", stdout(&chosen));
     std::fs::create_dir(folder.path().join(".git")).unwrap();
@@ -314,4 +320,30 @@ fn plain_http_is_spoken_with_this_machine_alone() {
         assert_eq!(told.contains(&format!("`http://{host}:8700` is not encrypted")), expect == 1);
     }
     covers::covers(&["31.6"]);
+}
+
+/// Closes S12: a mistyped name or path chose nothing and ended with 0.
+#[test]
+fn a_name_or_path_that_names_nothing_is_a_mistake_with_the_nearest_one() {
+    let folder = repository();
+    for (arguments, help) in [
+        (&["apply", "missing.plan", "--yes"][..], "paths are relative to the working directory"),
+        (&["apply", "specs/acne.yaml", "--yes"], "did you mean specs/acme.yaml?"),
+        (&["validate", "/nonexistent.yaml"], "paths are relative to the working directory"),
+        (&["validate", "reckon.yaml"], "name a file or folder in"),
+        (&["plan", "/nonexistent"], "paths are relative to the working directory"),
+        (&["plan", "spec"], "did you mean specs?"),
+        (&["plan", "--target", "Invoice/jane-frst"], "did you mean Invoice/jane-first?"),
+        (&["get", "Invoice/jane-frst"], "did you mean Invoice/jane-first?"),
+        (&["get", "Invoice/nope"], "list them: reckon get Invoice"),
+        (&["describe", "Invoice/nope"], "`reckon get` lists every resource"),
+    ] {
+        let output = reckon(folder.path(), arguments);
+        assert_eq!(code(&output), 1, "{arguments:?}: {}", stdout(&output));
+        assert!(stderr(&output).contains(help), "{arguments:?}: {}", stderr(&output));
+    }
+    for arguments in [&["validate", "specs/acme.yaml"][..], &["plan", "specs"], &["get", "Invoice"]]
+    {
+        assert_eq!(code(&reckon(folder.path(), arguments)), 0, "{arguments:?}");
+    }
 }

@@ -164,6 +164,22 @@ async fn a_card_that_is_not_there_is_saved_after_it_was_looked_for() {
     assert_eq!(world.objects("cards").len(), 1);
 }
 
+/// Closes S10: a snapshot of the whole machine takes the mark along, so the first creation of a process looks at the list.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_was_put_back_saves_no_card_a_second_time() {
+    let mut world = start();
+    world.first_look = true;
+    world.write(MERCHANT);
+    world.settle().await;
+    let backup = back_up(&world);
+    world.write(&[MERCHANT.to_owned(), card("visa")].concat());
+    world.settle().await;
+    restore(&mut world, &backup, false).await;
+    let told = world.settle().await;
+    assert!(told.iter().any(|line| line.contains("marks of ours")), "{told:?}");
+    assert_eq!(world.objects("cards").len(), 1, "it is there already");
+}
+
 /// `init --empty-remote`.
 async fn declare(world: &World) {
     let (journal, _) = Journal::open(Arc::new(world.journal.clone()), Options::default()).unwrap();

@@ -21,11 +21,14 @@ use std::collections::BTreeSet;
 
 use ears::{BASE, Ears, address, merchant, partner_address};
 use payments::{MERCHANT, START, card, recurring, requests};
-use reckon::base::id::Mode;
-use reckon::control::Request;
-use reckon::engine::{Recovered, Recovering, Reply};
+use reckon::base::hash::keyed;
+use reckon::base::id::{Key, Mode};
+use reckon::control::{Control, Request};
+use reckon::engine::{Question, Recovered, Recovering, Reply, ResourceView};
 use reckon::http::Outside;
+use reckon::model::condition::{Condition, ConditionType, Status};
 use reckon::model::event::Via;
+use reckon::model::payment::PaymentResult;
 use reckon::model::remote_object::Standing;
 use reckon::model::rotation::{Address, Rotating, RotationStep};
 use reckon::sandbox::Surface;
@@ -412,6 +415,110 @@ async fn a_resource_is_looked_at_as_soon_as_an_event_speaks_of_it() {
             let again =
                 world.ask("acme", "GET", &format!("/v1/recurring/charges/{id}"), &Value::Null);
             assert_eq!(again["amount"], 2000, "the difference was seen and mended");
+        })
+        .await;
+}
+
+async fn rent(control: &Control) -> ResourceView {
+    let key = "RecurringCharge/rent".parse().unwrap();
+    let Ok(Reply::Resource(Some(view))) = control.ask(Question::Resource(key)).await else {
+        panic!("another answer")
+    };
+    *view
+}
+
+fn healthy(view: &ResourceView) -> &Condition {
+    view.conditions.iter().find(|one| one.kind == ConditionType::Healthy).unwrap()
+}
+
+/// Closes M3.
+#[tokio::test(start_paused = true)]
+async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_restart() {
+    let world = World::new(Surface::Public, START);
+    let declined = card("jane", "4000000000000002");
+    world.write(&[MERCHANT.to_owned(), declined, recurring("rent", "jane", "")].concat());
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let mut since = None;
+    world
+        .hearing(async |ears| {
+            ears.wait(70).await;
+            let well = rent(&ears.control).await;
+            assert!(well.ready && healthy(&well).status == Status::True, "{well:?}");
+            assert!(well.payments.unwrap().next.is_some(), "the next payment is known");
+            world.control("POST", "clock", &json!({"advance": "P130D"}));
+            ears.wait(130).await;
+            let view = rent(&ears.control).await;
+            assert_eq!((view.ready, view.reason.as_str()), (false, "PaymentFailed"));
+            assert_eq!(view.conditions[0].status, Status::True, "it is as its document says");
+            assert_eq!(healthy(&view).status, Status::False);
+            since.clone_from(&healthy(&view).since);
+            let payments = view.payments.unwrap();
+            let last = payments.last.unwrap();
+            assert!(payments.failures >= 3, "{}", payments.failures);
+            assert_eq!(last.result, PaymentResult::Declined);
+            assert_eq!(last.reason.as_deref(), Some("card_declined"));
+            assert!(last.amount.is_some() && last.currency.as_deref() == Some("USD"), "{last:?}");
+            let Ok(Reply::Metrics(metrics)) = ears.control.ask(Question::Metrics).await else {
+                panic!("another answer")
+            };
+            assert_eq!(metrics.conditions["Healthy"]["False"], 1);
+            assert_eq!(metrics.reasons["PaymentFailed"], 1);
+        })
+        .await;
+    assert!(since.is_some());
+    world
+        .hearing(async |ears| {
+            let again = rent(&ears.control).await;
+            assert_eq!((again.ready, &healthy(&again).since), (false, &since), "a restart");
+        })
+        .await;
+}
+
+/// The address of a merchant's events in the form before: its parts are joined by dots.
+fn older_address(text: &str) -> String {
+    let key = *keyed(&[3; 32], "outside", b"").as_bytes();
+    let code = keyed(&key, "gateway-token", text.as_bytes()).to_string();
+    format!("{BASE}/webhooks/gateway/{text}.{}", &code[..32])
+}
+
+fn merchant_document(namespace: &str, name: &str) -> String {
+    MERCHANT.replace("name: acme", &format!("name: {name}, namespace: {namespace}"))
+}
+
+/// Closes S3: the events of `Merchant/a.b/acme` reach it, by its address and by the one of the form before; the latter no
+/// more once `Merchant/a/b.acme` could be meant, too.
+#[tokio::test(start_paused = true)]
+async fn the_events_of_a_merchant_in_a_namespace_with_a_dot_reach_it() {
+    let world = World::new(Surface::Public, START);
+    let ours = merchant_document("a.b", "acme");
+    world.write(&ours);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let key: Key = "Merchant/a.b/acme".parse().unwrap();
+    let address = Outside::new(&[3; 32]).gateway_url(BASE, &key, Mode::Test, 0);
+    let older = older_address("a.b.acme.test");
+    let event = json!({"id": "AAAAAAAAAAAAAAAAAAAAAA"}).to_string();
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            assert_eq!(ears.post_to(&address, event.clone()).await, 200);
+            assert_eq!(ears.post_to(&older, event.clone()).await, 200);
+            ears.wait(5).await;
+            let view = ears.events().await;
+            let posts: Vec<_> = view
+                .receivers
+                .iter()
+                .map(|one| (one.merchant.as_str(), one.ledger.posts))
+                .collect();
+            assert_eq!(posts, [("Merchant/a.b/acme", 1)]);
+        })
+        .await;
+    world.write(&[ours, merchant_document("a", "b.acme")].join("---\n"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world
+        .hearing(async |ears| {
+            ears.wait(5).await;
+            assert_eq!(ears.post_to(&address, event.clone()).await, 200);
+            assert_eq!(ears.post_to(&older, event.clone()).await, 404);
         })
         .await;
 }

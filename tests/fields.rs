@@ -213,12 +213,13 @@ async fn an_application_under_way_is_offered_to_no_applicant() {
     world.write(&COMPLETE.replace("submission: complete", "submission: sign_up"));
     let plan = world.plan();
     let expect =
-        "Blocked MerchantApplication/harbor: CannotChange (the service cannot change submission)";
-    assert_eq!(plan, [expect]);
+        "Blocked MerchantApplication/harbor: CannotChange (the service cannot change submission; ";
+    assert!(plan.len() == 1 && plan[0].starts_with(expect), "{plan:?}");
     let running = world.while_running(async |daemon| {
         assert!(daemon.visit("harbor").await.is_none());
     });
-    assert_eq!(running.await, [expect]);
+    let running = running.await;
+    assert!(running.len() == 1 && running[0].starts_with(expect), "{running:?}");
     assert_eq!(world.objects("applications").len(), 1);
 }
 

@@ -183,6 +183,7 @@ async fn an_occurrence_is_ignored_and_a_charge_cancelled_whatever_becomes_of_the
             }
         }
     }
+    covers::covers(&["47.12"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,7 +220,8 @@ async fn a_person_can_name_what_was_made() {
     let world = connected(Surface::Documented).await;
     fault(&world, "/v1/charges", "error_before");
     act(&world, "charge", Some("tuition"), charged()).await;
-    let said = Said::Done("t-found-by-hand".parse().unwrap());
+    let unread = Said::Done("t-found-by-hand".parse().unwrap());
+    let said = Said::Unverified("t-found-by-hand".parse().unwrap());
     let id = "1".parse().unwrap();
     let first = done(&world, Request::Resolve(id, said.clone())).await;
     assert_eq!(first, Reply::Resolved(Resolved::Unknown), "that one is settled");
@@ -227,6 +229,8 @@ async fn a_person_can_name_what_was_made() {
         panic!("another answer");
     };
     let id = view.items[0].id.parse().unwrap();
+    let doubted = done(&world, Request::Resolve(id, unread)).await;
+    assert!(matches!(doubted, Reply::Resolved(Resolved::Unverified(..))), "M13: {doubted:?}");
     done(&world, Request::Resolve(id, said)).await;
     let acted = act(&world, "charge", Some("tuition"), charged()).await;
     assert!(acted.before && acted.remote_id.as_deref() == Some("t-found-by-hand"), "{acted:?}");
@@ -241,6 +245,8 @@ async fn an_authorization_is_given_back_once_whatever_becomes_of_the_answer() {
             fault_of(&world, "DELETE", "/api/v1/merchants", lost);
             let acted = act(&world, "deauthorise", None, json!({})).await;
             assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            let sent = requests(&world, "DELETE", "/api/v1/merchants").len();
+            assert_eq!(sent, if lost.is_empty() { 1 } else { 2 }, "{surface:?} {lost}");
             let charge = act(&world, "charge", None, charged()).await;
             assert_eq!(charge.stands, Stands::Blocked, "{charge:?}");
             assert!(charge.message.contains("credentials"), "{}", charge.message);

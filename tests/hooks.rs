@@ -17,6 +17,7 @@ use reckon::hooks::folder::{self, Folder};
 use reckon::hooks::{Failure, Handler, Hooks, Known, Reads, TIME_MAX, Why, on_stack};
 use reckon::kinds::register::KINDS;
 use reckon::model::issue::Severity;
+use reckon::policy::Rights;
 use reckon::render::diagnostic::Look;
 use reckon::render::hooks as shown;
 use serde_json::{Value, json};
@@ -32,6 +33,8 @@ fn known() -> Known {
     Known {
         targets: ["ops", "payers"].map(str::to_owned).into(),
         kinds: KINDS.iter().map(|row| row.name.to_owned()).collect(),
+        rights: Rights::all(),
+        ..Known::default()
     }
 }
 
@@ -45,10 +48,10 @@ fn listed(folder: &str) -> Vec<PathBuf> {
 /// One wrong script with the module beside it, or a whole folder of its own.
 fn wrong(path: &Path) -> Folder {
     if path.is_dir() {
-        return folder::read(path, "scripts").unwrap();
+        return folder::read(&path.into(), "scripts").unwrap();
     }
     let name = path.file_name().unwrap().to_str().unwrap();
-    let mut all = folder::read(path.parent().unwrap(), "scripts").unwrap();
+    let mut all = folder::read(&path.parent().unwrap().into(), "scripts").unwrap();
     all.scripts.retain(|source| source.path == name || source.path.starts_with("lib/"));
     all
 }
@@ -136,7 +139,7 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
     let mut sorts = BTreeSet::new();
     for path in listed("tests/hooks/hostile") {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let mut folder = folder::read(path.parent().unwrap(), "scripts").unwrap();
+        let mut folder = folder::read(&path.parent().unwrap().into(), "scripts").unwrap();
         folder.scripts.retain(|source| source.name() == name);
         let before = peak();
         // Who tells of a panic reads the program's symbols: that is not the script's memory.
@@ -224,6 +227,10 @@ fn copy(from: &Path, to: &Path) {
 const TARGETS: &str = "notify:\n  ops: {url: {env: CHAT}, type: chat}\n  payers:\n    mail: {to: [a@b.example], from: a@b.example, \
     host: smtp.b.example}\n";
 
+/// The rights that the shipped scripts need, in the section that `init` makes.
+const RIGHTS: (&str, &str) =
+    ("policy:\n", "policy:\n  scripts: {allow: [refund, charge, credit, mail, card_link]}\n");
+
 /// A new repository with the scripts that are shipped and the targets that they use.
 fn scaffolded() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -231,7 +238,7 @@ fn scaffolded() -> tempfile::TempDir {
     copy(&root().join("scripts"), &folder.path().join("scripts"));
     let config = folder.path().join("reckon.yaml");
     let written = fs::read_to_string(&config).unwrap();
-    fs::write(&config, format!("{written}{TARGETS}")).unwrap();
+    fs::write(&config, format!("{}{TARGETS}", written.replace(RIGHTS.0, RIGHTS.1))).unwrap();
     folder
 }
 

@@ -14,6 +14,8 @@ mod ears;
 mod payments;
 #[path = "rig/pigeon.rs"]
 mod pigeon;
+#[path = "hooks_lanes/roster.rs"]
+mod roster;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
@@ -26,6 +28,7 @@ use pigeon::Pigeon;
 use reckon::base::hash::sha256;
 use reckon::engine::{Found, HooksView, Question, Rehearsing, Reply};
 use reckon::hooks::{Hooks, Known, Source};
+use reckon::policy::Rights;
 use reckon::sandbox::Surface;
 use reckon::store::facts::Facts;
 use serde_json::{Value, json};
@@ -55,7 +58,12 @@ fn scripts(all: &[(&str, &str)]) -> Found {
     };
     let sources: Vec<Source> = all.iter().map(source).collect();
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
-    let known = Known { targets: set(&["ops"]), kinds: set(&["Merchant", "SavedMethod"]) };
+    let known = Known {
+        targets: set(&["ops"]),
+        kinds: set(&["Merchant", "SavedMethod"]),
+        rights: Rights::all(),
+        ..Known::default()
+    };
     let hooks = Hooks::load(&sources, &known);
     assert!(hooks.is_ok(), "{:?}", hooks.err());
     Found { hooks: hooks.ok(), files: sha256(format!("{all:?}").as_bytes()), problems: 0 }

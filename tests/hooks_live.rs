@@ -19,17 +19,22 @@ mod pigeon;
 mod world;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use ears::Ears;
+use ears::{Ears, merchant};
 use payments::{MERCHANT, START, card, recurring};
 use pigeon::Pigeon;
 use reckon::base::hash::sha256;
 use reckon::control::Request;
-use reckon::engine::{Found, HooksView, Question, Reply};
+use reckon::engine::{Found, HooksView, Question, Recovering, Reply};
 use reckon::hooks::{Hooks, Known, Source};
+use reckon::model::event::EventLedger;
 use reckon::model::ran::Fate;
 use reckon::outbox::Sent;
+use reckon::policy::Rights;
 use reckon::sandbox::Surface;
+use reckon::store::facts::Facts;
 use serde_json::{Value, json};
 use world::World;
 
@@ -47,7 +52,8 @@ fn scripts(name: &str, text: &str) -> Found {
     let source = Source { shown: format!("scripts/{path}"), path, text: text.into() };
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
     let kinds = set(&["Merchant", "SavedMethod", "RecurringCharge"]);
-    let known = Known { targets: set(&["ops"]), kinds };
+    let known =
+        Known { targets: set(&["ops", "chat"]), kinds, rights: Rights::all(), ..Known::default() };
     let hooks = Hooks::load(&[source], &known);
     assert!(hooks.is_ok(), "{:?}", hooks.err());
     Found { hooks: hooks.ok(), files: sha256(text.as_bytes()), problems: 0 }
@@ -233,6 +239,108 @@ async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
     }
 }
 
+/// Asks for 20 notifications: two days later where 7.00 was charged, else at once. A charge of 9.00 fails.
+const MANY: &str = r#"
+fn on_transaction_authorized(event) {
+    if event.data.amount == 900 { throw "no"; }
+    for number in 0..20 {
+        if event.data.amount == 700 {
+            notify("ops", "later", #{name: `later-${number}`, at: add_days(date(event.created), 2)});
+        } else {
+            notify("ops", "now", #{name: `now-${number}`});
+        }
+    }
+}
+"#;
+
+/// Closes K6.
+#[tokio::test(start_paused = true)]
+async fn what_waits_and_what_failed_is_not_read_again_for_each_action_that_is_done() {
+    let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
+    let found = scripts("many", MANY);
+    world
+        .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
+            ears.wait(5).await;
+            for amount in [700, 900] {
+                (0..20).for_each(|_| drop(charge(&world, amount)));
+                ears.wait(3600).await;
+            }
+            let view = hooks(ears).await;
+            assert_eq!((view.waiting.len(), view.dead.len()), (400, 20));
+            assert_eq!((view.totals.waiting, view.totals.dead), (400, 20));
+            let before = world.reads.load(Ordering::Relaxed);
+            (0..10).for_each(|_| drop(charge(&world, 800)));
+            ears.wait(600).await;
+            assert_eq!(pigeon.carried().len(), 200);
+            let reads = world.reads.load(Ordering::Relaxed) - before;
+            assert!(reads < 10 * 200, "{reads} reads for 200 notifications");
+            ears.wait(3 * 24 * 3600).await;
+            let totals = hooks(ears).await.totals;
+            assert_eq!((pigeon.carried().len(), totals.waiting, totals.dead), (600, 0, 20));
+        })
+        .await;
+}
+
+/// Closes K7.
+#[tokio::test(start_paused = true)]
+async fn a_target_that_hangs_holds_up_neither_money_nor_other_targets() {
+    let text = r#"
+fn on_transaction_authorized(event) {
+    if event.data.type != "CHARGE" { return; }
+    for number in 0..20 { notify("ops", "slow", #{name: `slow-${number}`}); }
+    if event.data.amount == 700 {
+        notify("chat", "quick", #{name: "quick"});
+        refund(event.data, #{name: "give-back"});
+    }
+}
+"#;
+    let world = connected().await;
+    let pigeon = Arc::new(Pigeon { hangs: Some("ops"), ..Pigeon::telling(&[]) });
+    world
+        .hearing_with(Some(scripts("slow", text)), Some(pigeon.clone()), async |ears| {
+            ears.wait(5).await;
+            charge(&world, 800);
+            ears.wait(120).await;
+            charge(&world, 700);
+            ears.wait(120).await;
+            assert_eq!(refunds(&world), 1);
+            let to = |target| pigeon.carried().iter().filter(|one| one.target == target).count();
+            assert_eq!((to("chat"), to("ops")), (1, 4), "a target has four slots");
+        })
+        .await;
+}
+
+/// Closes K7.
+#[tokio::test(start_paused = true)]
+async fn a_target_that_drops_repeats_is_told_again_under_one_key_until_a_day_is_over() {
+    let lost = Sent::InDoubt("no answer came".to_owned());
+    for (lost_answers, fate) in [(3, None), (1000, Some(Fate::Unknown))] {
+        let world = connected().await;
+        let answers = vec![lost.clone(); lost_answers];
+        let pigeon = Arc::new(Pigeon { repeats: true, ..Pigeon::telling(&answers) });
+        let told = scripts("tell", TELL);
+        world
+            .hearing_with(Some(told.clone()), Some(pigeon.clone()), async |ears| {
+                ears.wait(5).await;
+                charge(&world, 700);
+                ears.wait(62).await;
+            })
+            .await;
+        assert!(!pigeon.carried().is_empty(), "a process ends while it is told");
+        world
+            .hearing_with(Some(told), Some(pigeon.clone()), async |ears| {
+                ears.wait(25 * 3600).await;
+                let view = hooks(ears).await;
+                assert_eq!(view.undone.first().map(|one| one.fate), fate);
+                assert_eq!(view.waiting, []);
+            })
+            .await;
+        let carried = pigeon.carried();
+        assert!(carried.iter().all(|one| one.key == carried[0].key));
+        assert!(fate.is_some() || carried.len() == 4, "{}", carried.len());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_chain_of_causes_comes_to_an_end() {
     let text = r#"
@@ -275,7 +383,12 @@ fn on_transaction_authorized(event) {
         file("templates/pay.html", "<a href=\"{{link}}\">{{name}}</a>\n"),
     ];
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
-    let known = Known { targets: set(&["ops"]), kinds: set(&["Merchant", "SavedMethod"]) };
+    let known = Known {
+        targets: set(&["ops"]),
+        kinds: set(&["Merchant", "SavedMethod"]),
+        rights: Rights::all(),
+        ..Known::default()
+    };
     let hooks = Hooks::load(&sources, &known).unwrap();
     let found = Found { hooks: Some(hooks), files: sha256(b"templates"), problems: 0 };
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
@@ -292,7 +405,64 @@ fn on_transaction_authorized(event) {
     assert_eq!(carried.len(), 1);
     assert_eq!(carried[0].subject.as_deref(), Some("For <Jane>"));
     let link = carried[0].body.as_str().unwrap().strip_prefix("<Jane>: ").unwrap();
-    assert!(link.starts_with("https://pay.example/intake/default.later."), "{link}");
+    assert!(link.starts_with("https://pay.example/intake/default_later_"), "{link}");
     let html = format!("<a href=\"{link}\">&lt;Jane&gt;</a>\n");
     assert_eq!(carried[0].html, Some(html));
+}
+
+/// How the merchant's events stand in the index.
+fn event_ledger(world: &World) -> EventLedger {
+    Facts::new(world.index.clone()).event_ledger(&merchant()).unwrap()
+}
+
+/// Closes K11: what is settled goes after `keep`, what is open stays, and what the list shows again is no news.
+#[tokio::test(start_paused = true)]
+async fn what_is_settled_and_old_is_dropped_and_is_no_news_when_the_list_shows_it_again() {
+    let text = r#"
+fn on_transaction_authorized(event) {
+    if event.data.type != "CHARGE" { return; }
+    if event.data.amount == 900 { throw "no"; }
+    if event.data.amount == 700 { refund(event.data, #{name: "give-back"}); }
+    if event.data.amount == 600 {
+        notify("ops", "later", #{name: "later", at: add_days(date(event.created), 2)});
+    }
+}
+"#;
+    let mut world = connected().await;
+    world.keep = Some(chrono::TimeDelta::hours(10));
+    let pigeon = Pigeon::answering(&[]);
+    world
+        .hearing_with(Some(scripts("old", text)), Some(pigeon.clone()), async |ears| {
+            ears.wait(5).await;
+            for amount in [600, 700, 800, 900] {
+                charge(&world, amount);
+            }
+            ears.wait(9 * 3600).await;
+            assert_eq!(event_ledger(&world).dropped, 0, "nothing is old yet");
+            charge(&world, 800);
+            ears.wait(3 * 3600).await;
+            let ledger = event_ledger(&world);
+            assert!(ledger.dropped >= 2 && ledger.dropped <= ledger.told - 3, "{ledger:?}");
+            assert_eq!((ledger.pending, ledger.dead), (1, 1), "what is open stays");
+            let (merchant, start) = (None, START.parse().unwrap());
+            let asked = Recovering { merchant, since: start, without_hooks: false };
+            let reply = ears.control.handle(Request::Recover(asked), "ann".to_owned()).await;
+            let Ok(Reply::Recovered(Ok(read))) = reply else { panic!("{reply:?}") };
+            assert_eq!(read[0].new, 0, "{read:?}");
+            assert!(read[0].read > 3 && read[0].horizon.is_some(), "{read:?}");
+            assert_eq!(refunds(&world), 1);
+            let dead = hooks(ears).await.dead[0].event.clone();
+            let known = |id: &str| {
+                let facts = Facts::new(world.index.clone());
+                facts.event(&ears::merchant(), id).unwrap().is_some()
+            };
+            let seen = ears.control.handle(Request::Dismiss(dead.clone()), "ann".to_owned()).await;
+            assert_eq!((seen, known(&dead)), (Ok(Reply::Dismissed(1)), true));
+            ears.wait(40 * 3600).await;
+            charge(&world, 800);
+            ears.wait(12 * 3600).await;
+            assert_eq!((pigeon.carried().len(), hooks(ears).await.waiting), (1, Vec::new()));
+            assert!(!known(&dead), "a person has seen it, and it is old");
+        })
+        .await;
 }

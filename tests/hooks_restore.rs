@@ -32,6 +32,7 @@ use reckon::control::Request;
 use reckon::engine::{Courier, Found, HooksView, Question, Reply, StateReply};
 use reckon::hooks::{Hooks, Known, Source};
 use reckon::model::epoch::Releasing;
+use reckon::policy::Rights;
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use world::World;
@@ -57,8 +58,15 @@ fn scripts(name: &str, text: &str) -> Found {
     let path = format!("{name}.rhai");
     let source = Source { shown: format!("scripts/{path}"), path, text: text.into() };
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
-    let hooks =
-        Hooks::load(&[source], &Known { targets: set(&["ops"]), kinds: set(&["Merchant"]) });
+    let hooks = Hooks::load(
+        &[source],
+        &Known {
+            targets: set(&["ops"]),
+            kinds: set(&["Merchant"]),
+            rights: Rights::all(),
+            ..Known::default()
+        },
+    );
     Found { hooks: Some(hooks.unwrap()), files: sha256(text.as_bytes()), problems: 0 }
 }
 

@@ -18,6 +18,8 @@ use serde_json::Value;
 mod connection;
 #[path = "../examples/rig/control.rs"]
 mod control;
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "canaries/search.rs"]
 mod search;
 #[path = "canaries/stand.rs"]
@@ -151,4 +153,5 @@ async fn a_link_is_printed_once_and_shows_nowhere_else() {
     let invoice: Value = serde_json::from_str(invoices.await.unwrap().trim()).unwrap();
     assert_eq!(invoice["attachments"][0]["file_name"], "one.txt");
     not_found(&canaries, &stand, &[&folder.join(".reckon"), &folder.join("sandbox")]);
+    covers::covers(&["22.10"]);
 }

@@ -23,16 +23,26 @@ use std::time::Duration;
 
 use applicant::{BORN, COMPLETE, LICENSE, MERCHANT, SIGN_UP, SSN, form, tree, world};
 use partner::{declined, provisioned};
+use reckon::base::secret::Secret;
 use reckon::engine::{Question, Reply};
 use reckon::store::disk::Disk;
 use reckon::store::facts::Facts;
 use reckon::store::index::Index;
 use search::Canaries;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 use world::World;
 
 fn told(told: &[String], start: &str) -> bool {
     told.iter().any(|one| one.starts_with(start))
+}
+
+/// The status with which a page of the sign-up opens.
+async fn opened(world: &World, page: &Secret) -> u16 {
+    let path = page.expose().splitn(4, '/').nth(3).unwrap();
+    let request = http::Request::get(format!("/{path}")).header("host", "localhost");
+    let request = request.body(axum::body::Body::empty()).unwrap();
+    world.sandbox.router().oneshot(request).await.unwrap().status().as_u16()
 }
 
 /// Entries of the index under a prefix.
@@ -72,6 +82,7 @@ async fn a_declined_application_needs_a_person_and_what_depends_on_it_waits() {
     let after = world.decided().await;
     assert!(after[0].starts_with("Blocked MerchantApplication/harbor: Declined"), "{after:?}");
     assert!(after[0].contains("duplicate_merchant"), "{after:?}");
+    assert!(after[0].contains("the applicant has to contact support"), "{after:?}");
     assert_eq!(world.engine().overview().stuck, 1);
     assert!(told(&after, "Wait Merchant/harbor: WaitsFor"), "{after:?}");
     assert!(told(&after, "Create Contact/jane: WaitsFor"), "{after:?}");
@@ -98,6 +109,23 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
     assert_eq!(world.notified("nobody", &declined("nobody")).await, Vec::<String>::new());
     assert_eq!(world.notified(&reference, &declined("nobody")).await, Vec::<String>::new());
     assert_eq!((notices(&world), world.requests()), (4, requests));
+    // Closes K17: what is made up is listed with its reason, and counted.
+    let facts = Facts::new(world.index.clone());
+    assert_eq!(facts.notices_ignored().unwrap(), 2);
+    let wanted = reckon::engine::EventsWanted { merchant: None, most: 10 };
+    let asked = world.engine().answer(Question::Events(wanted));
+    let view = match asked {
+        Ok(Reply::Events(view)) => Some(view),
+        Ok(_) | Err(_) => None,
+    };
+    let view = view.expect("events are answered by events");
+    let reasons: Vec<(&str, &str)> =
+        view.ignored.iter().map(|one| (one.reference.as_str(), one.reason.as_str())).collect();
+    assert_eq!(reasons.len(), 2, "{reasons:?}");
+    assert!(
+        reasons.contains(&("nobody", "no application that was submitted here has its reference"))
+    );
+    assert!(reasons.contains(&(reference.as_str(), "its events have another reference")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -269,11 +297,18 @@ async fn an_applicant_gets_a_page_at_each_click_and_nothing_is_submitted_before_
     });
     assert_eq!(clicked.await, waiting);
     assert_ne!(pages[0].expose(), pages[1].expose());
+    world.control("POST", "clock", &json!({"advance": "PT6M"}));
+    assert_eq!(opened(&world, &pages[1]).await, 410, "its five minutes are over");
+    let again = world.while_running(async |daemon| {
+        pages.push(daemon.visit("harbor").await.unwrap());
+    });
+    assert_eq!(again.await, waiting);
+    assert_eq!(opened(&world, &pages[2]).await, 200);
     let states = |world: &World| -> Vec<Value> {
         world.objects("applications").iter().map(|one| one["state"].clone()).collect()
     };
     assert!(states(&world).iter().all(|state| state == "started"), "{:?}", states(&world));
-    world.fill_in(&pages[1], &form());
+    world.fill_in(&pages[2], &form());
     assert!(states(&world).contains(&json!("submitted")), "{:?}", states(&world));
     assert_eq!(world.decided().await, Vec::<String>::new());
     assert_eq!(world.objects("contacts").len(), 1);

@@ -61,6 +61,7 @@ impl Counted {
             currency: Currency::USD,
             plans: BTreeMap::new(),
             programs: None,
+            variables: None,
             files: None,
         };
         let mut loader = Loader::new(folder.path(), "specs", ReadCx { kinds: KINDS, check });

@@ -37,6 +37,7 @@ use reckon::base::id::Key;
 use reckon::base::secret::Secret;
 use reckon::engine::{Attaching, Found, Question, Reply};
 use reckon::hooks::{Hooks, Known, Source, folder};
+use reckon::policy::Rights;
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use world::World;
@@ -46,13 +47,21 @@ const DAY: u64 = 24 * 3600;
 /// One of the shipped scripts, with the modules that it may import.
 fn script(name: &str) -> Found {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
-    let all = folder::read(&root, "scripts").unwrap().scripts;
+    let all = folder::read(&root.into(), "scripts").unwrap().scripts;
     let chosen = |source: &Source| source.is_module() || source.name() == name;
     let set: Vec<Source> = all.into_iter().filter(chosen).collect();
     let words =
         |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
     let kinds = words(&["Merchant", "SavedMethod", "RecurringCharge", "Contact"]);
-    let hooks = Hooks::load(&set, &Known { targets: words(&["ops", "payers"]), kinds });
+    let hooks = Hooks::load(
+        &set,
+        &Known {
+            targets: words(&["ops", "payers"]),
+            kinds,
+            rights: Rights::all(),
+            ..Known::default()
+        },
+    );
     assert!(hooks.is_ok(), "{:?}", hooks.err());
     Found { hooks: hooks.ok(), files: sha256(name.as_bytes()), problems: 0 }
 }

@@ -87,7 +87,7 @@ async fn a_payer_s_link_is_made_and_a_token_attached_beside_a_daemon() {
     stage.start();
     stage.asks(0, &["apply", "--yes"]);
     let link = stage.asks(0, &["link", "SavedMethod/jane-card", "--days", "2"]).0;
-    assert!(link.contains("/intake/default.jane-card.0."), "{link}");
+    assert!(link.contains("/intake/default_jane-card_0_"), "{link}");
     let here = parsed(&stage.asks(0, &["link", "SavedMethod/jane-card", "-o", "json"]).0);
     assert!(here["link"].as_str().unwrap().starts_with("http"), "{here}");
     let none = stage.asks(1, &["link", "SavedMethod/nobody"]).1;

@@ -617,3 +617,140 @@ fn a_daemon_takes_in_what_is_committed_while_it_runs() {
     });
     assert!(stdout(&house.reckon(&["why", "Invoice/a"])).contains("ann@example.com approved"));
 }
+
+/// The amount of Bob's invoice is Ann's by now, and she has approved it; `trick` makes git see no change of hers.
+fn tricked(trick: impl Fn(&House)) -> House {
+    let house = House::new();
+    trick(&house);
+    house.approved("ann");
+    house
+}
+
+/// An invoice of just as many bytes as UTF-16 can have.
+fn even(name: &str, amount: &str) -> String {
+    let text = invoice(name, amount);
+    if text.len().is_multiple_of(2) { text } else { format!("{text}\n") }
+}
+
+/// Closes S1: the judge of authors and the loader read the same bytes, whatever git makes of them.
+#[test]
+fn s1_an_author_whose_attributes_hide_the_text_does_not_approve_it() {
+    let hidden = |attributes: &str, settings: &[(&str, &str)]| {
+        tricked(|house| {
+            for (name, value) in settings {
+                house.git("ann", &["config", name, value]);
+            }
+            house.write("repo/.gitattributes", &format!("specs/x.yaml {attributes}\n"));
+            house.write("repo/specs/x.yaml", &even("x", "900.00 USD"));
+            house.commit("ann", &["specs", ".gitattributes"]);
+            assert_eq!(house.git("ann", &["status", "--porcelain"]), "", "{attributes}");
+        })
+    };
+    let filter = [("filter.x.clean", "sed s/.*/#/"), ("filter.x.smudge", "cat")];
+    for (attributes, settings) in [
+        ("working-tree-encoding=UTF-16LE", &[][..]),
+        ("filter=x", &filter),
+        ("ident", &[]),
+        ("merge=union", &[]),
+    ] {
+        let house = hidden(attributes, settings);
+        house.refused_for_good("attributes");
+        let said = stdout(&house.reckon(&["approve", "--signed"]));
+        assert!(said.contains(attributes) && said.contains(".gitattributes:1"), "{said}");
+    }
+}
+
+/// Closes S1: the same where the repository's own settings hide a change.
+#[test]
+fn s1_a_change_that_git_was_asked_to_overlook_is_a_change() {
+    for bit in ["--assume-unchanged", "--skip-worktree"] {
+        let house = tricked(|house| {
+            house.git("ann", &["update-index", bit, "specs/a.yaml"]);
+            house.write("repo/specs/a.yaml", &invoice("a", "900.00 USD"));
+            assert_eq!(house.git("ann", &["status", "--porcelain"]), "", "{bit}");
+        });
+        house.refused_for_good("dirty");
+        let said = house.reckon(&["approve", "--signed"]);
+        assert!(stdout(&said).contains("repo/specs/a.yaml"), "{}", stdout(&said));
+    }
+
+    let house = tricked(|house| {
+        house.git("ann", &["config", "core.autocrlf", "true"]);
+        let text = invoice("a", "800.00 USD").replace('\n', "\r\n");
+        house.write("repo/specs/a.yaml", &text);
+    });
+    house.refused_for_good("dirty");
+    let said = house.reckon(&["approve", "--signed"]);
+    assert!(stdout(&said).contains("core.autocrlf"), "{}", stdout(&said));
+
+    let house = tricked(|house| {
+        // Her commit is not seen any more by who believes in grafts.
+        let first = house.git("bob", &["rev-parse", "HEAD"]);
+        house.write("repo/specs/a.yaml", &invoice("a", "900.00 USD"));
+        house.commit("ann", &["specs"]);
+        house.write("repo/note", "nothing of note");
+        house.commit("bob", &["note"]);
+        let last = house.git("bob", &["rev-parse", "HEAD"]);
+        house.write("repo/.git/info/grafts", &format!("{last} {first}\n"));
+    });
+    house.refused_for_good("own_work");
+}
+
+/// Closes S1: a link is not the text that it leads to.
+#[test]
+fn s1_a_link_among_the_specs_has_no_author() {
+    let house = House::new();
+    house.git("bob", &["mv", "specs/a.yaml", "specs/a.yml.txt"]);
+    std::os::unix::fs::symlink("a.yml.txt", house.path("repo/specs/a.yaml")).unwrap();
+    house.commit("bob", &["specs"]);
+    house.approved("ann");
+    house.refused_for_good("link");
+}
+
+/// Closes S1: objects may be named by SHA-256, too.
+#[test]
+fn s1_a_repository_of_sha_256_has_approvals() {
+    let house = House::new();
+    fs::remove_dir_all(house.path("repo/.git")).unwrap();
+    house.git("bob", &["init", "-q", "-b", "main", "--object-format=sha256"]);
+    house.commit("bob", &["specs"]);
+    house.approved("ann");
+    house.counts();
+    house.write("repo/specs/a.yaml", &invoice("a", "800.00 USD").replace('\n', "\r\n"));
+    house.refused("dirty");
+}
+
+/// Closes S1: who may sign is not said by a file that a pull request reaches through a link.
+#[test]
+fn s1_a_configuration_that_is_a_link_into_the_repository_names_nobody() {
+    let house = House::new();
+    house.approved("ann");
+    let (outside, inside) = (house.path("reckon.yaml"), house.path("repo/reckon.yaml"));
+    fs::rename(&outside, &inside).unwrap();
+    std::os::unix::fs::symlink(&inside, &outside).unwrap();
+    house.refused("config_inside");
+}
+
+/// Closes S4: what a link of a pull request leads to is neither read as specs nor asked about in git.
+#[test]
+fn s4_specs_that_are_a_link_are_not_read_and_their_repository_is_not_asked() {
+    let house = House::new();
+    house.approved("ann");
+    let before = json(&house.reckon(&["plan", "-o", "json"]));
+    assert!(before["commit"].is_string() && !before["steps"].as_array().unwrap().is_empty());
+    fs::rename(house.path("repo"), house.path("other")).unwrap();
+    fs::create_dir(house.path("repo")).unwrap();
+    std::os::unix::fs::symlink("../other/specs", house.path("repo/specs")).unwrap();
+    let plan = json(&house.reckon(&["plan", "-o", "json"]));
+    assert_eq!((&plan["commit"], &plan["coverage"]), (&Value::Null, &Value::from("partial")));
+    assert!(plan["steps"].as_array().unwrap().is_empty(), "{plan}");
+    let problem = &plan["problems"][0];
+    assert_eq!(problem["code"], "reckon::source::symlink");
+    let (message, help) = (problem["message"].as_str().unwrap(), problem["help"].as_str().unwrap());
+    assert!(message.contains("`repo/specs`, a symbolic link"), "{message}");
+    assert!(help.contains("specs: /"), "{help}");
+    house.refused("repository");
+    let against = house.reckon(&["plan", "--against", "HEAD"]);
+    assert_eq!(code(&against), 1, "{}", stderr(&against));
+    assert!(stderr(&against).contains("a symbolic link"), "{}", stderr(&against));
+}

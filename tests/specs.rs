@@ -24,7 +24,7 @@ fn check(folder: &Path, expect: usize) {
     let check = config.check_cx(&no_variable).unwrap();
     let mut loader = Loader::new(folder.join("specs"), "specs", ReadCx { kinds: KINDS, check });
     loader.load_all();
-    assert_eq!(loader.problems(), []);
+    assert_eq!(loader.problems().shown, []);
     assert_eq!(loader.documents(), expect);
     assert_eq!(loader.desired().manifests.len(), expect);
 }

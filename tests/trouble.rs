@@ -16,10 +16,14 @@ mod applicant;
 #[path = "rig/covers.rs"]
 mod covers;
 
+#[path = "trouble/views.rs"]
+mod views;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use reckon::engine::{Engine, Event, Until};
+use reckon::control::Control;
+use reckon::engine::{Engine, Event, Question, Reply, Until};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -326,4 +330,54 @@ async fn every_class_of_error_is_told_in_words_of_its_own_and_ends_in_its_own_wa
     let told = world.settle().await.join("\n");
     assert!(told.contains("declined by the payer's bank") && !of_others(&told, ""), "{told}");
     covers::covers(&["52.15"]);
+}
+
+/// Closes M6.
+#[tokio::test(start_paused = true)]
+async fn a_plan_looks_at_the_tree_before_it_is_told() {
+    let world = world(None);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel::<Event>(1);
+    let control = Control::new(sender.clone());
+    let story = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        // Nobody told the daemon that a file changed.
+        world.write(&tree(1));
+        let Ok(Reply::Plan(plan)) = control.ask(Question::Plan).await else { return None };
+        sender.send(Event::Stop).await.unwrap();
+        Some(plan.steps.iter().map(|step| format!("{:?} {}", step.verdict, step.name)).collect())
+    };
+    let (ended, told): (_, Option<Vec<String>>) =
+        tokio::join!(engine.run(events, Until::Stopped), story);
+    ended.unwrap();
+    assert_eq!(told, Some(vec!["Create card-0".to_owned()]));
+}
+
+/// Closes M2.
+#[tokio::test(start_paused = true)]
+async fn every_effect_is_told_once_it_is_durable_and_holds_nothing_private() {
+    let world = world(Some(5));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    strike(
+        &world,
+        &json!({"method": "POST", "path": "/v1/cards", "fault": "drop_after", "times": 1}),
+    );
+    world.write(&tree(2));
+    let mut engine = world.engine();
+    let mut effects = engine.effects();
+    let (_sender, events) = mpsc::channel::<Event>(1);
+    engine.run(events, Until::Settled).await.unwrap();
+    engine.no_more_effects();
+    let mut done = Vec::new();
+    while let Some(one) = effects.recv().await {
+        done.push(one);
+    }
+    let told: Vec<&str> = done.iter().map(|one| one.verb.word()).collect();
+    assert_eq!(told.iter().filter(|word| **word == "created").count(), 2, "{told:?}");
+    assert_eq!(told.iter().filter(|word| **word == "in doubt").count(), 1, "{told:?}");
+    assert_eq!(reckon::render::happened::applied(&done), "Applied: 2 created");
+    let text = serde_json::to_string(&done).unwrap();
+    assert!(text.contains("tree.yaml") && text.contains("\"line\":"), "{text}");
+    assert!(!text.contains("4242424242424242") && !text.contains("Jane Doe"), "{text}");
 }

@@ -240,6 +240,13 @@ async fn what_nothing_can_prove_is_seen_everywhere_and_settled_by_a_script() {
     let id = held["id"].as_str().unwrap();
     let made = place.objects("contacts").await[0]["id"].as_str().unwrap().to_owned();
     let word = format!("done:{made}");
+    let doubted = place.run(&["intents", "resolve", id, "--as", &word]);
+    let told = String::from_utf8_lossy(&doubted.stderr).into_owned();
+    assert!(
+        doubted.status.code() == Some(1) && told.contains("reckon::intents::unverified"),
+        "{told}"
+    );
+    let word = format!("unverified:{made}");
     let said = place.run(&["intents", "resolve", id, "--as", &word]);
     assert_eq!(said.status.code(), Some(0), "{}", String::from_utf8_lossy(&said.stderr));
     let metrics = control::ask(address, Method::GET, "/metrics", None).await.unwrap();

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use applicant::COMPLETE;
 use payments::{MERCHANT, START, bank, card, document, only, recurring};
-use reckon::engine::{Question, Reply};
+use reckon::engine::{Event, Question, Reply, Until};
 use reckon::sandbox::Surface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
@@ -181,6 +181,31 @@ fn remade(world: &World) -> usize {
     view.remade.len()
 }
 
+/// Closes the part of M12 about orphans: a person's word takes what was made again from the list and the count.
+async fn dismissed(world: &World) {
+    let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
+        panic!("another answer");
+    };
+    let Some(one) = view.remade.first() else { return };
+    let (reply, heard) = tokio::sync::oneshot::channel();
+    let (sender, events) = tokio::sync::mpsc::channel(2);
+    let what = (one.intent.parse().unwrap(), "removed by hand".to_owned());
+    sender.send(Event::DismissOrphan(what, "uid 1".to_owned(), reply)).await.unwrap();
+    let mut engine = world.engine();
+    let people = async {
+        let told = heard.await.unwrap();
+        sender.send(Event::Stop).await.unwrap();
+        told
+    };
+    let (ended, told) = tokio::join!(engine.run(events, Until::Stopped), people);
+    ended.unwrap();
+    assert_eq!(told, Reply::OrphanSeen(Some(one.key.clone())));
+    assert_eq!(remade(world), 0);
+    let resource = world.engine().answer(Question::Resource(one.key.clone())).unwrap();
+    let Reply::Resource(Some(resource)) = resource else { panic!("another answer") };
+    assert_eq!(resource.possible_orphans, 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_contact_is_made_once_and_one_whose_answer_is_lost_is_held_or_made_again_and_told() {
     for (said, lost, made, told) in [
@@ -197,6 +222,7 @@ async fn a_contact_is_made_once_and_one_whose_answer_is_lost_is_held_or_made_aga
         let held = left.iter().any(|one| one.contains("Held") && one.contains("prove"));
         assert_eq!((held, left.is_empty()), (said.ends_with("hold"), !said.ends_with("hold")));
         assert_eq!((world.objects("contacts").len(), remade(&world)), (made, told), "{said}");
+        dismissed(&world).await;
         let sent = seen.of("POST", "/contacts");
         let body = json!({"type": "person", "test_mode": true, "first_name": "Joe",
             "last_name": "Doe", "email_addresses": [{"address": "joe@example.com"}]});
@@ -234,7 +260,8 @@ async fn an_invoice_is_sent_with_its_amounts_in_cents_as_texts_and_its_bank_acco
     let sent = seen.of("POST", "/invoices");
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].body, body);
-    covers::covers(&["17.6", "19.12"]);
+    assert_eq!(only(&world, "contacts")["test_mode"], true);
+    covers::covers(&["17.6", "19.12", "23.4"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -43,7 +43,8 @@ pub(crate) fn write(folder: &Path, settings: &Settings) -> io::Result<()> {
          client_secret: {{env: RECKON_CLIENT_SECRET}}\n  redirect_uri: {redirect_uri}\n\
          service:\n  base_url: {base_url}\n  web_url: {base_url}\n  portal_url: {base_url}\n{ca_file}  timeout: {timeout}\n\
          secrets:\n  env: [CODE_*]\n  attachments: files\n\
-         policy:\n  amounts: decimal\n\
+         policy:\n  amounts: decimal\n  scripts: {{allow: [refund, charge, credit]}}\n\
+         webhooks:\n  rate: 30000\n\
          doubt:\n  grace: {grace}\n  contact: recreate\n\
          specs: specs\nstate: {state}\nlisten: {listen}\n"
     );

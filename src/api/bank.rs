@@ -125,17 +125,15 @@ fn digits(
     }
 }
 
-/// What a bank account lacks to be saved: a holder is a business with `name` and `account_holder_type`, or an
-/// individual with `given_name` and `surname` (gateway-api, Payment method).
+/// What a bank account lacks to be saved: a holder has a `name`, beside which `account_holder_type` may be left out
+/// (service-facts, 26c), or is an individual with `given_name` and `surname` (gateway-api, Payment method).
 pub fn holder_rules(bank: &PaymentMethod) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let person = bank.given_name.is_some() || bank.surname.is_some();
-    let fields = if person && bank.name.is_none() {
-        [("given_name", "Given name", &bank.given_name), ("surname", "Surname", &bank.surname)]
-    } else {
-        let kind = ("account_holder_type", "Account holder type", &bank.account_holder_type);
-        [("name", "Name", &bank.name), kind]
-    };
+    let name = ("name", "Name", &bank.name);
+    let names =
+        [("given_name", "Given name", &bank.given_name), ("surname", "Surname", &bank.surname)];
+    let fields = if person && bank.name.is_none() { names.to_vec() } else { vec![name] };
     for (context, label, value) in fields {
         problems.required(context, label, value.as_deref().unwrap_or_default());
     }

@@ -91,17 +91,17 @@ pub fn rules(card: &NewCard) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     number_rules(&mut problems, card.number.as_ref().map_or("", Secret::expose));
     match card.exp_month {
-        None => problems.add("exp_month", "not_null", "Card expiration month cannot be blank"),
+        None => problems.add("exp_month", "not_null", "Expiration month cannot be blank"),
         Some(1..=12) => {}
         Some(_) => {
-            problems.add("exp_month", "number_out_of_range", "Card expiration month is invalid");
+            problems.add("exp_month", "number_out_of_range", "Expiration month is invalid");
         }
     }
     match card.exp_year {
-        None => problems.add("exp_year", "not_null", "Card expiration year cannot be blank"),
+        None => problems.add("exp_year", "not_null", "Expiration year cannot be blank"),
         Some(0..=99 | 1000..=9999) => {}
         Some(_) => {
-            problems.add("exp_year", "number_out_of_range", "Card expiration year is invalid");
+            problems.add("exp_year", "number_out_of_range", "Expiration year is invalid");
         }
     }
     cvv_rules(&mut problems, card.cvv.as_ref().map(Secret::expose));
@@ -134,7 +134,7 @@ fn cvv_rules(problems: &mut Problems, cvv: Option<&str>) {
 fn holder_rules(problems: &mut Problems, card: &NewCard) {
     problems.length_max("name", "Name", card.name.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("address1", "Street number", card.address1.as_deref(), NAME_LENGTH_MAX);
-    problems.length_max("address2", "Address2", card.address2.as_deref(), NAME_LENGTH_MAX);
+    problems.length_max("address2", "Address", card.address2.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("city", "City", card.city.as_deref(), NAME_LENGTH_MAX);
     problems.state(card.state.as_deref(), card.country.as_deref());
     problems.postal_code("postal_code", card.postal_code.as_deref());

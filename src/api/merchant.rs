@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::rules::NAME_LENGTH_MAX;
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method};
 
@@ -100,9 +101,24 @@ pub struct MerchantAccount {
     /// When an address refuses a charge; cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avs_policy: Option<String>,
+    /// Does a CVV that matches make good an address that does not? Cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_avs_failure_if_cvv_match: Option<bool>,
     /// Comma-separated; cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required_payment_fields: Option<String>,
+    /// When a CVV refuses a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_cvv_policy: Option<String>,
+    /// When an address refuses a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_avs_policy: Option<String>,
+    /// The same of a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
+    /// Comma-separated, of a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_required_payment_fields: Option<String>,
     /// Comma-separated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_allowed_countries: Option<String>,
@@ -141,6 +157,10 @@ impl Endpoint for GetMerchant {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MerchantChange {
+    /// Its name; never blank.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = NAME_LENGTH_MAX), regex(pattern = r"\S"))]
+    pub name: Option<String>,
     /// Whom to ask.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_name: Option<String>,
@@ -195,9 +215,24 @@ pub struct AccountChange {
     /// When an address refuses a charge; cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avs_policy: Option<String>,
+    /// Does a CVV that matches make good an address that does not? Cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_avs_failure_if_cvv_match: Option<bool>,
     /// Comma-separated; cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required_payment_fields: Option<String>,
+    /// When a CVV refuses a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_cvv_policy: Option<String>,
+    /// When an address refuses a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_avs_policy: Option<String>,
+    /// The same of a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
+    /// Comma-separated, of a swiped card; cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swipe_required_payment_fields: Option<String>,
     /// Comma-separated; empty: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_allowed_countries: Option<String>,

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::api::application::countries::is_country;
 use crate::api::problem::{Message, Problem};
 
 /// The greatest amount, in minor units (service-facts, 31).
@@ -86,7 +87,11 @@ impl Problems {
     /// The amount must lie between `min` and [`AMOUNT_MAX`].
     pub fn amount(&mut self, context: &str, label: &str, value: i64, min: i64) {
         if value < min {
-            self.add(context, "below_minimum_value", &format!("{label} is less than the minimum"));
+            self.add(
+                context,
+                "below_minimum_value",
+                &format!("{label} is less than the minimum value"),
+            );
         } else if value > AMOUNT_MAX {
             self.add(context, "exceeds_maximum_value", &format!("{label} exceeds the maximum"));
         }
@@ -110,7 +115,7 @@ impl Problems {
         if strange {
             self.add(context, "invalid", "Postal code is invalid");
         } else if !(3..=9).contains(&plain) || code.chars().count() > 10 {
-            self.add(context, "invalid_length", "Postal code length is invalid");
+            self.add(context, "invalid_length", "Postal code is invalid");
         }
     }
 
@@ -129,14 +134,14 @@ impl Problems {
         }
     }
 
-    /// A two-letter country (service-facts, 32).
+    /// A two-letter country of ISO 3166 (service-facts, 26a and 32).
     pub fn country(&mut self, context: &str, value: Option<&str>) {
         let Some(code) = value.filter(|code| !code.is_empty()) else {
             return;
         };
         if code.chars().count() != 2 {
             self.add(context, "invalid_length", "Country length is invalid");
-        } else if !code.chars().all(|c| c.is_ascii_alphabetic()) {
+        } else if !is_country(&code.to_ascii_uppercase()) {
             self.add(context, "invalid", "Country is invalid");
         }
     }

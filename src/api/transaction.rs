@@ -79,7 +79,7 @@ pub struct NewCharge {
     pub gratuity: Option<i64>,
     /// What the payer drew (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub signature: Option<actions::Signature>,
+    pub signature: Option<actions::NewSignature>,
     /// The schedule that follows; needs `auto_capture`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recur: Option<Recur>,

@@ -3,7 +3,7 @@
 //! A revision is read out of git's object store into a folder of its own, without a checkout; links in it are
 //! treated as those of any tree of specs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::PlanArgs;
@@ -13,10 +13,11 @@ use super::out::Out;
 use super::setup::Setup;
 use super::{plan, specs};
 use crate::base::clock::{Clock, SystemClock};
+use crate::base::folder::Place;
 use crate::config::ProcessEnv;
 use crate::engine::{Against, Compared, PlanView};
 use crate::kinds::files::Files;
-use crate::model::issue::{Problem, Severity};
+use crate::model::issue::{Problem, ProblemCounts, Problems, Severity};
 use crate::model::manifest::OnDoubt;
 use crate::plan::Settings;
 use crate::render;
@@ -30,6 +31,11 @@ const PARTNER: &str = "partner";
 
 /// Runs the command.
 pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Result<Exit, Failure> {
+    setup.place().open().map_err(|error| {
+        let what = format!("open the folder of specs {}: {error}", setup.place());
+        Failure::input("reckon::git::specs", what)
+            .help("put the folder itself there, or write its real path in `specs`")
+    })?;
     let Range { before, after } = Range::read(&setup.specs, range)?;
     let old = Tree::at(setup, &before)?;
     let new = match &after {
@@ -37,7 +43,7 @@ pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Resu
         None => Tree::present(setup),
     };
     let problems = problems(&old, &new);
-    for problem in &problems {
+    for problem in &problems.shown {
         out.note(&render::plan::problem(problem));
     }
     let trees = Compared {
@@ -46,7 +52,7 @@ pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Resu
         against: Against { before: before.commit, after: after.map(|after| after.commit) },
         problems,
     };
-    let scope = specs::scope(setup, &args.paths.paths, &args.choice);
+    let scope = specs::scope(setup, &args.paths.paths, &args.choice)?;
     let plan = PlanView::against(&settings(setup), trees, &scope, SystemClock.now());
     let plan = plan.map_err(|names| specs::unknown(&names))?;
     plan::show(&plan, out)?;
@@ -65,10 +71,14 @@ fn settings(setup: &Setup) -> Settings {
 }
 
 /// What is wrong with both trees. What was wrong before is nobody's fault now.
-fn problems(old: &Tree, new: &Tree) -> Vec<Problem> {
-    let before = old.loader.problems().into_iter();
+fn problems(old: &Tree, new: &Tree) -> Problems {
+    let before = old.loader.problems();
+    let count = before.omitted.errors.saturating_add(before.omitted.warnings);
+    let warned = ProblemCounts { errors: 0, warnings: count };
+    let before = before.shown.into_iter();
     let before = before.map(|problem| Problem { severity: Severity::Warning, ..problem });
-    new.loader.problems().into_iter().chain(before).collect()
+    let Problems { shown, omitted } = new.loader.problems();
+    Problems { shown: shown.into_iter().chain(before).collect(), omitted: omitted.plus(warned) }
 }
 
 /// A tree that was read, and the folder that holds it.
@@ -87,7 +97,8 @@ impl Tree {
 
     /// The tree of a revision; its files are called `REV:FILE`.
     fn at(setup: &Setup, revision: &Revision) -> Result<Self, Failure> {
-        let attached = setup.attachments_path()?;
+        let plain = |path: &PathBuf| Place::configured(&setup.root, path).open().is_ok();
+        let attached = setup.attachments_path()?.filter(plain);
         let folder = revision.extract(&setup.specs, attached.as_deref())?;
         let files = folder
             .attachments()

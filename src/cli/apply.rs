@@ -10,9 +10,9 @@ use super::out::Out;
 use super::server::{self, Daemon};
 use super::session::{Loaded, Own, Session};
 use super::setup::Setup;
-use super::specs::{scope, unknown};
-use super::{apply_saved, limits, plan, plan_file, prune, signals, signed, validate};
-use crate::engine::{Engine, Event, Overview, PlanView, Question, Reply, Unable, Until};
+use super::specs::{check_paths, scope, unknown};
+use super::{applied, apply_saved, limits, plan, plan_file, prune, signals, signed, validate};
+use crate::engine::{Engine, Event, Happened, Overview, PlanView, Question, Reply, Unable, Until};
 use crate::model::desired::Coverage;
 use crate::model::scope::Scope;
 use crate::render;
@@ -29,6 +29,7 @@ pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exi
     if let Some(path) = args.paths.iter().find(|path| plan_file::is_plan(path)) {
         return apply_saved::run(setup, args, path, out).await;
     }
+    check_paths(setup, &args.paths)?;
     let loaded = good(setup, args, out)?;
     match Session::over(setup, loaded).await? {
         Session::Daemon(client) => beside(setup, &client, args, out).await,
@@ -44,7 +45,7 @@ pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exi
 pub(super) fn good(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Loaded, Failure> {
     let loaded = Loaded::now(setup);
     let problems = loaded.loader.problems();
-    if validate::verdict(&problems) == Exit::Input && !args.isolate {
+    if problems.has_errors() && !args.isolate {
         out.note(&validate::text(&loaded.loader, &problems, out));
         let failure = Failure::input("reckon::apply::broken", "some documents are broken");
         return Err(failure.help("mend them, or go on with the good ones: apply --isolate"));
@@ -59,7 +60,7 @@ async fn beside(
     args: &ApplyArgs,
     out: Out,
 ) -> Result<Exit, Failure> {
-    let scope = scope(setup, &args.paths, &args.choice);
+    let scope = scope(setup, &args.paths, &args.choice)?;
     if !scope.exclude.is_empty() {
         let what = "the daemon holds the state, and does by itself whatever the files say";
         return Err(Failure::environment("reckon::apply::daemon", what).help(
@@ -73,12 +74,13 @@ async fn beside(
     }
     prune::beside(client, args, out).await?;
     client.ask(&Question::Settle).await?;
+    let done = applied::since(client, before.position, out).await?;
     // What was named may be gone by now: then all is shown.
     let after = match planned(client, scope).await {
         Ok(after) => after,
         Err(_) => planned(client, Scope::default()).await?,
     };
-    plan::show(&after, out)?;
+    applied::show(&after, &done, out)?;
     Ok(plan::stuck(&after))
 }
 
@@ -97,14 +99,14 @@ async fn planned(client: &Daemon, scope: Scope) -> Result<PlanView, Failure> {
 /// This process does the work.
 async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Result<Exit, Failure> {
     setup.bind(&own.open, None).await?;
-    let scope = scope(setup, &args.paths, &args.choice);
+    let scope = scope(setup, &args.paths, &args.choice)?;
     own.engine.look_at_accounts().await?;
     signed::take_in(setup, own, out).await?;
     let engine = &mut own.engine;
     let allowing = prune::meant(engine, args)?;
     match before(&scope, args, engine)? {
         Some(before) if allowing.is_empty() && is_nothing(&before, engine) => {
-            plan::show(&before, out)?;
+            applied::show(&before, &[], out)?;
             Ok(plan::stuck(&before))
         }
         Some(before) if !agreed(&before, args, out)? => {
@@ -127,8 +129,11 @@ async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Resu
 /// Does what is chosen, no more than its plan says, and tells what became of it.
 pub(super) async fn done(scope: &Scope, out: Out, engine: &mut Engine) -> Result<Exit, Failure> {
     engine.hold_to_plan();
+    let effects = tokio::spawn(applied::told(engine.effects(), out));
     let ended = work(engine, out).await;
-    let told = tell(scope, out, engine);
+    engine.no_more_effects();
+    let done = effects.await.map_err(Failure::bug)?;
+    let told = tell(scope, &done, out, engine);
     Ok(ended?.or(told?))
 }
 
@@ -191,9 +196,9 @@ async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Out) {
 }
 
 /// What became of it.
-fn tell(scope: &Scope, out: Out, engine: &Engine) -> Result<Exit, Failure> {
+fn tell(scope: &Scope, done: &[Happened], out: Out, engine: &Engine) -> Result<Exit, Failure> {
     let after = engine.plan_of(scope);
-    plan::show(&after, out)?;
+    applied::show(&after, done, out)?;
     prune::tell(engine, out);
     for (key, unable) in engine.unable() {
         out.note(&format!("{}: {}", key.short(), unable.message()));
@@ -209,6 +214,6 @@ fn tell(scope: &Scope, out: Out, engine: &Engine) -> Result<Exit, Failure> {
     let exit = plan::stuck(&after)
         .or(if environment { Exit::Environment } else { Exit::Done })
         .or(if blocked { Exit::Stuck } else { Exit::Done })
-        .or(if partial { validate::verdict(&after.problems) } else { Exit::Done });
+        .or(if partial { validate::verdict(after.has_errors()) } else { Exit::Done });
     Ok(exit)
 }

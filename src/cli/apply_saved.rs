@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::{Own, Session};
 use super::setup::Setup;
-use super::{apply, host, plan, plan_file, unfit};
+use super::{applied, apply, host, plan_file, unfit};
 use crate::engine::SavedPlan;
 
 /// Runs the command.
@@ -26,7 +26,7 @@ pub(super) async fn run(
     }
     let (saved, file) = plan_file::read(path)?;
     if !saved.changes() {
-        plan::show(&saved.plan, out)?;
+        applied::show(&saved.plan, &[], out)?;
         out.note(&format!("{} is empty: nothing was done", saved.id));
         return Ok(Exit::Done);
     }

@@ -140,9 +140,12 @@ pub struct Init {
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// Write down that objects on the service which carry our marks, but are not in this state,
-    /// are not ours: for a state that was lost on purpose.
+    /// are not ours: for a state that was lost on purpose. Dangerous: their documents are made again.
     #[arg(long, conflicts_with = "dir")]
     pub empty_remote: bool,
+    /// Agree without being asked: with `--empty-remote`.
+    #[arg(long, requires = "empty_remote")]
+    pub yes: bool,
 }
 
 /// Files and folders to look at.
@@ -238,9 +241,9 @@ pub struct SandboxArgs {
     /// What to do beside running it.
     #[command(subcommand)]
     pub command: Option<SandboxCommand>,
-    /// Where to listen; port 0 takes a free one.
-    #[arg(long, default_value = "127.0.0.1:8700")]
-    pub listen: SocketAddr,
+    /// The address to listen at; port 0 takes a free one [default: `service.base_url`, else 127.0.0.1:8700].
+    #[arg(long)]
+    pub listen: Option<SocketAddr>,
     /// Serve plain HTTP, on loopback only.
     #[arg(long)]
     pub plain_http: bool,

@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::exit::Failure;
-use super::host;
 use super::setup::Setup;
+use super::{host, marking};
 use crate::base::clock::{Clock, SystemClock};
 use crate::config::ProcessEnv;
 use crate::engine::PlanView;
@@ -61,7 +61,7 @@ pub(super) struct Seen {
 
 /// The last plan, if nothing that it was made from has changed.
 pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Failure> {
-    let peeked = match peek(&setup.state, &host::owner()) {
+    let peeked = match peek(&setup.state, &host::owner(), Some(&marking::of(setup)?)) {
         Ok(peeked) => peeked,
         Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
         // Whatever else is wrong is told by who opens the state in earnest.
@@ -77,8 +77,8 @@ pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Fail
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
         && SpecIndex::decode(kept.seen.specs).is_ok_and(|files| match look {
-            Look::AtStats => files.unchanged(&setup.specs),
-            Look::AtContents => files.verified(&setup.specs),
+            Look::AtStats => files.unchanged(&setup.place()),
+            Look::AtContents => files.verified(&setup.place()),
         })
         && setup.attached_are(&kept.seen.attached);
     Ok(if same { serde_json::from_str(&kept.plan).ok() } else { None })
@@ -126,13 +126,16 @@ fn program() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// The configuration file as it stands, and where specs and state are.
+/// The configuration file as it stands, and where specs and state are. Each part has its length before it.
 fn config(setup: &Setup) -> [u8; 32] {
     let mut hash = blake3::Hasher::new();
-    hash.update(&std::fs::read(setup.root.join(&*setup.config.file)).unwrap_or_default());
-    hash.update(setup.specs.as_os_str().as_encoded_bytes());
+    let mut part = |bytes: &[u8]| {
+        hash.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes()).update(bytes);
+    };
+    part(&std::fs::read(setup.root.join(&*setup.config.file)).unwrap_or_default());
+    part(setup.specs.as_os_str().as_encoded_bytes());
     // Limits may stand in variables.
-    hash.update(format!("{:?}", setup.config.rules(&ProcessEnv)).as_bytes());
-    hash.update(setup.live_refused().unwrap_or_default().as_bytes());
+    part(format!("{:?}", setup.config.rules(&ProcessEnv)).as_bytes());
+    part(setup.live_refused().unwrap_or_default().as_bytes());
     *hash.finalize().as_bytes()
 }

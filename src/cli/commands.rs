@@ -36,7 +36,7 @@ pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
         Command::Schema(args) => explain::schema(args, out),
         Command::Intents(args) => intents::run(&Setup::load(cli)?, args, out).await,
         Command::Gateway(command) => gateway::run(&Setup::load(cli)?, command, out).await,
-        Command::Hooks(command) => hooks::run(cli, command, out).await,
+        Command::Hooks(command) => Box::pin(hooks::run(cli, command, out)).await,
         Command::Seal(args) => seal::run(&Setup::load(cli)?, args, out),
         Command::Why(args) => why::run(&Setup::load(cli)?, args, out).await,
         Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,

@@ -7,7 +7,7 @@ use super::sandbox::Addresses;
 use super::setup::Setup;
 use super::targets;
 use crate::base::clock::SystemClock;
-use crate::config::ProcessEnv;
+use crate::config::{NotifyTarget, ProcessEnv};
 use crate::engine::{Carried, Courier, IntakeLink};
 use crate::outbox::{Message, Options, Outbox, Sent};
 
@@ -63,6 +63,17 @@ impl Courier for Post {
                 Err(why) => Sent::NotSent(why),
             }
         })
+    }
+
+    fn takes_any(&self, target: &str) -> bool {
+        let target = self.setup.config.notify.iter().find(|(name, _)| name.as_str() == target);
+        matches!(target, Some((_, NotifyTarget::Mail(mail))) if mail.any)
+    }
+
+    fn repeats(&self, target: &str) -> bool {
+        let mut targets = self.setup.config.notify.iter();
+        let target = targets.find(|(name, _)| name.as_str() == target);
+        target.is_some_and(|(_, target)| target.is_at_least_once(&ProcessEnv))
     }
 
     fn intake(&self, link: &IntakeLink) -> String {

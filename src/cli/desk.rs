@@ -13,7 +13,8 @@ use super::exit::Failure;
 use super::git_tree::{self, Folder};
 use super::server::tree;
 use super::setup::Setup;
-use super::{git, host, intake, past, urls, why};
+use super::{host, intake, past, urls, why};
+use crate::base::folder::Place;
 use crate::control::look::{self, Contents, Differences, Look, SentFile, SentTree};
 use crate::control::{ControlError, Response};
 use crate::engine::{Engine, Parts, Question, Reply, Settings, Shared, Told};
@@ -81,8 +82,8 @@ impl Desk {
 
     /// How the daemon's tree differs from this one.
     fn compared(&self, theirs: &Contents) -> Result<Differences, Failure> {
-        let commit = git::commit(&self.setup.specs);
-        let mut mine = match tree::held(&self.setup.specs) {
+        let commit = self.setup.commit();
+        let mut mine = match tree::held(&self.setup.place()) {
             Ok(mine) => mine,
             Err(trouble) => {
                 let trouble = Some(trouble.message);
@@ -90,7 +91,7 @@ impl Desk {
             }
         };
         if let Some(folder) = self.setup.attachments_path()? {
-            let folder = AttachmentFolder::new(folder);
+            let folder = AttachmentFolder::new(Place::configured(&self.setup.root, &folder));
             let known = theirs.attached.keys();
             let known =
                 known.filter_map(|path| Some((path.clone(), folder.look(path).ok()?.sha256)));

@@ -81,12 +81,13 @@ fn rules(config: &Config) -> Result<http::Rules, ConfigError> {
     let all = |networks: &[Setting<IpNet>]| {
         networks.iter().map(|network| network.get(&ProcessEnv)).collect::<Result<Vec<_>, _>>()
     };
-    let Webhooks { gateway, partner, rate } = &config.webhooks;
+    let Webhooks { gateway, partner, .. } = &config.webhooks;
+    let (rate, burst) = config.webhooks.rates(&ProcessEnv)?;
     Ok(http::Rules {
         gateway: all(gateway)?,
         partner: all(partner)?,
         proxies: all(&config.trusted_proxies)?,
-        rate: Some(rate.get(&ProcessEnv)?),
+        rate: Some(http::Rate { each_second: rate, at_once: burst }),
     })
 }
 

@@ -72,7 +72,8 @@ async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     };
     out.result(&view, || render::events::dead(&view))?;
     let held = view.waiting.iter().any(|wish| wish.held.is_some());
-    let quiet = view.dead.is_empty() && view.undone.is_empty() && !held;
+    let absent = view.known.iter().any(|one| one.absent.is_some());
+    let quiet = !absent && view.totals.dead == 0 && view.undone.is_empty() && !held;
     Ok(if quiet { Exit::Done } else { Exit::Stuck })
 }
 

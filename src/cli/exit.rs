@@ -123,13 +123,18 @@ impl From<FactError> for Failure {
     }
 }
 
+/// The way on where a variable is not set.
+pub(super) const WAY_ON: &str =
+    "export it; for a running sandbox, take its values: eval \"$(reckon sandbox env)\"";
+
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         match error {
             ConfigError::Missing { .. } => Self::input("reckon::config::missing", error),
-            ConfigError::Unset { .. } | ConfigError::Unfit { .. } => {
-                Self::environment("reckon::config::variable", error)
+            ConfigError::Unset { .. } => {
+                Self::environment("reckon::config::variable", error).help(WAY_ON)
             }
+            ConfigError::Unfit { .. } => Self::environment("reckon::config::variable", error),
         }
     }
 }

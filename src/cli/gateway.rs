@@ -14,6 +14,7 @@ use super::gateway_own::{account, change, merchant_set, purge, schedule};
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
+use crate::base::folder::open_file;
 use crate::base::id::Key;
 use crate::control::Request;
 use crate::effects::{
@@ -171,7 +172,7 @@ fn strokes(path: &Path) -> Result<String, Failure> {
     if path == Path::new("-") {
         std::io::stdin().take(limit).read_to_string(&mut text).map_err(failed)?;
     } else {
-        let file = std::fs::File::open(path).map_err(failed)?;
+        let file = open_file(path).map_err(|error| failed(std::io::Error::other(error)))?;
         file.take(limit).read_to_string(&mut text).map_err(failed)?;
     }
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > SIGNATURE_BYTES_MAX {

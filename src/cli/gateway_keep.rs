@@ -1,6 +1,5 @@
 //! `gateway upload`, `gateway vault` and `gateway save`: files and one-time tokens, read where they are.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use super::args::gateway::{SaveArgs, TokenArgs, UploadArgs, VaultArgs};
 use super::exit::Failure;
 use crate::api::file::FILE_BYTES_MAX;
+use crate::base::folder::open_file;
 
 /// The longest token that is read, in bytes.
 const TOKEN_BYTES_MAX: u64 = 1024;
@@ -37,7 +37,7 @@ pub(super) fn save(args: &SaveArgs) -> Result<Value, Failure> {
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed =
         |why: String| Failure::input("reckon::gateway::file", format!("{}: {why}", path.display()));
-    let file = File::open(path).map_err(|error| failed(format!("it cannot be read: {error}")))?;
+    let file = open_file(path).map_err(|error| failed(format!("it cannot be read: {error}")))?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX.saturating_add(1))
         .read_to_end(&mut bytes)
@@ -103,7 +103,7 @@ mod tests {
         assert!(told(&path).unwrap_err().ends_with("the file is empty"));
         std::fs::write(&path, b"Dear Jane").unwrap();
         assert_eq!(told(&path), Ok(9));
-        let file = File::create(&path).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
         file.set_len(FILE_BYTES_MAX + 1).unwrap();
         assert!(told(&path).unwrap_err().ends_with("the file is too large"));
     }

@@ -8,6 +8,7 @@ use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use crate::base::id::Key;
+use crate::base::nearest::nearest;
 use crate::engine::{Question, Reply, ResourceView};
 use crate::kinds::register::KINDS;
 use crate::render;
@@ -27,6 +28,7 @@ pub(super) async fn run(setup: &Setup, args: &GetArgs, out: Out) -> Result<Exit,
         return Err(Failure::bug("resources were not answered by resources"));
     };
     if let Some(wanted) = wanted {
+        wanted.check(&items)?;
         items.retain(|item| wanted.chooses(item));
     }
     let items = Items { items };
@@ -41,17 +43,38 @@ enum Wanted {
 }
 
 impl Wanted {
+    /// Refuses a name that no resource has.
+    fn check(&self, items: &[ResourceView]) -> Result<(), Failure> {
+        match self {
+            Self::One(key) if !items.iter().any(|item| self.chooses(item)) => {
+                Err(unknown(key, items))
+            }
+            Self::One(_) | Self::Kind(_) => Ok(()),
+        }
+    }
+
     /// Whether this resource is meant.
     fn chooses(&self, item: &ResourceView) -> bool {
         match self {
             Self::Kind(kind) => item.kind == *kind,
-            Self::One(key) => {
-                item.kind == key.kind.as_str()
-                    && item.namespace == key.namespace.as_str()
-                    && item.name == key.name.as_str()
-            }
+            Self::One(key) => item.is_of(key),
         }
     }
+}
+
+/// A name that no resource has, with the nearest one of its kind.
+fn unknown(key: &Key, items: &[ResourceView]) -> Failure {
+    let same_kind = items.iter().filter(|item| item.kind == key.kind.as_str());
+    let keys = same_kind.filter_map(|item| {
+        format!("{}/{}/{}", item.kind, item.namespace, item.name).parse::<Key>().ok()
+    });
+    let names: Vec<String> = keys.map(|key| key.short()).collect();
+    let help = match nearest(&key.short(), names.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean {name}?"),
+        None => format!("list them: reckon get {}", key.kind),
+    };
+    let what = format!("no such resource: {}", key.short());
+    Failure::input("reckon::usage::unknown_resource", what).help(help)
 }
 
 /// Reads `KIND` or `KIND/NAME`; a kind in any case, singular or plural.

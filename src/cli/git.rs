@@ -1,19 +1,18 @@
-//! The commit of the spec tree, for the audit trail.
+//! Git, as far as commands ask it: one door to the program, and the commit of the spec tree.
+
+pub(super) mod attributes;
+pub(super) mod blobs;
+pub(super) mod committed;
+mod door;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+
+pub(super) use door::{Git, Trouble, below};
 
 /// The commit that is checked out at `folder`, `None` where there is none or no git.
 pub(super) fn commit(folder: &Path) -> Option<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["rev-parse", "--verify", "--quiet", "HEAD"])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
+    let said = Git::at(folder).run(&["rev-parse", "--verify", "--quiet", "HEAD"], &[]).ok()?;
+    let text = String::from_utf8(said.out).ok()?;
     let commit = text.trim();
     let plausible = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     plausible.then(|| commit.to_owned())
@@ -27,14 +26,7 @@ pub(super) fn work_tree(folder: &Path) -> Option<PathBuf> {
 
 /// Whether a folder holds what is not in its commit; `None` where there is none or no git.
 pub(super) fn is_dirty(folder: &Path) -> Option<bool> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["-c", "core.fsmonitor=false", "--no-optional-locks"])
-        .args(["status", "--porcelain", "--untracked-files=all", "--", "."])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    output.status.success().then_some(!output.stdout.is_empty())
+    let status = ["status", "--porcelain", "--untracked-files=all", "--", "."];
+    let said = Git::at(folder).run(&status, &[]).ok()?;
+    said.good.then_some(!said.out.is_empty())
 }

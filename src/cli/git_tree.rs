@@ -9,10 +9,11 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 
 use super::exit::Failure;
+use super::git::Git;
 use super::host;
 
 /// Git's mode of a symbolic link.
@@ -144,13 +145,8 @@ fn contents(
     if entries.is_empty() {
         return Ok(());
     }
-    let mut git = git(folder)
-        .args(["cat-file", "--batch"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(unstarted)?;
+    let mut git = Git::at(folder).command(&["cat-file", "--batch"]);
+    let mut git = git.stderr(Stdio::null()).spawn().map_err(unstarted)?;
     let (Some(mut asks), Some(answers)) = (git.stdin.take(), git.stdout.take()) else {
         return Err(Failure::bug("git was started without its streams"));
     };
@@ -251,29 +247,12 @@ fn make_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Git in a folder, kept from everything that reaches beyond the object store.
-fn git(folder: &Path) -> Command {
-    let mut command = Command::new("git");
-    command
-        .arg("-C")
-        .arg(folder)
-        .args(["--no-optional-locks", "-c", "core.fsmonitor=false"])
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped());
-    command
-}
-
-/// What git answers. Errors: it cannot be started, or says no.
+/// Asks git. Errors: it cannot be started, or refuses.
 fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
-    let output = git(folder).args(arguments).output().map_err(unstarted)?;
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let what = format!("git {}: {}", arguments.first().unwrap_or(&""), said.trim());
-    Err(Failure::environment("reckon::git::failed", what)
-        .help("`plan --against` needs the specs in a git repository"))
+    Git::at(folder).ask(arguments, &[]).map_err(|trouble| {
+        Failure::environment("reckon::git::failed", trouble)
+            .help("`plan --against` needs the git program, and the specs in a git repository")
+    })
 }
 
 /// The same as text.

@@ -7,13 +7,14 @@ use super::out::Out;
 use super::setup::Setup;
 use super::specs::below;
 use super::validate::verdict;
-use super::{hooks_repl, hooks_run, hooks_shadow, hooks_test};
+use super::{hooks_repl, hooks_roster, hooks_run, hooks_shadow, hooks_test};
+use crate::base::folder::Place;
 use crate::base::nearest;
-use crate::config::ProcessEnv;
+use crate::config::{Config, NotifyTarget, ProcessEnv};
 use crate::hooks::folder::{self, Folder};
 use crate::hooks::{Hooks, Known};
 use crate::kinds::register::KINDS;
-use crate::model::issue::Problem;
+use crate::model::issue::{Problem, Severity};
 use crate::render::diagnostic::Look;
 use crate::render::{self, hooks as shown};
 
@@ -24,6 +25,8 @@ pub(super) async fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<E
         HooksCommand::Test(args) => hooks_test::run(&Setup::load(cli)?, args, out),
         HooksCommand::Run(args) => hooks_run::run(&Setup::load(cli)?, args, out).await,
         HooksCommand::Shadow(args) => hooks_shadow::run(&Setup::load(cli)?, args, out).await,
+        HooksCommand::List => hooks_roster::list(&Setup::load(cli)?, out).await,
+        HooksCommand::Forget(args) => hooks_roster::forget(&Setup::load(cli)?, args, out).await,
         HooksCommand::Repl => hooks_repl::run(&Setup::load(cli)?, out).await,
         HooksCommand::Doc => doc(out),
     }
@@ -31,10 +34,10 @@ pub(super) async fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<E
 
 fn check(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let folder = folder(setup)?;
-    let (_, problems) = loaded(setup, &folder);
+    let (_, problems) = loaded(setup, &folder)?;
     let report = render::diagnostic::json(folder.count(), &problems);
     out.result(&report, || shown::checked(&folder, &problems, look(out)))?;
-    Ok(verdict(&problems))
+    Ok(verdict(problems.iter().any(|problem| problem.severity == Severity::Error)))
 }
 
 /// How problems are printed.
@@ -47,16 +50,22 @@ pub(super) fn look(out: Out) -> Look {
 pub(super) fn folder(setup: &Setup) -> Result<Folder, Failure> {
     let path = setup.config.scripts.get(&ProcessEnv)?;
     let name = below(&setup.root, &path);
-    folder::read(&path, &name.to_string_lossy()).map_err(|error| {
-        let what = format!("read the scripts in {}: {error}", path.display());
-        Failure::environment("reckon::hooks::folder", what)
+    let place = Place::configured(&setup.root, &path);
+    folder::read(&place, &name.to_string_lossy()).map_err(|error| {
+        let what = format!("read the scripts in {place}: {error}");
+        Failure::environment("reckon::hooks::folder", what).help(
+            "put the folder itself there, or write its real path: `scripts: /PATH/TO/SCRIPTS`",
+        )
     })
 }
 
 /// The set, where it is good, and everything that is odd or wrong with it.
-pub(super) fn loaded(setup: &Setup, folder: &Folder) -> (Option<Hooks>, Vec<Problem>) {
+pub(super) fn loaded(
+    setup: &Setup,
+    folder: &Folder,
+) -> Result<(Option<Hooks>, Vec<Problem>), Failure> {
     let mut problems = folder.problems.clone();
-    let hooks = match Hooks::load(&folder.scripts, &known(setup)) {
+    let hooks = match Hooks::load(&folder.scripts, &known(&setup.config)?) {
         Ok(hooks) => {
             problems.extend(hooks.warnings().iter().cloned());
             Some(hooks)
@@ -67,13 +76,13 @@ pub(super) fn loaded(setup: &Setup, folder: &Folder) -> (Option<Hooks>, Vec<Prob
         }
     };
     problems.sort();
-    (hooks.filter(|_| folder.problems.is_empty()), problems)
+    Ok((hooks.filter(|_| folder.problems.is_empty()), problems))
 }
 
 /// The folder and its set, which is good. Errors: everything that is wrong with it.
 pub(super) fn good(setup: &Setup, out: Out) -> Result<(Folder, Hooks), Failure> {
     let folder = folder(setup)?;
-    let (hooks, problems) = loaded(setup, &folder);
+    let (hooks, problems) = loaded(setup, &folder)?;
     match hooks {
         Some(hooks) => Ok((folder, hooks)),
         None => Err(broken(&folder, problems, "nothing was run", out)),
@@ -97,9 +106,17 @@ pub(super) fn chosen(hooks: &Hooks, name: Option<&str>) -> Result<(), Failure> {
 }
 
 /// What scripts may name.
-fn known(setup: &Setup) -> Known {
-    let targets = setup.config.notify.keys().map(ToString::to_string).collect();
-    Known { targets, kinds: KINDS.iter().map(|row| row.name.to_owned()).collect() }
+fn known(config: &Config) -> Result<Known, Failure> {
+    let mail = config.notify.iter().filter_map(|(name, target)| match target {
+        NotifyTarget::Mail(mail) => Some((name.to_string(), mail.any)),
+        NotifyTarget::Web { .. } => None,
+    });
+    Ok(Known {
+        targets: config.notify.keys().map(ToString::to_string).collect(),
+        mail: mail.collect(),
+        rights: config.policy.scripts.get(&ProcessEnv)?,
+        kinds: KINDS.iter().map(|row| row.name.to_owned()).collect(),
+    })
 }
 
 fn doc(out: Out) -> Result<Exit, Failure> {

@@ -4,6 +4,7 @@ use super::args::hooks::HooksTestArgs;
 use super::exit::{Exit, Failure};
 use super::hooks::{broken, folder, loaded};
 use super::out::Out;
+use super::out_file;
 use super::setup::Setup;
 use crate::hooks::cases::{self, Case, Verdict};
 use crate::hooks::folder::Folder;
@@ -11,10 +12,13 @@ use crate::hooks::{Hooks, Source};
 use crate::model::issue::Problem;
 use crate::render::hooks as shown;
 
+/// Programs of other users may read a report.
+const REPORT: u32 = 0o644;
+
 /// Runs the cases. A set that does not load has none.
 pub(super) fn run(setup: &Setup, args: &HooksTestArgs, out: Out) -> Result<Exit, Failure> {
     let folder = folder(setup)?;
-    let (hooks, mut problems) = loaded(setup, &folder);
+    let (hooks, mut problems) = loaded(setup, &folder)?;
     let files = read(&folder, hooks.as_ref(), &mut problems);
     let Some(hooks) = hooks.filter(|_| files.is_some()) else {
         return Err(broken(&folder, problems, "no case was run", out));
@@ -30,7 +34,7 @@ pub(super) fn run(setup: &Setup, args: &HooksTestArgs, out: Out) -> Result<Exit,
     let verdicts: Vec<Verdict> =
         cases.map(|(script, case)| cases::run(&hooks, script, case)).collect();
     if let Some(path) = &args.junit {
-        std::fs::write(path, shown::junit(&verdicts)).map_err(|error| {
+        out_file::write(path, &shown::junit(&verdicts), REPORT).map_err(|error| {
             let what = format!("write {}: {error}", path.display());
             Failure::environment("reckon::hooks::junit", what)
         })?;

@@ -35,7 +35,5 @@ pub(super) fn rng() -> Result<ChaCha20Rng, Failure> {
 
 /// Who acts, for the audit trail: the owner of this process.
 pub(super) fn actor() -> String {
-    let uid =
-        std::fs::metadata("/proc/self").map(|meta| std::os::unix::fs::MetadataExt::uid(&meta));
-    uid.map_or_else(|_| "unknown".to_owned(), |uid| format!("uid {uid}"))
+    format!("uid {}", rustix::process::geteuid().as_raw())
 }

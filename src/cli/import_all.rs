@@ -15,6 +15,7 @@ use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use super::specs::below;
+use crate::base::folder::{PathError, Place};
 use crate::base::id::Key;
 use crate::control::Request;
 use crate::engine::Reply;
@@ -103,14 +104,28 @@ async fn inventory(setup: &Setup, sort: Sort, merchant: &str) -> Result<Vec<Foun
 /// Where documents are written: within the tree, or nobody would read them.
 fn folder(setup: &Setup, into: Option<&Path>) -> Result<PathBuf, Failure> {
     let specs = below(&setup.root, &setup.specs);
-    let Some(into) = into else { return Ok(setup.specs.join(FOLDER)) };
-    if below(&setup.root, into).starts_with(&specs) {
-        return Ok(into.to_owned());
+    let default = setup.specs.join(FOLDER);
+    let into = into.unwrap_or(&default);
+    let beneath = below(&setup.root, into);
+    if beneath.starts_with(&specs) {
+        return unlinked(setup, &beneath).map(|()| into.to_owned());
     }
     let what = format!("{} is not beneath the folder of specs", into.display());
     let help =
         format!("name a folder beneath {}: what stands elsewhere is not read", specs.display());
     Err(Failure::input("reckon::import::into", what).help(help))
+}
+
+/// Checks that no link leads to a folder, there or not: what is written behind one is not read.
+fn unlinked(setup: &Setup, folder: &Path) -> Result<(), Failure> {
+    match Place::configured(&setup.root, &setup.root.join(folder)).open() {
+        Err(error @ PathError::Link { .. }) => {
+            let what = format!("{} cannot take documents: {error}", folder.display());
+            let failure = Failure::input("reckon::import::into", what);
+            Err(failure.help("name a folder of the specs that is reached without links"))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Shows what would be done and asks, unless `--yes` was said. Without a terminal `--yes` is needed.

@@ -1,23 +1,18 @@
-//! `init`: a repository to begin with; `init --empty-remote`: an operator's word about the service.
+//! `init`: a repository to begin with.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::args::{Cli, Init};
+use super::disown;
 use super::exit::{Exit, Failure};
 use super::host;
 use super::out::Out;
-use super::server::local;
-use super::setup::Setup;
-use crate::base::clock::{Clock, SystemClock};
 use crate::kinds::register::KINDS;
-use crate::model::record::Record;
 use crate::render;
 use crate::spec::schema;
 use crate::store::key::{KEY_FILE, MasterKey};
-use crate::store::open::OpenError;
-use crate::store::writer::Commit;
 
 /// The files of a new repository. Editors read the schema: the first line of the specs names it.
 fn files() -> [(&'static str, String); 4] {
@@ -26,7 +21,7 @@ fn files() -> [(&'static str, String); 4] {
         ("reckon.yaml", include_str!("init/reckon.yaml").to_owned()),
         ("specs/acme.yaml", include_str!("init/acme.yaml").to_owned()),
         ("specs/schema/document.json", format!("{schema}\n")),
-        (".gitignore", "/.reckon\n.reckon.key\n".to_owned()),
+        (".gitignore", "/.reckon\n/.reckon.mark\n.reckon.key\n".to_owned()),
     ]
 }
 
@@ -40,7 +35,7 @@ struct Made {
 /// Runs the command.
 pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failure> {
     if args.empty_remote {
-        return declare(cli, out).await;
+        return disown::run(cli, args, out).await;
     }
     let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut made = Made { made: Vec::new(), kept: Vec::new() };
@@ -85,20 +80,4 @@ fn text(made: &Made, dir: &Path) -> String {
     let config = dir.join("reckon.yaml");
     lines.push(format!("\nnext: reckon --config {} run --sandbox", config.display()));
     lines.join("\n")
-}
-
-/// Writes down that marks which this state does not know are not ours.
-async fn declare(cli: &Cli, out: Out) -> Result<Exit, Failure> {
-    let setup = Setup::load(cli)?;
-    if setup.server.is_some() {
-        return Err(local("`init --empty-remote`", "it is a word about the state itself"));
-    }
-    let open = setup.open_bound(None).await?;
-    let actor = host::actor();
-    let record = Record::EmptyRemote { at: SystemClock.now(), actor };
-    let written = open.state.writer.append(Commit::of(vec![record])).await;
-    open.state.close().await?;
-    written.map_err(OpenError::from)?;
-    out.note("written down: objects on the service with marks that this state does not know are not ours");
-    Ok(Exit::Done)
 }

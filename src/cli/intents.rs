@@ -1,12 +1,12 @@
 //! `intents`: effects that are not settled, contacts that were made again, and what a person says of one.
 
-use super::args::intents::{IntentsArgs, IntentsCommand, ResolveArgs};
+use super::args::intents::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use crate::control::Request;
-use crate::engine::{Question, Reply, Resolved};
+use crate::engine::{Question, Reply, Resolved, Said};
 use crate::render;
 
 /// Runs the command.
@@ -14,6 +14,7 @@ pub(super) async fn run(setup: &Setup, args: &IntentsArgs, out: Out) -> Result<E
     match &args.command {
         None => list(setup, out).await,
         Some(IntentsCommand::Resolve(args)) => resolve(setup, args, out).await,
+        Some(IntentsCommand::Dismiss(args)) => dismiss(setup, args, out).await,
     }
 }
 
@@ -25,6 +26,23 @@ async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     };
     out.result(&view, || render::intents::text(&view, out.color))?;
     Ok(if view.items.is_empty() && view.strays.is_empty() { Exit::Done } else { Exit::Stuck })
+}
+
+/// Writes down that a person looked after what was made again.
+async fn dismiss(setup: &Setup, args: &DismissArgs, out: Out) -> Result<Exit, Failure> {
+    let request = Request::DismissOrphan(args.id, args.reason.clone());
+    let session = Session::open(setup).await?;
+    let Reply::OrphanSeen(found) = session.done(setup, request).await? else {
+        return Err(Failure::bug("a dismissal was not answered by one"));
+    };
+    let Some(key) = found else {
+        let message = format!("intent {} made nothing again that is listed", args.id);
+        let failure = Failure::input("reckon::intents::not_listed", message);
+        return Err(failure.help("`reckon intents` lists what was made again"));
+    };
+    let text = || format!("{} of {} is listed no more; the journal keeps it", args.id, key.short());
+    out.result(&serde_json::json!({ "dismissed": args.id, "key": key }), text)?;
+    Ok(Exit::Done)
 }
 
 /// Writes a person's word down.
@@ -42,7 +60,34 @@ async fn resolve(setup: &Setup, args: &ResolveArgs, out: Out) -> Result<Exit, Fa
         }
         Resolved::Settled(_) => Exit::Done,
         Resolved::Busy(_) | Resolved::Unsettled(..) => Exit::Stuck,
+        Resolved::Differs(key, why) => return Err(differs(&key.short(), why)),
+        Resolved::Unverified(key, why) => return Err(unverified(&key.short(), why, args)),
     };
     out.result(&resolved, || render::resolved(&resolved))?;
     Ok(exit)
+}
+
+/// The object of the id is another one.
+fn differs(name: &str, why: &str) -> Failure {
+    let failure =
+        Failure::input("reckon::intents::differs", format!("{name} is not settled: {why}"));
+    let failure = failure.help(
+        "look for the object by the mark that `reckon intents` shows; if there is none, say `--as not-done`",
+    );
+    Failure { exit: Exit::Stuck, ..failure }
+}
+
+/// The object of the id cannot be read.
+fn unverified(name: &str, why: &str, args: &ResolveArgs) -> Failure {
+    let id = match &args.said.0 {
+        Said::Done(id) | Said::Unverified(id) => id.to_string(),
+        Said::NotDone | Said::Retry => "REMOTE_ID".to_owned(),
+    };
+    let failure =
+        Failure::input("reckon::intents::unverified", format!("{name} is not settled: {why}"));
+    failure.help(format!(
+        "look at the object in the portal of the service; then say `reckon intents resolve {} --as unverified:{id}`, and \
+         your word is written down in its place",
+        args.id
+    ))
 }

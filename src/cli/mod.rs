@@ -2,6 +2,7 @@
 
 mod against;
 mod api_token;
+mod applied;
 mod apply;
 mod apply_saved;
 mod approve;
@@ -12,6 +13,7 @@ mod chaos;
 mod commands;
 mod courier;
 mod desk;
+mod disown;
 mod doors;
 mod events;
 pub mod exit;
@@ -25,8 +27,10 @@ mod gateway_own;
 mod get;
 mod git;
 mod git_tree;
+mod hardened;
 mod hooks;
 mod hooks_repl;
+mod hooks_roster;
 mod hooks_run;
 mod hooks_shadow;
 mod hooks_test;
@@ -39,7 +43,9 @@ mod intake;
 mod intents;
 mod limits;
 mod link;
+mod marking;
 mod out;
+mod out_file;
 mod past;
 mod plan;
 mod plan_approval;
@@ -87,6 +93,7 @@ pub fn main() -> u8 {
         Err(usage) => return refuse(&usage),
     };
     log(&cli);
+    hardened::process();
     crate::client::install_crypto();
     let out = Out::new(cli.output);
     if let Command::Chaos(args) = &cli.command {
@@ -94,12 +101,17 @@ pub fn main() -> u8 {
         return ended(chaos::run(args, out), out);
     }
     let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(commands::run(&cli, out)),
         Err(error) => Err(Failure::environment("reckon::runtime", error)),
     };
     ended(result, out)
+}
+
+/// Threads for asynchronous work: one for each core that this process may use, at least two.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2))
 }
 
 /// The exit code of what a command came to.
@@ -123,6 +135,7 @@ fn refuse(usage: &clap::Error) -> u8 {
 fn log(cli: &Cli) {
     let level = match (cli.verbose, &cli.command) {
         (0, Command::Chaos(_)) => "off",
+        (0, Command::Run(_)) => "reckon::effects=info,warn",
         (0, _) => "warn",
         (1, _) => "reckon=info,warn",
         (2, _) => "reckon=debug,info",

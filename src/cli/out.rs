@@ -59,8 +59,7 @@ impl Out {
     /// Says something beside the result.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn note(self, text: &str) {
-        // Standard error that is closed cannot be told about.
-        drop(writeln!(anstream::stderr(), "{text}"));
+        said(text);
     }
 
     /// Says something beside the result where nobody watches a terminal, such as in a pipeline's log.
@@ -80,6 +79,12 @@ impl Out {
         read.map_err(|error| Failure::environment("reckon::terminal", error))?;
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
+}
+
+/// Says something on standard error, whatever form results have.
+pub(super) fn said(text: &str) {
+    // Standard error that is closed cannot be told about.
+    drop(writeln!(anstream::stderr(), "{text}"));
 }
 
 /// A reader that closed the pipe has seen enough.

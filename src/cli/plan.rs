@@ -22,7 +22,7 @@ pub(super) async fn run(cli: &Cli, args: &PlanArgs, out: Out) -> Result<Exit, Fa
     if let Some(range) = &args.against {
         return against::run(setup, args, range, out);
     }
-    let scope = specs::scope(setup, &args.paths.paths, &args.choice);
+    let scope = specs::scope(setup, &args.paths.paths, &args.choice)?;
     let fresh = Fresh { verify: args.verify, refresh: args.refresh };
     let plan = match &args.out {
         Some(file) => plan_file::save(setup, scope, fresh, file, out).await?,
@@ -45,7 +45,7 @@ pub(super) struct Fresh {
 pub(super) fn exit(plan: &PlanView, detailed: bool) -> Exit {
     let pending = detailed && plan.steps.iter().any(|step| step.verdict.changes());
     let code = if pending { Exit::Pending } else { Exit::Done };
-    code.or(stuck(plan)).or(validate::verdict(&plan.problems))
+    code.or(stuck(plan)).or(validate::verdict(plan.has_errors()))
 }
 
 /// The plan: of the process that holds the state, the last one if nothing changed, or a new one.

@@ -1,9 +1,8 @@
 //! Saved plans as files: `plan --out FILE` and `plan show FILE`.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -11,11 +10,13 @@ use super::args::{Output, ShowArgs};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
-use super::{git, plan};
+use super::{git, out_file, plan};
 use crate::engine::{PlanView, Question, Reply, SavedPlan, Saving};
 use crate::model::scope::Scope;
 use crate::render;
 
+/// A saved plan is its owner's to read.
+const OWNER: u32 = 0o600;
 /// The greatest file, in bytes: a plan of a hundred thousand steps is smaller.
 const FILE_BYTES_MAX: u64 = 1 << 29;
 /// How the file begins.
@@ -29,40 +30,22 @@ pub(super) async fn save(
     path: &Path,
     out: Out,
 ) -> Result<PlanView, Failure> {
-    let saving = Saving { scope, dirty: git::is_dirty(&setup.specs) };
+    let saving = Saving {
+        scope,
+        dirty: setup.place().open().ok().and_then(|_| git::is_dirty(&setup.specs)),
+    };
     let reply = plan::asked(setup, fresh, Question::Save(Box::new(saving))).await?;
     let Reply::Saved(saved) = reply else {
         return Err(Failure::bug("a plan was not answered by one"));
     };
     let text = render::json(&*saved);
-    write(path, &text).map_err(|error| {
+    out_file::write(path, &format!("{text}\n"), OWNER).map_err(|error| {
         let what = format!("write the plan to {}: {error}", path.display());
         Failure::environment("reckon::plan_file::write", what)
     })?;
     let name = path.display();
     out.note(&format!("saved as {name}: `reckon apply {name}` applies just this, once"));
     Ok(saved.plan)
-}
-
-/// Writes a file that its owner alone can read; nobody ever sees half of it.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let fresh = fresh(path);
-    drop(fs::remove_file(&fresh));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n"));
-    let done = written.and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
-    if done.is_err() {
-        drop(fs::remove_file(&fresh));
-    }
-    done
-}
-
-/// What a file is called until it is whole.
-fn fresh(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}", std::process::id()));
-    path.with_file_name(name)
 }
 
 /// Whether a path argument names a saved plan: a file that is no YAML, or that begins as one.

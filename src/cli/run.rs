@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
@@ -20,12 +21,15 @@ use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
 use super::{scripts, signals, signed};
+use crate::config::ProcessEnv;
 use crate::control::Control;
 use crate::control::socket::Door;
-use crate::engine::{Engine, Event, Overview, Until};
+use crate::engine::{Engine, Event, Overview, Retention, Until};
 use crate::render::progress::{Progress, look};
 use crate::{render, watch as tree};
 
+/// Old events are looked for so often.
+const RETAINED_EVERY: Duration = Duration::from_hours(1);
 /// News for people come at most so often.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
@@ -78,6 +82,7 @@ async fn serve(
     let scripts = tokio::spawn(scripts);
     engine.tell_through(courier);
     engine.use_scripts(found)?;
+    engine.retain(retention(setup)?);
     let over = doors.over();
     let Doors { sender, events, ready, ending, private, .. } = doors;
     let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over));
@@ -100,6 +105,13 @@ async fn serve(
     }
     result?;
     Ok(*signalled.borrow())
+}
+
+/// What is kept of events.
+fn retention(setup: &Setup) -> Result<Retention, Failure> {
+    let keep = setup.config.events.keep.get(&ProcessEnv)?;
+    let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
+    Ok(Retention { keep, every: RETAINED_EVERY })
 }
 
 /// Watches the tree until the daemon ends.

@@ -1,7 +1,7 @@
 //! `sandbox`: the emulator alone, and the one that `run --sandbox` carries inside.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ use crate::sandbox::serve::{Place, Running, ServeError, serve};
 use crate::sandbox::{Decide, Options, Sandbox, Surface};
 use crate::store::facts::Facts;
 use crate::store::open::private_index;
+use crate::store::private::private_dir;
 
 /// Runs the command.
 pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit, Failure> {
@@ -37,7 +38,8 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     let dir = directory(cli);
     let scenario = args.scenario.as_deref().map(Scenario::read).transpose()?;
     let begins = scenario.as_ref().and_then(Scenario::clock);
-    let place = Place::take(args.listen, args.plain_http).map_err(unheard)?;
+    let Listen { listen, plain_http } = Listen::chosen(cli, args)?;
+    let place = Place::take(listen, plain_http).map_err(unheard)?;
     let options = Options {
         seed: args.seed,
         surface: match args.surface {
@@ -69,6 +71,33 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     Ok(Exit::Done)
 }
 
+/// The address of a sandbox where neither an argument nor a configuration names one.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8700);
+
+/// The address at which a sandbox listens.
+struct Listen {
+    listen: SocketAddr,
+    plain_http: bool,
+}
+
+impl Listen {
+    /// Takes the argument, else `service.base_url` of the configuration, else [`LISTEN`].
+    fn chosen(cli: &Cli, args: &SandboxArgs) -> Result<Self, Failure> {
+        let plain_http = args.plain_http;
+        if let Some(listen) = args.listen {
+            return Ok(Self { listen, plain_http });
+        }
+        let configured = Setup::load(cli).ok().and_then(|setup| setup.config.service.base_url);
+        let Some(base) = configured else { return Ok(Self { listen: LISTEN, plain_http }) };
+        let base = base.get(&ProcessEnv)?;
+        let plain_http = plain_http || base.as_str().starts_with("http://");
+        let listen = loopback(base.as_str());
+        let listen =
+            listen.map_err(|failure| failure.help("name an address: --listen 127.0.0.1:8700"))?;
+        Ok(Self { listen, plain_http })
+    }
+}
+
 /// That it cannot listen.
 fn unheard(error: ServeError) -> Failure {
     Failure::environment("reckon::sandbox::listen", error)
@@ -98,7 +127,7 @@ fn open(dir: &Path, options: Options) -> Result<Sandbox, Failure> {
         let what = format!("the sandbox's state {}: {error}", dir.display());
         Failure::environment("reckon::sandbox::state", what)
     };
-    std::fs::create_dir_all(dir).map_err(|error| failed(&error))?;
+    private_dir(dir).map_err(|error| failed(&error))?;
     let index = private_index(&dir.join("index")).map_err(|error| failed(&error))?;
     Sandbox::open(index, options).map_err(|error| failed(&error))
 }
@@ -148,7 +177,7 @@ fn loopback(url: &str) -> Result<SocketAddr, Failure> {
     let host = host.replace("localhost", "127.0.0.1");
     let address = host.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
     address.ok_or_else(|| {
-        let what = format!("the embedded sandbox cannot listen at service.base_url {url}");
+        let what = format!("a sandbox cannot listen at service.base_url {url}");
         Failure::input("reckon::sandbox::address", what).help(
             "run --sandbox needs a loopback address with a port, such as https://127.0.0.1:8700",
         )

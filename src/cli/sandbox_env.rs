@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::exit::{Exit, Failure};
 use super::out::Out;
-use super::setup::Setup;
+use super::setup::{self, Setup};
 use crate::config::{ProcessEnv, Setting};
 
 /// The sandbox answers at once or not at all.
@@ -136,7 +136,7 @@ fn client(setup: &Setup, tls: bool) -> Result<reqwest::Client, Failure> {
     let mut builder = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
     if let Some(ca) = setup.config.service.ca_file.as_ref().filter(|_| tls) {
         let path = ca.get(&ProcessEnv)?;
-        let pem = std::fs::read(&path).map_err(|error| {
+        let pem = setup::pem(&path).map_err(|error| {
             failed(&format!("{}: {error}", path.display())).help("start it first: reckon sandbox")
         })?;
         let ca = reqwest::Certificate::from_pem(&pem).map_err(|error| failed(&error))?;

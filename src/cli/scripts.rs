@@ -12,6 +12,7 @@ use crate::base::hash::{Digest, sha256};
 use crate::config::ProcessEnv;
 use crate::engine::{Event, Found};
 use crate::hooks::folder::Folder;
+use crate::model::issue::Severity;
 use crate::watch as tree;
 
 /// Hints that wait; more of them say nothing new.
@@ -20,8 +21,9 @@ const HINTS_MAX: usize = 8;
 /// The scripts as they are now.
 pub(super) fn found(setup: &Setup) -> Result<Found, Failure> {
     let folder = hooks::folder(setup)?;
-    let (hooks, problems) = hooks::loaded(setup, &folder);
-    Ok(Found { hooks, files: digest(&folder), problems: problems.len() })
+    let (hooks, problems) = hooks::loaded(setup, &folder)?;
+    let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    Ok(Found { hooks, files: digest(&folder), problems: wrong })
 }
 
 /// SHA-256 over the names and texts of all scripts.

@@ -9,12 +9,15 @@ use serde_json::Value;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use self::program::{GIVEN, Limits, Program};
+use super::exit::WAY_ON;
+use crate::base::folder::Place;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::sealed::Keyring;
 use crate::base::secret::Secret;
-use crate::config::{Programs, Setting, Variables};
+use crate::config::{Programs, Setting};
 use crate::engine::{SecretError, Secrets};
+use crate::kinds::open_variables::Variables;
 use crate::spec::source::folder::AttachmentFolder;
 
 mod file;
@@ -94,14 +97,15 @@ impl OpenedSecrets {
             ));
         }
         let value = (self.env)(name).filter(|value| !value.is_empty());
-        value.map(Secret::from).ok_or_else(|| format!("the variable {name} is not set"))
+        value.map(Secret::from).ok_or_else(|| format!("the variable {name} is not set; {WAY_ON}"))
     }
 
     /// A file beneath the opened folder.
     fn file(&self, name: &str) -> Result<Secret, String> {
         let folder = self.files.as_ref().ok_or("secrets.files in reckon.yaml names no folder")?;
         let identity = self.identity()?;
-        file::beneath(folder, name, identity.as_deref())
+        let folder = Place::configured(&self.dir, folder);
+        file::beneath(&folder, name, identity.as_deref())
     }
 
     /// What a declared program prints. The other tasks of the process go on meanwhile.

@@ -1,18 +1,20 @@
 //! What a command works with: the configuration, read at first use, and the parts made from it.
 
+mod service;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::Cli;
-use super::exit::Failure;
+use super::exit::{Failure, WAY_ON};
 use super::secrets::OpenedSecrets;
 use super::server::{self, ServerClient};
-use super::{git, host};
+use super::{git, host, marking};
 use crate::base::clock::SystemClock;
+use crate::base::folder::Place;
 use crate::base::hash::keyed;
 use crate::base::secret::Secret;
-use crate::client::{Client, Partner, Service, Transport};
-use crate::config::{Config, FILE_NAME, ProcessEnv};
+use crate::config::{Config, ConfigError, FILE_NAME, ProcessEnv};
 use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
 use crate::http::Outside;
 use crate::kinds::CheckCx;
@@ -25,6 +27,9 @@ use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
 use crate::store::key::{KEY_FILE, MasterKey};
 use crate::store::open::{Opening, State};
+use crate::store::private::private_dir;
+
+pub(super) use service::pem;
 
 /// Calls under way at once.
 const CONCURRENCY: usize = 16;
@@ -77,11 +82,21 @@ impl Setup {
         Ok(Self { root: config.dir.to_path_buf(), specs, state, server, check, chosen, config })
     }
 
+    /// The way to the folder of specs.
+    pub(super) fn place(&self) -> Place {
+        Place::configured(&self.root, &self.specs)
+    }
+
+    /// The commit that is checked out where the specs are; git is not asked about a folder that is a link.
+    pub(super) fn commit(&self) -> Option<String> {
+        self.place().open().ok().and_then(|_| git::commit(&self.specs))
+    }
+
     /// A loader of the spec tree.
     pub(super) fn loader(&self) -> Loader {
         let prefix = super::specs::below(&self.root, &self.specs);
         let cx = ReadCx { kinds: KINDS, check: self.check.clone() };
-        Loader::new(&self.specs, &prefix.to_string_lossy(), cx)
+        Loader::new(self.place(), &prefix.to_string_lossy(), cx)
     }
 
     /// A loader of the same tree as it was at another time, kept in this folder. `files`: what it may attach,
@@ -110,7 +125,8 @@ impl Setup {
     /// found, or that stands in their work tree (design.md part 5).
     pub(super) fn live_refused(&self) -> Option<String> {
         let tree = git::work_tree(&self.specs);
-        let inside = tree.is_some() && tree == git::work_tree(&self.root);
+        let of = |place: &PathBuf| tree.is_some() && tree == git::work_tree(place);
+        let inside = self.config_places().iter().any(of);
         let why = match (inside, self.chosen) {
             (true, _) => "stands in the same git work tree as the specs",
             (false, false) => "was merely found, not named",
@@ -121,6 +137,14 @@ impl Setup {
             "it is live, but {file} {why}: keep it outside their repository and name it with \
              --config FILE"
         ))
+    }
+
+    /// The folder of the configuration's name, and the one of the file itself, where that is a link: what may be
+    /// changed in either may change the configuration.
+    pub(super) fn config_places(&self) -> Vec<PathBuf> {
+        let real = self.root.join(&*self.config.file).canonicalize().ok();
+        let real = real.as_deref().and_then(Path::parent).map(Path::to_owned);
+        self.root.canonicalize().into_iter().chain(real).collect()
     }
 
     /// `partner.name`.
@@ -152,7 +176,8 @@ impl Setup {
         }
         make_dir(&self.state)?;
         let key = self.key()?;
-        let state = State::open(&self.opening(rebuild), &key)?;
+        let state = State::open(&self.opening(rebuild)?, &key)?;
+        marking::note(&state.found);
         Ok(Open { state, digest_key: *key.derive("digest"), key: key.fingerprint() })
     }
 
@@ -210,8 +235,9 @@ impl Setup {
     }
 
     /// Who opens the state, and how.
-    pub(super) fn opening(&self, rebuild: bool) -> Opening {
-        Opening { dir: self.state.clone(), owner: host::owner(), boot: host::boot_id(), rebuild }
+    pub(super) fn opening(&self, rebuild: bool) -> Result<Opening, Failure> {
+        let (dir, marking) = (self.state.clone(), Some(marking::of(self)?));
+        Ok(Opening { dir, owner: host::owner(), boot: host::boot_id(), rebuild, marking })
     }
 
     /// What opens the paths that face the world.
@@ -223,7 +249,10 @@ impl Setup {
     /// The partner application's own values.
     pub(super) fn access(&self) -> Result<PartnerAccess, SecretError> {
         let partner = &self.config.partner;
-        let failed = |error: crate::config::ConfigError| SecretError { message: error.to_string() };
+        let failed = |error: ConfigError| {
+            let way_on = matches!(error, ConfigError::Unset { .. }).then(|| format!("; {WAY_ON}"));
+            SecretError { message: format!("{error}{}", way_on.unwrap_or_default()) }
+        };
         let need = |path, setting| self.config.need(path, setting, &ProcessEnv).map_err(failed);
         let client_id = need("partner.client_id", partner.client_id.as_ref())?;
         let secret = partner.client_secret.as_ref();
@@ -257,8 +286,9 @@ impl Setup {
             grace: doubt.grace.get(&ProcessEnv)?,
             concurrency: CONCURRENCY,
             hook_time: Some(crate::hooks::TIME_MAX),
+            first_look: true,
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
-            commit: git::commit(&self.specs),
+            commit: self.commit(),
             policy: self.config.rules(&ProcessEnv)?,
         };
         Ok(Shared::new(Parts {
@@ -299,50 +329,8 @@ impl Setup {
 
     /// The folder of files that specs may attach.
     fn attachments(&self) -> Result<Option<AttachmentFolder>, Failure> {
-        Ok(self.attachments_path()?.map(AttachmentFolder::new))
-    }
-
-    /// The client towards the service.
-    fn client(
-        &self,
-        embedded: Option<&Embedded>,
-        partner: Option<&PartnerAccess>,
-    ) -> Result<Client, Failure> {
-        let config = &self.config.service;
-        let url = |path, setting| self.config.need(path, setting, &ProcessEnv);
-        let (base_url, web_url, ca_file) = if let Some(embedded) = embedded {
-            (embedded.base_url.clone(), embedded.base_url.clone(), embedded.ca.clone())
-        } else {
-            let base = url("service.base_url", config.base_url.as_ref())?.as_str().to_owned();
-            let web = config.web_url.as_ref().map(|web| web.get(&ProcessEnv)).transpose()?;
-            let web = web.map_or_else(|| base.clone(), |web| web.as_str().to_owned());
-            (base, web, self.ca()?)
-        };
-        let partner = partner.map(|partner| Partner {
-            client_id: partner.client_id.expose().to_owned(),
-            client_secret: partner.client_secret.clone(),
-        });
-        let timeout = config.timeout.get(&ProcessEnv)?;
-        let jitter_seed = host::seed()?;
-        let service = Service { base_url, web_url, timeout, ca_file, partner, jitter_seed };
-        let failed = |error| Failure::environment("reckon::service", error);
-        let transport = Transport::http(&service).map_err(failed)?;
-        Client::new(service, transport, Arc::new(SystemClock)).map_err(failed)
-    }
-
-    /// The extra authority's certificate, PEM. A file that is not there is none: the sandbox
-    /// writes it when it first starts, and a call without it fails with a message of its own.
-    fn ca(&self) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(setting) = &self.config.service.ca_file else { return Ok(None) };
-        let path = setting.get(&ProcessEnv)?;
-        match std::fs::read(&path) {
-            Ok(pem) => Ok(Some(pem)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => {
-                let what = format!("service.ca_file {}: {error}", path.display());
-                Err(Failure::environment("reckon::service::ca_file", what))
-            }
-        }
+        let place = |path: PathBuf| Place::configured(&self.root, &path);
+        Ok(self.attachments_path()?.map(place).map(AttachmentFolder::new))
     }
 }
 
@@ -373,11 +361,9 @@ impl Open {
     }
 }
 
-/// Makes a folder that only its owner can enter.
+/// Makes a folder that only its owner can enter, or has one that is there made so.
 pub(super) fn make_dir(dir: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.map_err(|error| {
+    private_dir(dir).map_err(|error| {
         Failure::environment("reckon::state::dir", format!("make {}: {error}", dir.display()))
     })
 }

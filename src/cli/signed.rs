@@ -4,9 +4,9 @@
 //! once, for the plan that it names and for nothing larger. Assumes that the operator's configuration and the
 //! file of allowed signers are out of reach of pull requests, and checks that they are.
 
+mod check;
 mod commit;
 mod daemon;
-mod git;
 mod history;
 mod judge;
 mod place;
@@ -190,7 +190,7 @@ fn looked(
     if files.is_empty() && odd.is_empty() {
         return Ok(look);
     }
-    place.check(repo)?;
+    place.check(repo, plan.files)?;
     let sought = Sought { keys: keys(plan), cx: place.reading() };
     let mut judge = Judge::new(repo, sought, known.applied.clone(), now);
     for file in &odd {

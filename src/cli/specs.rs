@@ -5,16 +5,54 @@ use std::path::{Path, PathBuf};
 use super::args::Choice;
 use super::exit::Failure;
 use super::setup::Setup;
+use crate::base::nearest::nearest;
 use crate::engine::Unknown;
 use crate::model::scope::Scope;
 
-/// What path arguments, `--target` and `--exclude` choose.
-pub(super) fn scope(setup: &Setup, paths: &[PathBuf], choice: &Choice) -> Scope {
+/// The choice of path arguments, `--target` and `--exclude`.
+///
+/// # Errors
+///
+/// A path that does not exist, or that lies outside of the specs folder.
+pub(super) fn scope(setup: &Setup, paths: &[PathBuf], choice: &Choice) -> Result<Scope, Failure> {
+    check_paths(setup, paths)?;
     let below = |path: &PathBuf| below(&setup.root, path).to_string_lossy().into_owned();
-    Scope {
+    Ok(Scope {
         paths: paths.iter().map(below).collect(),
         target: choice.target.clone(),
         exclude: choice.exclude.clone(),
+    })
+}
+
+/// Refuses path arguments that name nothing: a mistyped path would choose nothing and succeed.
+pub(super) fn check_paths(setup: &Setup, paths: &[PathBuf]) -> Result<(), Failure> {
+    let specs = below(&setup.root, &setup.specs);
+    for path in paths {
+        if !path.exists() {
+            let what = format!("no such file or folder: {}", path.display());
+            return Err(Failure::input("reckon::choice::path", what).help(nearest_path(path)));
+        }
+        let inside = below(&setup.root, path);
+        if !inside.starts_with(&specs) && !specs.starts_with(&inside) {
+            let what = format!("{} is not in the specs folder", path.display());
+            let help = format!("name a file or folder in {}", setup.specs.display());
+            return Err(Failure::input("reckon::choice::path", what).help(help));
+        }
+    }
+    Ok(())
+}
+
+/// Help for a path that does not exist: the nearest name in its folder.
+fn nearest_path(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let listing =
+        std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+    let names: Vec<String> =
+        listing.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let wanted = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match nearest(wanted, names.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean {}?", path.with_file_name(name).display()),
+        None => "paths are relative to the working directory".to_owned(),
     }
 }
 

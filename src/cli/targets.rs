@@ -42,7 +42,7 @@ impl Reading<'_> {
 
     fn target(&mut self, target: &NotifyTarget) -> Option<Target> {
         match target {
-            NotifyTarget::Web { url, form } => {
+            NotifyTarget::Web { url, form, at_least_once: _ } => {
                 let (url, form) = (self.get(url), self.get(form));
                 Some(Target::Web { url: Secret::from(url?.expose()), form: form_of(form?) })
             }
@@ -52,7 +52,17 @@ impl Reading<'_> {
 
     /// Every setting is read before the first one that failed ends it.
     fn mail(&mut self, mail: &MailTarget) -> Option<Mail> {
-        let MailTarget { to, from, host, port, user, password, encryption } = mail;
+        let MailTarget {
+            to,
+            any: _,
+            from,
+            host,
+            port,
+            user,
+            password,
+            encryption,
+            at_least_once: _,
+        } = mail;
         let to: Vec<_> = to.iter().map(|to| self.get(to)).collect();
         let (from, host, encryption) = (self.get(from), self.get(host), self.get(encryption));
         let port = port.as_ref().map(|port| self.get(port));

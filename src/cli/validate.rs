@@ -1,6 +1,6 @@
 //! `validate`: everything that can be checked offline, all problems in one run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -8,9 +8,12 @@ use super::args::{Output, Paths};
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
-use super::specs::below;
-use crate::model::issue::{Problem, Severity};
+use super::specs::{below, check_paths};
+use crate::base::id::Key;
+use crate::kinds::step::MERCHANT;
+use crate::model::issue::{Issue, Problem, ProblemCounts, Problems};
 use crate::render::diagnostic::{self, Look};
+use crate::render::words::counted;
 use crate::spec::loader::Loader;
 
 /// What `validate -o json` prints (design.md part 4).
@@ -19,53 +22,82 @@ struct Report<'a> {
     version: u32,
     documents: usize,
     problems: &'a [Problem],
+    /// The count of the problems that are not listed.
+    #[serde(skip_serializing_if = "ProblemCounts::is_zero")]
+    omitted: ProblemCounts,
 }
 
 /// Runs the command.
 pub(super) fn run(setup: &Setup, args: &Paths, out: Out) -> Result<Exit, Failure> {
+    check_paths(setup, &args.paths)?;
     let mut loader = setup.loader();
     loader.load_all();
-    let problems = within(setup, loader.problems(), &args.paths);
-    let report = Report { version: 1, documents: loader.documents(), problems: &problems };
+    let mut problems = within(setup, &loader, &args.paths);
+    problems.shown.extend(live(setup, &loader, &args.paths));
+    let Problems { shown, omitted } = &problems;
+    let documents = loader.documents();
+    let report = Report { version: 1, documents, problems: shown, omitted: *omitted };
     out.result(&report, || text(&loader, &problems, out))?;
-    let verdict = verdict(&problems);
+    let verdict = verdict(problems.has_errors());
     // The process ends now, and its memory with it: to take a large tree apart first takes time.
     std::mem::forget(loader);
     Ok(verdict)
 }
 
 /// The exit code that problems deserve.
-pub(super) fn verdict(problems: &[Problem]) -> Exit {
-    if problems.iter().any(|problem| problem.severity == Severity::Error) {
-        Exit::Input
-    } else {
-        Exit::Done
-    }
+pub(super) fn verdict(errors: bool) -> Exit {
+    if errors { Exit::Input } else { Exit::Done }
 }
 
 /// Problems for people, with their places and snippets.
-pub(super) fn text(loader: &Loader, problems: &[Problem], out: Out) -> String {
-    let documents = loader.documents();
-    if problems.is_empty() {
-        return format!("{documents} documents, no problems");
+pub(super) fn text(loader: &Loader, problems: &Problems, out: Out) -> String {
+    let documents = counted(loader.documents(), "document");
+    let total = problems.total();
+    if total.is_zero() {
+        return format!("{documents}, no problems");
     }
-    let sources = loader.sources(problems);
+    let sources = loader.sources(&problems.shown);
     let color = out.color && out.form == Output::Text;
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    let warnings = problems.len().saturating_sub(errors);
+    let errors = counted(total.errors, "error");
+    let warnings = counted(total.warnings, "warning");
     let look = Look { color, unicode: true, width: out.width };
-    let report = diagnostic::text(problems, &sources, look);
-    format!("{report}\n{documents} documents, {errors} errors, {warnings} warnings")
+    let report = diagnostic::text(&problems.shown, &sources, look);
+    let rest = unlisted(problems.omitted);
+    format!("{report}{rest}\n{documents}, {errors}, {warnings}")
+}
+
+/// The count of the problems that are not listed, as a line of its own.
+fn unlisted(omitted: ProblemCounts) -> String {
+    if omitted.is_zero() {
+        return String::new();
+    }
+    let ProblemCounts { errors, warnings } = omitted;
+    format!("not listed: {}, {}\n", counted(errors, "error"), counted(warnings, "warning"))
+}
+
+/// Live merchants that this configuration does not let act, each a warning at its mode: `plan` blocks them.
+fn live(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Vec<Problem> {
+    let manifests = loader.desired().manifests.iter();
+    let live: Vec<&Key> = manifests
+        .filter(|(key, _)| key.kind.as_str() == MERCHANT)
+        .filter(|(_, kept)| kept.unpack().spec.get("mode").is_some_and(|mode| mode == "live"))
+        .map(|(key, _)| key)
+        .collect();
+    let why = if live.is_empty() { None } else { setup.live_refused() };
+    let Some(why) = why else { return Vec::new() };
+    let help = "keep reckon.yaml outside of this repository and name it: --config FILE";
+    let issue = Issue::error("reckon::merchant::live_refused", "spec.mode", why, help).warning();
+    let found = live.into_iter().filter_map(|key| loader.place(key, &issue));
+    found.filter(|problem| named(setup, paths, &problem.file)).collect()
 }
 
 /// The problems in these files and folders; all of them where none is named.
-fn within(setup: &Setup, problems: Vec<Problem>, paths: &[PathBuf]) -> Vec<Problem> {
-    if paths.is_empty() {
-        return problems;
-    }
-    let places: Vec<PathBuf> = paths.iter().map(|path| below(&setup.root, path)).collect();
-    let inside = |problem: &Problem| {
-        places.iter().any(|place| std::path::Path::new(&problem.file).starts_with(place))
-    };
-    problems.into_iter().filter(inside).collect()
+fn within(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Problems {
+    loader.problems_where(|file| named(setup, paths, file))
+}
+
+/// Whether a file is in one of these files and folders; every file where none is named.
+fn named(setup: &Setup, paths: &[PathBuf], file: &str) -> bool {
+    paths.is_empty()
+        || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
 }

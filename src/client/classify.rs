@@ -9,8 +9,12 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::api::{Call, Problem};
+use crate::base::outside::{Known, ServiceText, UNREADABLE_CODE};
 use crate::model::class::{Class, Sign};
 use crate::model::outcome::Outcome;
+use crate::model::service_problem::ServiceProblem;
+
+mod reply;
 
 /// An answer as it came from the wire.
 #[derive(Clone)]
@@ -30,8 +34,8 @@ impl Answer {
     }
 }
 
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why there is no answer; a text holds what a library and the peer said, as it came.
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum Failure {
     /// No connection came about: refused, no such host, TLS handshake failed. Nothing was written.
     NotConnected(String),
@@ -59,7 +63,8 @@ pub(super) struct Verdict {
 
 impl Verdict {
     /// A call that was kept back.
-    pub(super) fn shut(reason: String, wait_s: u64) -> Self {
+    pub(super) fn shut(reason: &str, wait_s: u64) -> Self {
+        let reason = ServiceText::cleaned(reason, &Known::default());
         let outcome = Outcome::NotSent { reason, retry_after_s: Some(wait_s) };
         Self { is_shut: true, ..Self::from(outcome) }
     }
@@ -79,27 +84,34 @@ impl From<Outcome> for Verdict {
     }
 }
 
-/// The verdict on a call; `now` turns a date in `Retry-After` into seconds.
-pub(super) fn classify(answer: Result<Answer, Failure>, now: DateTime<Utc>) -> Verdict {
+/// The verdict on a call whose request held `known` values: this is the one place where words of the service become
+/// ours. `now` turns a date in `Retry-After` into seconds.
+pub(super) fn classify(
+    answer: Result<Answer, Failure>,
+    known: &Known,
+    now: DateTime<Utc>,
+) -> Verdict {
     match answer {
-        Ok(answer) => of_answer(&answer, now),
+        Ok(answer) => of_answer(&answer, known, now),
         Err(failure) => {
             let sign = sign_of(&failure);
-            Verdict::from(of_failure(failure)).signed(sign)
+            Verdict::from(of_failure(failure, known)).signed(sign)
         }
     }
 }
 
-fn of_answer(answer: &Answer, now: DateTime<Utc>) -> Verdict {
+fn of_answer(answer: &Answer, known: &Known, now: DateTime<Utc>) -> Verdict {
     let retry_after_s = answer.retry_after.as_deref().and_then(|text| seconds(text, now));
     let status = answer.status;
-    let told = if status == 200 { Problem::default() } else { problem(&answer.body) };
+    let told = if status == 200 {
+        ServiceProblem::default()
+    } else {
+        ServiceProblem::cleaned(&problem(&answer.body), known)
+    };
     let outcome = match proof(status) {
-        Proof::Success => done(&answer.body),
+        Proof::Success => done(&answer.body, known),
         Proof::Refusal => Outcome::Refused { status, problem: told.clone() },
-        Proof::Throttled => {
-            Outcome::NotSent { reason: format!("the service answered {status}"), retry_after_s }
-        }
+        Proof::Throttled => Outcome::NotSent { reason: unproved(status, ""), retry_after_s },
         Proof::Nothing => Outcome::InDoubt { reason: unproved(status, told.code()) },
     };
     let unreadable = status == 200 && matches!(outcome, Outcome::InDoubt { .. });
@@ -115,11 +127,14 @@ fn sign_of(failure: &Failure) -> Sign<'static> {
     }
 }
 
-fn of_failure(failure: Failure) -> Outcome {
-    let in_doubt = |reason: &str| Outcome::InDoubt { reason: reason.to_owned() };
+fn of_failure(failure: Failure, known: &Known) -> Outcome {
+    let in_doubt = |reason: &'static str| Outcome::InDoubt { reason: reason.into() };
+    let cleaned = |words: String| ServiceText::cleaned(&words, known);
     match failure {
-        Failure::NotConnected(reason) => Outcome::NotSent { reason, retry_after_s: None },
-        Failure::Broken(reason) => Outcome::InDoubt { reason },
+        Failure::NotConnected(words) => {
+            Outcome::NotSent { reason: cleaned(words), retry_after_s: None }
+        }
+        Failure::Broken(words) => Outcome::InDoubt { reason: cleaned(words) },
         Failure::TimedOut => in_doubt("no answer within the time allowed"),
         Failure::TooLarge => in_doubt("the answer is larger than allowed"),
     }
@@ -145,15 +160,15 @@ fn proof(status: u16) -> Proof {
     }
 }
 
-fn done(body: &[u8]) -> Outcome {
+fn done(body: &[u8], known: &Known) -> Outcome {
     if body.trim_ascii().is_empty() {
         return Outcome::Done { reply: Value::Null };
     }
     match serde_json::from_slice(body) {
-        Ok(reply) => Outcome::Done { reply },
-        Err(_unreadable) => Outcome::InDoubt {
-            reason: "the service answered 200 with an unreadable body".to_owned(),
-        },
+        Ok(reply) => Outcome::Done { reply: reply::without_secrets(reply, known) },
+        Err(_unreadable) => {
+            Outcome::InDoubt { reason: "the service answered 200 with an unreadable body".into() }
+        }
     }
 }
 
@@ -161,13 +176,11 @@ fn problem(body: &[u8]) -> Problem {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
-fn unproved(status: u16, code: &str) -> String {
-    let is_word = !code.is_empty() && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-    if is_word {
-        format!("the service answered {status} {code}")
-    } else {
-        format!("the service answered {status}")
-    }
+/// A sentence of ours about a status and a checked code.
+fn unproved(status: u16, code: &str) -> ServiceText {
+    let is_told = !code.is_empty() && code != UNREADABLE_CODE;
+    let code = if is_told { format!(" {code}") } else { String::new() };
+    ServiceText::cleaned(&format!("the service answered {status}{code}"), &Known::default())
 }
 
 /// `Retry-After` in seconds: a number of them, or a date (zero when it is past).

@@ -13,6 +13,7 @@ mod bucket;
 mod classify;
 mod error;
 mod gate;
+mod known;
 mod passage;
 mod read;
 mod tenant;
@@ -130,7 +131,7 @@ impl Client {
     pub async fn send(&self, call: &Call, access: &Access) -> Outcome {
         match self.exchange(call, access).await {
             Ok(verdict) => verdict.outcome,
-            Err(Denied(reason)) => not_sent(reason),
+            Err(Denied(reason)) => Outcome::not_sent(&reason),
         }
     }
 
@@ -160,9 +161,10 @@ impl Client {
 
     async fn carry(&self, call: &Call, authorization: Option<HeaderValue>) -> Verdict {
         let started = Instant::now();
+        let known = known::known(call, authorization.as_ref());
         let request = match self.addresses.request(call, authorization) {
             Ok(request) => request,
-            Err(reason) => return Verdict::from(not_sent(reason)),
+            Err(reason) => return Verdict::from(Outcome::not_sent(&reason)),
         };
         let pass = match self.enter(call).await {
             Ok(pass) => pass,
@@ -171,7 +173,7 @@ impl Client {
         let answer = self.transport.carry(call, request, self.timeout).await;
         let status = answer.as_ref().ok().map(|answer| answer.status);
         let answer = answer.map(|answer| answer.of(call));
-        let verdict = classify::classify(answer, self.clock.now());
+        let verdict = classify::classify(answer, &known, self.clock.now());
         self.leave(call, pass, &verdict);
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Span::current().record("status", status).record("elapsed_ms", elapsed_ms);
@@ -190,8 +192,4 @@ impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Service({}, {})", self.base_url, self.web_url)
     }
-}
-
-fn not_sent(reason: String) -> Outcome {
-    Outcome::NotSent { reason, retry_after_s: None }
 }

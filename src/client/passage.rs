@@ -10,6 +10,7 @@ use super::breaker::Passage;
 use super::classify::{self, Verdict};
 use super::gate::{Gate, Pass, Shut, Urgency, Way, whole_seconds};
 use crate::api::{Auth, Call, Host, Method};
+use crate::base::outside::Known;
 
 impl Client {
     /// The same client for the calls of one merchant, or for the partner's own: they pass the gate in that lane.
@@ -76,7 +77,7 @@ impl Client {
         };
         let Ok(request) = self.addresses.request(&call, None) else { return false };
         let answer = self.transport.carry(&call, request, self.timeout).await;
-        !classify::classify(answer, self.clock.now()).is_down
+        !classify::classify(answer, &Known::default(), self.clock.now()).is_down
     }
 
     fn dice<T>(&self, throw: impl FnOnce(&mut ChaCha8Rng) -> T) -> T {
@@ -86,6 +87,6 @@ impl Client {
 
 impl From<Shut> for Verdict {
     fn from(shut: Shut) -> Self {
-        Self::shut(shut.reason, whole_seconds(shut.wait))
+        Self::shut(&shut.reason, whole_seconds(shut.wait))
     }
 }

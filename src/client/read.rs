@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use super::classify::Verdict;
 use super::{Access, Client, Denied};
-use crate::api::{Call, Method, PAGE_SIZE_MAX, Page, Problem};
+use crate::api::{Call, Method, PAGE_SIZE_MAX, Page};
+use crate::base::outside::ServiceText;
 use crate::model::outcome::Outcome;
+use crate::model::service_problem::ServiceProblem;
 
 /// How often a read is tried.
 const TRIES_MAX: u32 = 4;
@@ -36,10 +38,10 @@ const PASSES_MAX: u32 = 3;
 pub enum ReadError {
     /// 404: the item, or the path, is not there.
     #[error("read what the service does not have")]
-    NotFound(Problem),
+    NotFound(ServiceProblem),
     /// Another 4xx.
     #[error("read what the service refuses to show ({0})")]
-    Refused(u16, Problem),
+    Refused(u16, ServiceProblem),
     /// 401, or a credential that cannot be had.
     #[error("read with a credential that the service does not take")]
     Unauthorised,
@@ -47,7 +49,7 @@ pub enum ReadError {
     #[error("reach the service: {reason}")]
     Unreachable {
         /// What went wrong last.
-        reason: String,
+        reason: ServiceText,
     },
     /// The call is not a GET: it might change something, so it was not sent.
     #[error("read by {endpoint}, which is not a read")]
@@ -147,7 +149,7 @@ impl Client {
 
 /// A failure that may pass.
 struct Passing {
-    reason: String,
+    reason: ServiceText,
     retry_after_s: Option<u64>,
 }
 
@@ -177,6 +179,6 @@ fn settle(exchanged: Result<Verdict, Denied>) -> Read {
     }
 }
 
-fn unreadable(reason: &str) -> ReadError {
-    ReadError::Unreachable { reason: reason.to_owned() }
+fn unreadable(reason: &'static str) -> ReadError {
+    ReadError::Unreachable { reason: reason.into() }
 }

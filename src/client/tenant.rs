@@ -7,6 +7,7 @@ use super::classify::Verdict;
 use super::{Client, Denied, Partner, bearer};
 use crate::api::Call;
 use crate::api::token::{AccessToken, ExchangeToken, TokenRequest};
+use crate::base::outside::{Known, ServiceText};
 use crate::base::secret::Secret;
 use crate::model::outcome::Outcome;
 
@@ -58,8 +59,10 @@ impl Tenant {
             Outcome::Refused { status, problem: _ } => Err(NoToken::Denied(Denied(format!(
                 "the service refuses the client credentials with {status}"
             )))),
-            Outcome::NotSent { reason, retry_after_s } => Err(unavailable(&reason, retry_after_s)),
-            Outcome::InDoubt { reason } => Err(unavailable(&reason, verdict.retry_after_s)),
+            Outcome::NotSent { reason, retry_after_s } => {
+                Err(unavailable(reason.as_str(), retry_after_s))
+            }
+            Outcome::InDoubt { reason } => Err(unavailable(reason.as_str(), verdict.retry_after_s)),
         }
     }
 
@@ -74,6 +77,7 @@ impl Tenant {
 
 fn unavailable(reason: &str, retry_after_s: Option<u64>) -> NoToken {
     let reason = format!("no tenant token: {reason}");
+    let reason = ServiceText::cleaned(&reason, &Known::default());
     NoToken::Unavailable(Verdict::from(Outcome::NotSent { reason, retry_after_s }))
 }
 

@@ -194,7 +194,7 @@ fn same(one: &Placed<Setting<Money>>, other: &Setting<Money>) -> bool {
 impl Config {
     /// Limits and approvals. Errors: as [`Setting::get`].
     pub fn rules(&self, env: &dyn Env) -> Result<Rules, ConfigError> {
-        let Policy { amounts: _, limits, approvals, prune: _ } = &self.policy;
+        let Policy { amounts: _, limits, approvals, prune: _, scripts: _ } = &self.policy;
         let read = Resolve { file: &self.file, env };
         let both = |name: &str| read.section(&limits.both, name);
         let merchants = limits.merchants.iter().map(|(key, (name, section))| {

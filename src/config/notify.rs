@@ -8,13 +8,15 @@ use crate::base::id::Name;
 use crate::base::nearest;
 use crate::base::secret::Secret;
 use crate::config::reader::Reader;
-use crate::config::setting::{FromText, Setting, Wrong};
+use crate::config::setting::{Env, FromText, Setting, Wrong};
 use crate::config::value::HttpUrl;
 use crate::spec::node::{Entry, Node, NodeValue};
 
 const WEB: [&str; 2] = ["url", "type"];
-const TARGET: [&str; 3] = ["url", "type", "mail"];
+const TARGET: [&str; 4] = ["url", "type", "mail", "at_least_once"];
 const MAIL: [&str; 7] = ["to", "from", "host", "port", "user", "password", "encryption"];
+/// Stands in `to` for any address.
+const ANY: &str = "any";
 const EXAMPLE: &str = "write `{url: {env: NAME}, type: chat}` or `{mail: {to: [ops@example.com], from: \
     billing@example.com, host: smtp.example.com}}`";
 
@@ -30,6 +32,8 @@ pub enum NotifyTarget {
         url: Setting<SecretUrl>,
         /// What is posted there.
         form: Setting<WebForm>,
+        /// Whether a notification is sent again after an answer that got lost: the receiver drops repeats by their key.
+        at_least_once: Setting<bool>,
     },
     /// Mail by SMTP.
     Mail(Box<MailTarget>),
@@ -49,6 +53,8 @@ pub enum WebForm {
 pub struct MailTarget {
     /// Whom it is for, where the notification names nobody.
     pub to: Vec<Setting<MailAddress>>,
+    /// Whether a script may name any address, by the word `any` in `to`; else contacts of the event's merchant alone.
+    pub any: bool,
     /// Whom it is from.
     pub from: Setting<MailAddress>,
     /// The server.
@@ -61,6 +67,19 @@ pub struct MailTarget {
     pub password: Option<Setting<Secret>>,
     /// How the way there is kept secret.
     pub encryption: Setting<Encryption>,
+    /// Whether a mail is sent again after an answer that got lost, under the same Message-ID.
+    pub at_least_once: Setting<bool>,
+}
+
+impl NotifyTarget {
+    /// Whether a notification may be sent more than once. A setting that cannot be read says no.
+    pub fn is_at_least_once(&self, env: &dyn Env) -> bool {
+        let setting = match self {
+            Self::Web { at_least_once, .. } => at_least_once,
+            Self::Mail(mail) => &mail.at_least_once,
+        };
+        setting.get(env).unwrap_or(false)
+    }
 }
 
 /// How the way to a mail server is kept secret.
@@ -204,8 +223,9 @@ impl Reader<'_> {
                         help,
                     );
                 }
+                let at_least_once = self.at_least_once(node);
                 let mail = self.section(node, "mail", &MAIL)?;
-                self.mail(mail, entry)
+                self.mail(mail, entry, at_least_once)
             }
             (Some(_), Some(_)) => {
                 self.find(
@@ -228,6 +248,10 @@ impl Reader<'_> {
         }
     }
 
+    fn at_least_once(&mut self, node: &Node) -> Setting<bool> {
+        self.setting(node, "at_least_once").unwrap_or(Setting::Literal(false))
+    }
+
     fn web(&mut self, node: &Node, entry: &Entry) -> Option<NotifyTarget> {
         let form = self.setting(node, "type");
         if node.entry("type").is_none() {
@@ -239,19 +263,26 @@ impl Reader<'_> {
                 "write `type: json` or `type: chat`",
             );
         }
-        Some(NotifyTarget::Web { url: self.setting(node, "url")?, form: form? })
+        let at_least_once = self.at_least_once(node);
+        Some(NotifyTarget::Web { url: self.setting(node, "url")?, form: form?, at_least_once })
     }
 
-    fn mail(&mut self, node: &Node, entry: &Entry) -> Option<NotifyTarget> {
+    fn mail(
+        &mut self,
+        node: &Node,
+        entry: &Entry,
+        at_least_once: Setting<bool>,
+    ) -> Option<NotifyTarget> {
         for key in ["to", "from", "host"] {
             if node.entry(key).is_none_or(|entry| entry.value.is_null()) {
                 let message = format!("the mail of this target has no `{key}`");
                 self.find("reckon::config::missing", entry.key_span.clone(), &message, EXAMPLE);
             }
         }
-        let to = self.items(node, "to");
+        let (to, any) = self.recipients(node);
         Some(NotifyTarget::Mail(Box::new(MailTarget {
-            to: to.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
+            to,
+            any,
             port: self.setting(node, "port"),
             user: self.setting(node, "user"),
             password: self.setting(node, "password"),
@@ -260,6 +291,19 @@ impl Reader<'_> {
                 .unwrap_or(Setting::Literal(Encryption::Starttls)),
             from: self.setting(node, "from")?,
             host: self.setting(node, "host")?,
+            at_least_once,
         })))
+    }
+
+    /// `to`: addresses, among them or in their place the word `any`.
+    fn recipients(&mut self, node: &Node) -> (Vec<Setting<MailAddress>>, bool) {
+        let is_any = |node: &Node| node.text() == Some(ANY);
+        if node.entry("to").is_some_and(|entry| is_any(&entry.value)) {
+            return (Vec::new(), true);
+        }
+        let items = self.items(node, "to");
+        let named = items.iter().filter(|one| !is_any(one));
+        let to = named.filter_map(|one| self.scalar(one, one.span.clone())).collect();
+        (to, items.iter().any(is_any))
     }
 }

@@ -5,11 +5,13 @@ use std::net::SocketAddr;
 
 use crate::config::reader::Reader;
 use crate::config::setting::Setting;
-use crate::config::{Config, Doubt, Partner, Plan, Policy, Secrets, Service, listen_default};
+use crate::config::{
+    Config, Doubt, Events, Partner, Plan, Policy, Secrets, Service, listen_default,
+};
 use crate::spec::document::API_VERSION;
 use crate::spec::node::{Node, NodeValue};
 
-const TOP: [&str; 16] = [
+const TOP: [&str; 18] = [
     "apiVersion",
     "kind",
     "partner",
@@ -18,6 +20,7 @@ const TOP: [&str; 16] = [
     "specs",
     "scripts",
     "state",
+    "state_mark",
     "listen",
     "public_listen",
     "public_url",
@@ -25,13 +28,15 @@ const TOP: [&str; 16] = [
     "webhooks",
     "policy",
     "notify",
+    "events",
     "doubt",
 ];
 const PARTNER: [&str; 5] = ["name", "client_id", "client_secret", "redirect_uri", "plans"];
 const PLAN: [&str; 2] = ["id", "trust"];
 const SERVICE: [&str; 6] = ["base_url", "web_url", "portal_url", "brands", "ca_file", "timeout"];
 const SECRETS: [&str; 6] = ["key", "env", "files", "attachments", "exec", "age"];
-const POLICY: [&str; 4] = ["amounts", "limits", "approvals", "prune"];
+const POLICY: [&str; 5] = ["amounts", "limits", "approvals", "prune", "scripts"];
+const EVENTS: [&str; 1] = ["keep"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
 
 impl Reader<'_> {
@@ -48,6 +53,7 @@ impl Reader<'_> {
             specs: self.folder(root, "specs", "specs"),
             scripts: self.folder(root, "scripts", "scripts"),
             state: self.folder(root, "state", ".reckon"),
+            state_mark: self.setting(root, "state_mark"),
             listen: self
                 .setting::<SocketAddr>(root, "listen")
                 .unwrap_or(Setting::Literal(listen_default())),
@@ -57,10 +63,17 @@ impl Reader<'_> {
             webhooks: self.webhooks(root),
             policy: self.policy(root),
             notify: self.notify(root),
+            events: self.events(root),
             doubt: self.doubt(root),
             warnings: Vec::new(),
             variables: BTreeSet::new(),
         }
+    }
+
+    fn events(&mut self, root: &Node) -> Events {
+        let default = Events::default();
+        let Some(node) = self.section(root, "events", &EVENTS) else { return default };
+        Events { keep: self.setting(node, "keep").unwrap_or(default.keep) }
     }
 
     fn partner(&mut self, root: &Node) -> Partner {
@@ -136,6 +149,7 @@ impl Reader<'_> {
                 limits: self.limits(node),
                 approvals: self.approvals(node),
                 prune: self.prune(node),
+                scripts: self.script_rights(node),
             },
         }
     }

@@ -254,7 +254,7 @@ fn targets_of_notifications_are_read_and_never_shown() {
     assert!(!debug.contains("secret-path") && !debug.contains("c@c"), "{debug}");
     let env = |name: &str| (name == "OPS").then(|| "ops@a.example".to_owned());
     let mut targets = config.notify.values();
-    let Some(NotifyTarget::Web { url, form }) = targets.next() else { panic!("a web target") };
+    let Some(NotifyTarget::Web { url, form, .. }) = targets.next() else { panic!("a web target") };
     assert_eq!(url.get(&env).unwrap().expose(), "https://chat.example/secret-path");
     assert_eq!(form.get(&env).unwrap(), WebForm::Chat);
     let Some(NotifyTarget::Mail(mail)) = targets.next() else { panic!("a mail target") };
@@ -303,7 +303,7 @@ fn a_wrong_target_is_told_without_its_address() {
 #[test]
 fn networks_and_rates_of_posts_are_read_and_checked() {
     let config = parse(
-        "trusted_proxies: [10.0.0.1/8, 'fd00::1']\nwebhooks: {gateway: [192.0.2.7], partner: [{env: NET}], rate: 200}\n",
+        "trusted_proxies: [10.0.0.1/8, 'fd00::1']\nwebhooks: {gateway: [192.0.2.7], partner: [{env: NET}], rate: 300}\n",
     )
     .unwrap();
     let env = |name: &str| (name == "NET").then(|| "2001:db8::/32".to_owned());
@@ -313,7 +313,14 @@ fn networks_and_rates_of_posts_are_read_and_checked() {
     assert_eq!(all(&config.trusted_proxies), ["10.0.0.0/8", "fd00::1/128"]);
     assert_eq!(all(&config.webhooks.gateway), ["192.0.2.7/32"]);
     assert_eq!(all(&config.webhooks.partner), ["2001:db8::/32"]);
-    assert_eq!(config.webhooks.rate.get(&env).unwrap().get(), 200);
+    let rates = |webhooks: &Webhooks| {
+        let (rate, burst) = webhooks.rates(&env).unwrap();
+        (rate.get(), burst.get())
+    };
+    assert_eq!(rates(&config.webhooks), (300, 1500));
+    assert_eq!(rates(&Webhooks::default()), (200, 1000), "closes S13: what a disk survives");
+    let config = parse("webhooks: {rate: 50, burst: 60}\n").unwrap();
+    assert_eq!(rates(&config.webhooks), (50, 60));
     check(
         "trusted_proxies: [ten]\nwebhooks: {gateway: [192.0.2.0/33], rate: 0, rates: 1}\n",
         &[
@@ -323,4 +330,42 @@ fn networks_and_rates_of_posts_are_read_and_checked() {
             "4:46+5 config::unknown_key",
         ],
     );
+}
+
+/// Closes S7: the rights of scripts are a list of powers, or powers with merchants.
+#[test]
+fn s7_rights_of_scripts_are_read() {
+    use crate::policy::Power;
+    let rights = |body: &str| {
+        let config = parse(&format!("policy: {{scripts: {{allow: {body}}}}}\n")).unwrap();
+        config.policy.scripts.get(&|_: &str| None).unwrap()
+    };
+    let acme = "Merchant/acme".parse().unwrap();
+    let listed = rights("[refund, mail]");
+    assert!(listed.allows(Power::Refund, Some(&acme)) && !listed.opens(Power::Charge));
+    let mapped = rights("{refund: [acme, books/two], mail: all}");
+    assert!(mapped.allows(Power::Refund, Some(&acme)) && mapped.allows(Power::Mail, None));
+    assert!(!mapped.allows(Power::Refund, Some(&"Merchant/two".parse().unwrap())));
+    for wrong in ["[refnd]", "{refnd: all}", "{refund: some}", "{refund: [A/B/C]}", "yes"] {
+        let broken = parse(&format!("policy: {{scripts: {{allow: {wrong}}}}}\n")).unwrap_err();
+        assert_eq!(broken.problems.len(), 1, "{wrong}: {:?}", broken.problems);
+    }
+}
+
+/// Closes S7: `to: any` opens a target to any address.
+#[test]
+fn s7_a_mail_target_says_whether_it_takes_any_address() {
+    let any = |to: &str| {
+        let config = parse(&format!(
+            "notify: {{m: {{mail: {{to: {to}, from: a@b.example, host: smtp.b.example}}}}}}\n"
+        ));
+        let config = config.unwrap();
+        let Some(NotifyTarget::Mail(mail)) = config.notify.values().next() else {
+            panic!("no mail")
+        };
+        (mail.to.len(), mail.any)
+    };
+    assert_eq!(any("[a@b.example]"), (1, false));
+    assert_eq!(any("any"), (0, true));
+    assert_eq!(any("[a@b.example, any]"), (1, true));
 }

@@ -7,14 +7,19 @@ use std::path::Path;
 use ipnet::IpNet;
 
 use crate::config::reader::Reader;
-use crate::config::setting::{FromText, Setting, Wrong};
+use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
 use crate::spec::node::Node;
 
-const WEBHOOKS: [&str; 3] = ["gateway", "partner", "rate"];
-/// Posts that one address takes in a second where the file does not say.
-const RATE_DEFAULT: NonZeroU32 = match NonZeroU32::new(30_000) {
+const WEBHOOKS: [&str; 4] = ["gateway", "partner", "rate", "burst"];
+/// Posts that one address takes in a second where the file does not say: at 256 kB each that is what a disk can keep.
+const RATE_DEFAULT: NonZeroU32 = match NonZeroU32::new(200) {
     Some(rate) => rate,
     None => NonZeroU32::MAX,
+};
+/// Seconds of posts that one address takes at once where the file does not say.
+const BURST_SECONDS: NonZeroU32 = match NonZeroU32::new(5) {
+    Some(seconds) => seconds,
+    None => NonZeroU32::MIN,
 };
 
 /// `webhooks`: which posts are heard at the addresses that face the world.
@@ -24,14 +29,25 @@ pub struct Webhooks {
     pub gateway: Vec<Setting<IpNet>>,
     /// The networks that the partner's notifications come from; none: from anywhere.
     pub partner: Vec<Setting<IpNet>>,
-    /// Posts that one address takes in a second, and at once.
+    /// Posts that one address takes in a second.
     pub rate: Setting<NonZeroU32>,
+    /// Posts that one address takes at once; none: those of five seconds.
+    pub burst: Option<Setting<NonZeroU32>>,
+}
+
+impl Webhooks {
+    /// Posts that one address takes in a second, and at once. Errors: a variable that is not set, or holds something else.
+    pub fn rates(&self, env: &dyn Env) -> Result<(NonZeroU32, NonZeroU32), ConfigError> {
+        let rate = self.rate.get(env)?;
+        let burst = self.burst.as_ref().map(|burst| burst.get(env)).transpose()?;
+        Ok((rate, burst.unwrap_or_else(|| rate.saturating_mul(BURST_SECONDS))))
+    }
 }
 
 impl Default for Webhooks {
     fn default() -> Self {
         let rate = Setting::Literal(RATE_DEFAULT);
-        Self { gateway: Vec::new(), partner: Vec::new(), rate }
+        Self { gateway: Vec::new(), partner: Vec::new(), rate, burst: None }
     }
 }
 
@@ -43,6 +59,7 @@ impl Reader<'_> {
             gateway: self.networks(node, "gateway"),
             partner: self.networks(node, "partner"),
             rate: self.setting(node, "rate").unwrap_or(default.rate),
+            burst: self.setting(node, "burst"),
         }
     }
 

@@ -82,6 +82,10 @@ pub enum Request {
     Recover(Recovering),
     /// A person has seen what became of the hooks of this event.
     Dismiss(String),
+    /// A person has looked after what an intent made again, for this reason.
+    DismissOrphan(IntentId, String),
+    /// An absent script is let go.
+    ForgetScript(String),
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -208,24 +212,21 @@ impl Control {
     pub async fn approve(&self, binding: LiveBinding, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Approve(Approving { binding, actor }, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        self.hears(event, answer).await
     }
 
     /// Has an action done in the name of this actor. Errors: the engine ended.
     pub async fn act(&self, action: Action, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Act(Asked { action, actor }, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        self.hears(event, answer).await
     }
 
     /// Has an intent settled as this actor says. Errors: the engine ended.
     pub async fn resolve(&self, id: IntentId, said: Said, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Resolve(Resolving { id, said, actor }, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        self.hears(event, answer).await
     }
 
     /// Has the plan approved in the name of this actor. Errors: the engine ended.
@@ -305,7 +306,9 @@ impl Control {
             Request::Attach(attaching) => self.attach(attaching, None, actor).await,
             Request::Rotate(asked) => self.rotate(asked, actor).await,
             Request::Recover(asked) => self.recover(asked).await,
+            Request::ForgetScript(script) => self.forget_script(script, actor).await,
             Request::Dismiss(event) => self.dismiss(event, actor).await,
+            Request::DismissOrphan(intent, why) => self.dismiss_orphan((intent, why), actor).await,
             Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
         }
     }
@@ -386,9 +389,9 @@ mod tests {
         assert_eq!(serde_json::to_string(&request).unwrap(), text);
         assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
         assert_eq!(serde_json::from_str::<Request>("\"verify\"").unwrap(), Request::Verify);
-        let settled: Response = Ok(Reply::Settled);
-        assert_eq!(serde_json::to_string(&settled).unwrap(), r#"{"Ok":"settled"}"#);
-        let error: Response = Err(ControlError::new("a", "b", "c"));
+        let settled = serde_json::to_string(&Response::Ok(Reply::Settled)).unwrap();
+        assert_eq!(settled, r#"{"Ok":"settled"}"#);
+        let error = Response::Err(ControlError::new("a", "b", "c"));
         let text = r#"{"Err":{"code":"a","message":"b","help":"c"}}"#;
         assert_eq!(serde_json::to_string(&error).unwrap(), text);
     }

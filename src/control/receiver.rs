@@ -3,7 +3,8 @@
 use tokio::sync::oneshot;
 
 use super::{Control, ControlError, Posts, Response};
-use crate::engine::{Event, Recovering};
+use crate::base::id::{IntentId, Key};
+use crate::engine::{Event, Question, Recovering, Reply};
 use crate::model::rotation::{Address, Rotating};
 
 impl Control {
@@ -16,6 +17,26 @@ impl Control {
             ControlError::stopped()
         })?;
         Ok(Some(opens))
+    }
+
+    /// Whether the events of this merchant are taken in. Errors: the state is not open yet, or cannot be read.
+    pub fn receives(&self, merchant: &Key) -> Result<bool, ControlError> {
+        let inbox = self.inbox.get().ok_or_else(ControlError::stopped)?;
+        inbox.receives(merchant).map_err(|error| {
+            tracing::error!(%error, "a merchant cannot be read");
+            ControlError::stopped()
+        })
+    }
+
+    /// Of these resources the one that exists, `None` if none or several do. Errors: the engine ended.
+    pub async fn only(&self, named: &[Key]) -> Result<Option<Key>, ControlError> {
+        let mut found = Vec::new();
+        for key in named {
+            if let Reply::Resource(Some(_)) = self.ask(Question::Resource(key.clone())).await? {
+                found.push(key.clone());
+            }
+        }
+        Ok(found.pop().filter(|_| found.is_empty()))
     }
 
     /// The counts of what was posted.
@@ -39,5 +60,17 @@ impl Control {
     pub async fn dismiss(&self, event: String, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         self.hears(Event::Dismiss(event, actor, reply), answer).await
+    }
+
+    /// Has an absent script let go in the name of this actor. Errors: the engine ended.
+    pub async fn forget_script(&self, script: String, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        self.hears(Event::ForgetScript(script, actor, reply), answer).await
+    }
+
+    /// Has it written down that this actor has looked after what an intent made again. Errors: the engine ended.
+    pub(super) async fn dismiss_orphan(&self, what: (IntentId, String), actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        self.hears(Event::DismissOrphan(what, actor, reply), answer).await
     }
 }

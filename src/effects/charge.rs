@@ -12,12 +12,13 @@ use super::evidence::{NEWEST_EVENT, events_since, news, text, unseen, was_looked
 use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
 use super::transactions::{carries, learn, reference};
 use super::{Obligation, Shaped, expect, put};
+use crate::api::Call;
 use crate::api::transaction::actions::CreateCredit;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
-use crate::api::{Call, Problem};
 use crate::base::money::Money;
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
+use crate::model::service_problem::ServiceProblem;
 
 /// Money that moves between an account and a payment method.
 #[derive(Debug, Clone, Copy)]
@@ -140,12 +141,12 @@ fn standing<'a>(shown: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
 fn ended(search: &Answer, events: &Answer, news: &[&Value]) -> Finding {
     if let Some(failed) = news.iter().find(|one| text(one, "status") == "FAILED") {
         let code = text(failed, "failure_code");
-        return Finding::Refused(Problem::new(code, &format!("It was declined: {code}")));
+        return Finding::Refused(ServiceProblem::shown(code, &format!("It was declined: {code}")));
     }
     match (news.first(), search) {
         (Some(one), _) => Finding::Unknown(format!(
             "{} was begun, and nothing tells how it ended",
-            text(one, "id")
+            expect::named(one)
         )),
         (None, Answer::Items(_)) => Finding::Absent,
         (None, Answer::Missing(_) | Answer::Body(_)) => {

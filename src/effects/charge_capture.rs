@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::evidence::text;
 use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
 use super::transactions::{BEFORE, Meaning, judge as by_status, learn, queries, reference};
-use super::{Obligation, Shaped};
+use super::{Obligation, Shaped, expect};
 use crate::api::transaction::actions::CaptureCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
@@ -51,7 +51,7 @@ fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     let differs = |field: &str| {
         let (now, asked) = (now.get(field)?, effect.expect.get(field)?);
         (!now.is_null() && now != asked)
-            .then(|| format!("the charge's {field} is {now}, not {asked}"))
+            .then(|| format!("the charge's {field} is {}, not {asked}", expect::said(now)))
     };
     differs("amount").or_else(|| differs("currency"))
 }

@@ -15,13 +15,13 @@ use super::recurring_create::{BEFORE, carries};
 use super::register::{
     Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
 };
-use super::{Obligation, Shaped};
+use super::{Obligation, Shaped, expect};
+use crate::api::Call;
 use crate::api::recurring::ListRecurring;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
-use crate::api::{Call, Problem};
-use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
+use crate::model::service_problem::ServiceProblem;
 
 /// Charges now, and starts a recurring charge, from the complete body without description and
 /// reference.
@@ -42,7 +42,7 @@ pub fn charge_now(obligation: Obligation, mut body: Value, text: &str) -> Effect
 
 /// The object is the recurring charge; of the charge itself id and amount are kept.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    let id = RemoteId::new(text(reply, "recurring_charge_id"))
+    let id = expect::usable_id(text(reply, "recurring_charge_id"))
         .map_err(|error| format!("the answer names no recurring charge: {error}"))?;
     let mut facts = json!({"first_charge": reply.get("id"), "first_amount": reply.get("amount")});
     for field in BEFORE {
@@ -78,7 +78,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
         }
         [charge] => Finding::Unknown(format!(
             "the charge {} was made, and nothing names its recurring charge",
-            text(charge, "id")
+            expect::named(charge)
         )),
         [] => ended(intent, list, search, events),
         more => Finding::Unknown(format!("{} charges carry {}", more.len(), intent.mark)),
@@ -101,19 +101,19 @@ fn made<'a>(charges: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
 /// No charge went through: it was declined, or is not there, or that cannot be told.
 fn ended(intent: &Intent, list: &Answer, search: &Answer, events: &Answer) -> Finding {
     if let Some(one) = list.items().iter().find(|one| carries(one, &intent.mark)) {
-        let id = text(one, "id");
+        let id = expect::named(one);
         return Finding::Unknown(format!("{id} carries the mark, and its charge is not shown"));
     }
     let news: Vec<&Value> = news(intent, events.items());
     if let Some(charge) = news.iter().find(|charge| text(charge, "status") == "FAILED") {
         let code = text(charge, "failure_code");
         let said = format!("The first charge was declined: {code}");
-        return Finding::Refused(Problem::new(code, &said));
+        return Finding::Refused(ServiceProblem::shown(code, &said));
     }
     match (news.first(), list, search) {
         (Some(charge), _, _) => Finding::Unknown(format!(
             "the charge {} was begun, and nothing tells how it ended",
-            text(charge, "id")
+            expect::named(charge)
         )),
         (None, Answer::Items(_), Answer::Items(_)) => Finding::Absent,
         (None, _, _) => Finding::Unknown(
@@ -146,6 +146,7 @@ pub(super) const ROW: EffectRow = EffectRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::id::RemoteId;
     use crate::effects::testing::{intent, items, judged, no_path};
 
     fn this() -> Intent {

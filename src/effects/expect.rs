@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::base::id::RemoteId;
+use crate::base::outside::{Known, ServiceText};
+
+/// Longer numbers of an answer are no amounts, and may be a card's.
+const AMOUNT_LENGTH_MAX: usize = 11;
 
 /// Every path of `expect` at which `reply` says something else, as sentences.
 pub fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String> {
     let differs = |(path, asked): (&String, &Value)| {
         let answered = at(reply, path);
-        (!same(asked, answered)).then(|| format!("{path}: asked {asked}, answered {answered}"))
+        (!same(asked, answered))
+            .then(|| format!("{path}: asked {asked}, answered {}", said(answered)))
     };
     expect.iter().filter_map(differs).collect()
 }
@@ -38,8 +43,38 @@ fn put_at(object: &mut Map<String, Value>, path: &str, value: &Value) {
 
 /// The id that an answer names, or why it cannot be used.
 pub(super) fn id(reply: &Value) -> Result<RemoteId, String> {
-    let text = reply.get("id").and_then(Value::as_str).unwrap_or_default();
-    RemoteId::new(text).map_err(|error| format!("the answer has no usable id: {error}"))
+    usable_id(text(reply, "id")).map_err(|error| format!("the answer has no usable id: {error}"))
+}
+
+/// An id as it may be kept and printed: no blank, no control character, nothing that was taken out of the answer.
+pub(super) fn usable_id(text: &str) -> Result<RemoteId, String> {
+    let is_usable = |byte: u8| byte.is_ascii_graphic() && byte != b'*';
+    if !text.bytes().all(is_usable) {
+        return Err("it is no plain ASCII word".to_owned());
+    }
+    RemoteId::new(text).map_err(|error| error.to_string())
+}
+
+/// A value of an answer within a sentence of ours: cleaned, but for whole numbers such as amounts.
+pub(super) fn said(value: &Value) -> String {
+    let text = value.to_string();
+    if value.is_number() && text.len() <= AMOUNT_LENGTH_MAX {
+        return text;
+    }
+    ServiceText::cleaned(&text, &Known::default()).to_string()
+}
+
+/// A field of an answer within a sentence of ours.
+pub(super) fn field_said(object: &Value, field: &str) -> String {
+    match object.get(field) {
+        Some(Value::String(text)) => ServiceText::cleaned(text, &Known::default()).to_string(),
+        other => said(other.unwrap_or(&Value::Null)),
+    }
+}
+
+/// The id of an object within a sentence of ours.
+pub(super) fn named(object: &Value) -> String {
+    usable_id(text(object, "id")).map_or_else(|_| "without an id".to_owned(), |id| id.to_string())
 }
 
 /// A text field of an answer, empty where there is none.

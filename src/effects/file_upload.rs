@@ -131,8 +131,8 @@ fn learn_state(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> 
         return Err(Trouble::Later(why.to_owned()));
     };
     if !is_processed(reply) {
-        let state = text(reply, "processing_state");
-        return Err(Trouble::Wait(format!("an attachment is not processed yet (it is {state:?})")));
+        let state = expect::field_said(reply, "processing_state");
+        return Err(Trouble::Wait(format!("an attachment is not processed yet (it is {state})")));
     }
     let id = RemoteId::new(text(cx.about, "id"));
     let id =

@@ -10,10 +10,10 @@ use super::expect;
 use super::put;
 use super::register::{Doubt, EffectRow, Lane, Learned, Proved};
 use super::{Obligation, Shaped};
-use crate::api::Problem;
 use crate::api::invoice::CreateInvoice;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
+use crate::model::service_problem::{ServiceMessage, ServiceProblem};
 
 /// Sends in all before a person has to look: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
@@ -64,16 +64,17 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 }
 
 /// Whether a refusal says that the `source_id` is taken: then the invoice exists, id unknown.
-fn taken_before(problem: &Problem) -> Option<Proved> {
-    let about_source = |context: &Option<String>| context.as_deref() == Some("source_id");
-    let taken = |text: &Option<String>| {
-        text.as_deref().is_some_and(|text| {
-            let text = text.to_lowercase();
-            ["already", "duplicate", "unique", "taken"].iter().any(|word| text.contains(word))
-        })
+fn taken_before(problem: &ServiceProblem) -> Option<Proved> {
+    let about_source = |message: &ServiceMessage| {
+        message.context.as_ref().is_some_and(|context| context.as_str() == "source_id")
+    };
+    let taken = |message: &ServiceMessage| {
+        let text = message.message.as_ref().map(|text| text.as_str().to_lowercase());
+        let says = |word: &&str| text.as_ref().is_some_and(|text| text.contains(word));
+        ["already", "duplicate", "unique", "taken"].iter().any(says)
     };
     let mut messages = problem.messages.iter();
-    let told = messages.any(|message| about_source(&message.context) && taken(&message.message));
+    let told = messages.any(|message| about_source(message) && taken(message));
     told.then_some(Proved::There)
 }
 

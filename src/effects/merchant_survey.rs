@@ -11,7 +11,8 @@ use crate::api::bank::ListBanks;
 use crate::api::card::ListCards;
 use crate::api::recurring::ListRecurring;
 use crate::base::hash::Mark;
-use crate::model::adoption::Stray;
+use crate::base::money::Money;
+use crate::model::adoption::{Collects, Stray};
 
 /// The reading that looks for marks of ours.
 pub const SURVEY: &str = "merchant.survey";
@@ -41,7 +42,16 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
 /// An object that carries a mark.
 fn stray(list: &str, item: &Value) -> Option<Stray> {
     let id = item.get("id").and_then(Value::as_str)?.parse().ok()?;
-    Some(Stray { id, mark: mark_of(item)?, list: list.to_owned(), second: false })
+    let collects = collects(item);
+    Some(Stray { id, mark: mark_of(item)?, list: list.to_owned(), second: false, collects })
+}
+
+/// Returns what an object of a list collects from its payer: only a recurring charge shows an amount and a status.
+pub fn collects(item: &Value) -> Option<Collects> {
+    let text = |field: &str| item.get(field).and_then(Value::as_str);
+    let currency = text("currency")?.parse().ok()?;
+    let amount = Money::new(item.get("amount")?.as_i64()?, currency);
+    Some(Collects { amount, status: text("status")?.to_owned() })
 }
 
 /// The mark that an object carries, in its reference or its description.

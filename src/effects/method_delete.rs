@@ -11,11 +11,11 @@ use super::register::{
 };
 use super::token_create::spent;
 use super::{Obligation, Shaped};
-use crate::api::Problem;
 use crate::base::id::RemoteId;
 use crate::model::action::is_action;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
+use crate::model::service_problem::ServiceProblem;
 
 /// Removes a saved method.
 pub fn delete_method(obligation: Obligation, sort: MethodSort, target: &RemoteId) -> Effect {
@@ -58,7 +58,7 @@ fn judge<S: Sort>(_: &Intent, answers: &[Answer]) -> Finding {
 }
 
 /// A refusal because the object is not there means that it is gone.
-fn gone(problem: &Problem) -> Option<Proved> {
+fn gone(problem: &ServiceProblem) -> Option<Proved> {
     let unknown = problem.code() == "resource_not_found"
         && problem.messages.iter().any(|message| message.context.is_some());
     unknown.then_some(Proved::Gone)
@@ -92,7 +92,7 @@ mod tests {
             assert_eq!(check(Answer::Body(json!({"id": "c1"}))), "absent", "{name}");
             assert!(check(no_path()).starts_with("unknown"), "{name}");
             let gone = Message::new("resource_not_found", "gone").about("Card[c1]");
-            let gone = Answer::Missing(Problem { messages: vec![gone] });
+            let gone = Answer::Missing(ServiceProblem::told(vec![gone]));
             let asked = intent(name, &json!({}), Value::Null);
             assert!(matches!(judge::<Cards>(&asked, &[gone]), Finding::Happened(Value::Null)));
         }

@@ -79,7 +79,7 @@ pub use merchant_change::change_merchant;
 pub use merchant_deauthorise::deauthorise_merchant;
 pub use merchant_purge::{purge_test_data, purged};
 pub use merchant_read::{CREDENTIALS, KEYS};
-pub use merchant_survey::{SURVEY, mark_of};
+pub use merchant_survey::{SURVEY, collects, mark_of};
 pub use method::{MethodSort, MethodSource, method_facts};
 pub use method_change::{change_method, renew_by_token, renew_method, set_method};
 pub use method_delete::delete_method;

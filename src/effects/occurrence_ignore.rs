@@ -49,7 +49,10 @@ fn judge(_: &Intent, answers: &[Answer]) -> Finding {
     match expect::text(occurrence, "status") {
         "IGNORED" => Finding::Happened(occurrence.clone()),
         "PENDING" | "PAID" | "FAILED" => Finding::Absent,
-        other => Finding::Unknown(format!("the occurrence is {other}")),
+        _ => Finding::Unknown(format!(
+            "the occurrence is {}",
+            expect::field_said(occurrence, "status")
+        )),
     }
 }
 

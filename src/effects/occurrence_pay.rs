@@ -9,12 +9,13 @@ use super::register::{
     Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
 };
 use super::{Obligation, Shaped, expect};
+use crate::api::Call;
 use crate::api::occurrence::{GetOccurrence, PayOccurrence};
-use crate::api::{Call, Problem};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
+use crate::model::service_problem::ServiceProblem;
 
 /// Pays an occurrence; `amount` is what it has to be.
 pub fn pay(
@@ -52,7 +53,10 @@ fn keep(answers: &[Answer]) -> Value {
 fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     let (now, asked) = (before.get("amount")?, effect.expect.get("amount")?);
     if now != asked {
-        return Some(format!("the occurrence's amount is {now}, not {asked}, in minor units"));
+        return Some(format!(
+            "the occurrence's amount is {}, not {asked}, in minor units",
+            expect::said(now)
+        ));
     }
     (text(before, "status") == "PAID").then(|| "the occurrence is paid already".to_owned())
 }
@@ -78,10 +82,10 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 }
 
 /// Why the last attempt failed.
-fn declined(now: &Value) -> Problem {
+fn declined(now: &Value) -> ServiceProblem {
     let last = now.get("transactions").and_then(Value::as_array).and_then(|all| all.last());
     let code = last.map_or("", |last| text(last, "failure_code"));
-    Problem::new(code, &format!("The payment was declined: {code}"))
+    ServiceProblem::shown(code, &format!("The payment was declined: {code}"))
 }
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {

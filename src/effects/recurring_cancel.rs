@@ -17,6 +17,7 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::observed::Refusal;
+use crate::model::service_problem::ServiceMessage;
 
 /// Cancels a recurring charge.
 pub fn cancel_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
@@ -26,15 +27,15 @@ pub fn cancel_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
 
 /// Whether a refusal says that the service has no such path: a 404 that names no object.
 pub fn has_no_path(refusal: &Refusal) -> bool {
-    let names = |message: &crate::api::Message| message.context.is_some();
+    let names = |message: &ServiceMessage| message.context.is_some();
     refusal.status == 404 && !refusal.problem.messages.iter().any(names)
 }
 
 /// What was read before says nothing any more.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let status = reply.get("status").and_then(Value::as_str);
-    if let Some(other) = status.filter(|status| !is_over(status)) {
-        return Err(format!("it was cancelled, and is {other}"));
+    if status.is_some_and(|status| !is_over(status)) {
+        return Err(format!("it was cancelled, and is {}", expect::field_said(reply, "status")));
     }
     let facts = json!({
         "status": status, "next_payment": null, "looked": null, "ended": "it was cancelled",
@@ -95,7 +96,8 @@ pub(super) const ROW: EffectRow = EffectRow {
 mod tests {
     use super::super::testing::{intent, items, judged, no_path};
     use super::*;
-    use crate::api::{Message, Problem};
+    use crate::api::Message;
+    use crate::model::service_problem::ServiceProblem;
 
     fn check(answers: &[Answer]) -> String {
         judged(&intent("recurring.cancel", &json!({"id": "ch1"}), Value::Null), answers)
@@ -131,13 +133,11 @@ mod tests {
             intent: crate::base::id::IntentId::new(1),
             digest: crate::base::hash::sha256(b""),
             status,
-            problem: Problem {
-                messages: vec![Message {
-                    code: "resource_not_found".to_owned(),
-                    context: context.map(str::to_owned),
-                    ..Message::default()
-                }],
-            },
+            problem: ServiceProblem::told(vec![Message {
+                code: "resource_not_found".to_owned(),
+                context: context.map(str::to_owned),
+                ..Message::default()
+            }]),
             at: chrono::DateTime::UNIX_EPOCH,
         };
         assert!(has_no_path(&refusal(404, None)));

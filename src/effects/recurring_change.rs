@@ -21,6 +21,7 @@ use super::{Obligation, Shaped, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
+use crate::base::money::Currency;
 use crate::model::attachment::{ATTACHED, Brought};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
@@ -105,6 +106,8 @@ fn keep(answers: &[Answer]) -> Value {
 fn refuse(effect: &Effect, kept: &Value) -> Option<String> {
     let named = named_currency(effect)?;
     let is = kept.get("currency").and_then(Value::as_str).filter(|is| *is != named)?;
+    let known = is.parse::<Currency>();
+    let is = known.map_or_else(|_| "another currency".to_owned(), |is| is.to_string());
     Some(format!("the recurring charge is in {is}, and the amount in {named}"))
 }
 

@@ -28,8 +28,8 @@ pub fn delete_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
 /// Only a command deletes one: it is done.
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let status = reply.get("status").and_then(Value::as_str);
-    if let Some(other) = status.filter(|status| *status != DELETED) {
-        return Err(format!("it was deleted, and is {other}"));
+    if status.is_some_and(|status| status != DELETED) {
+        return Err(format!("it was deleted, and is {}", expect::field_said(reply, "status")));
     }
     let remote_id = intent.target.clone();
     Ok(Learned { remote_id, exists: true, facts: json!({"status": DELETED}), ..Learned::default() })
@@ -66,7 +66,8 @@ pub(super) const ROW: EffectRow = EffectRow {
 mod tests {
     use super::super::testing::{intent, judged, no_path, obligation};
     use super::*;
-    use crate::api::{Message, Problem};
+    use crate::api::Message;
+    use crate::model::service_problem::ServiceProblem;
 
     fn asked() -> Intent {
         intent(ROW.name, &json!({"id": "ch1"}), Value::Null)
@@ -81,7 +82,7 @@ mod tests {
             assert_eq!(check(body(stands)), "absent", "{stands}");
         }
         let gone = Message::new("resource_not_found", "gone").about("RecurringCharge[ch1]");
-        let gone = Answer::Missing(Problem { messages: vec![gone] });
+        let gone = Answer::Missing(ServiceProblem::told(vec![gone]));
         assert_eq!(check(gone), "happened ch1");
         assert_eq!(check(no_path()), "absent", "the next try is told that there is no such path");
         assert!(check(Answer::Items(Vec::new())).starts_with("unknown"));

@@ -61,7 +61,10 @@ fn over(status: Option<&str>, how: &str) -> Learned {
 /// What is kept of an occurrence.
 fn kept(occurrence: &Value) -> Value {
     let field = |name: &str| occurrence.get(name).cloned().unwrap_or_default();
-    json!({"id": field("id"), "due_date": field("due_date"), "amount": field("amount"), "status": field("status")})
+    json!({
+        "id": field("id"), "due_date": field("due_date"), "amount": field("amount"),
+        "status": field("status"), "attempts": field("attempts"),
+    })
 }
 
 #[cfg(test)]

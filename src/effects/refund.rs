@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::evidence::{news, text, unseen, was_looked_for};
 use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
 use super::transactions::{BEFORE, learn, queries};
-use super::{Obligation, Shaped};
-use crate::api::Problem;
+use super::{Obligation, Shaped, expect};
 use crate::api::transaction::actions::RefundCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
+use crate::model::service_problem::ServiceProblem;
 
 /// The field of `data` that holds the mark.
 const MARK: &str = "reckon";
@@ -40,7 +40,7 @@ fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     let asked = effect.expect.get("amount").and_then(Value::as_i64)?;
     let left = number("amount")?.checked_sub(number("amount_refunded").unwrap_or(0))?;
     if now.get("currency").is_some_and(|one| Some(one) != effect.expect.get("currency")) {
-        return Some(format!("the charge is in {}", text(now, "currency")));
+        return Some(format!("the charge is in {}", expect::field_said(now, "currency")));
     }
     (asked > left).then(|| format!("only {left} of the charge are left to refund, in minor units"))
 }
@@ -137,7 +137,10 @@ fn told(intent: &Intent, new: &[&Value]) -> Option<Finding> {
 fn finding(refund: &Value) -> Finding {
     if text(refund, "status") == "FAILED" {
         let code = text(refund, "failure_code");
-        return Finding::Refused(Problem::new(code, &format!("The refund failed: {code}")));
+        return Finding::Refused(ServiceProblem::shown(
+            code,
+            &format!("The refund failed: {code}"),
+        ));
     }
     Finding::Happened(refund.clone())
 }

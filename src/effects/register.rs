@@ -3,13 +3,14 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::api::{Call, Problem};
+use crate::api::Call;
 use crate::base::id::{Key, RemoteId};
 use crate::base::secret::Secret;
 use crate::model::adoption::Stray;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::observed::Observed;
+use crate::model::service_problem::ServiceProblem;
 
 /// What an answer teaches.
 #[derive(Debug, Default)]
@@ -53,7 +54,7 @@ pub enum Answer {
     /// Every item of a list.
     Items(Vec<Value>),
     /// 404: the item is unknown, or the service has no such path.
-    Missing(Problem),
+    Missing(ServiceProblem),
 }
 
 impl Answer {
@@ -83,7 +84,7 @@ pub enum Finding {
     /// It happened; this is what its answer would have said.
     Happened(Value),
     /// It was refused, and did nothing; these are the service's words.
-    Refused(Problem),
+    Refused(ServiceProblem),
     /// It is not there. One look proves nothing; two complete ones do.
     Absent,
     /// The events that can be seen do not show it, and events are all there is to see. It is not there once
@@ -200,7 +201,7 @@ pub struct EffectRow {
     /// What the answer teaches, or why it is not the answer to what was asked (law 4).
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
     /// What a refusal proves of the object: that the effect happened before.
-    pub proves: fn(&Problem) -> Option<Proved>,
+    pub proves: fn(&ServiceProblem) -> Option<Proved>,
 }
 
 impl EffectRow {
@@ -325,6 +326,6 @@ pub(super) fn fits(_: &Effect, _: &Value) -> Option<String> {
 }
 
 /// No refusal of this effect proves that it happened before.
-pub(super) fn nothing(_: &Problem) -> Option<Proved> {
+pub(super) fn nothing(_: &ServiceProblem) -> Option<Proved> {
     None
 }

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::expect;
 use crate::base::money::Money;
 
 /// One thing that can be set.
@@ -37,7 +38,8 @@ const fn setting(name: &'static str, holds: Holds) -> Setting {
 }
 
 /// What can be set of a merchant (service-facts, 67 and 68).
-pub static MERCHANT_SETTINGS: [Setting; 12] = [
+pub static MERCHANT_SETTINGS: [Setting; 13] = [
+    setting("name", Holds::Name),
     setting("contact_name", Holds::Text),
     setting("contact_email", Holds::Text),
     setting("contact_phone", Holds::Text),
@@ -53,12 +55,17 @@ pub static MERCHANT_SETTINGS: [Setting; 12] = [
 ];
 
 /// What can be set of an account that takes cards (service-facts, 69).
-pub static CARD_SETTINGS: [Setting; 7] = [
+pub static CARD_SETTINGS: [Setting; 12] = [
     setting("name", Holds::Name),
     setting("primary", Holds::Flag),
     setting("cvv_policy", Holds::Text),
     setting("avs_policy", Holds::Text),
+    setting("ignore_avs_failure_if_cvv_match", Holds::Flag),
     setting("required_payment_fields", Holds::Words),
+    setting("swipe_cvv_policy", Holds::Text),
+    setting("swipe_avs_policy", Holds::Text),
+    setting("swipe_ignore_avs_failure_if_cvv_match", Holds::Flag),
+    setting("swipe_required_payment_fields", Holds::Words),
     setting("transaction_allowed_countries", Holds::Words),
     setting("accepted_card_types", Holds::Words),
 ];
@@ -169,7 +176,7 @@ pub(super) fn differing(settings: &'static [Setting], set: &Value, shown: &Value
     let differs = |(name, asked): (&String, &Value)| {
         let answered = shown.get(name).unwrap_or(&Value::Null);
         let same = named(settings, name).is_some_and(|setting| setting.same(asked, answered));
-        (!same).then(|| format!("{name}: asked {asked}, answered {answered}"))
+        (!same).then(|| format!("{name}: asked {asked}, answered {}", expect::said(answered)))
     };
     set.filter_map(differs).collect()
 }

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use super::register::{Answer, Finding, Search};
 use super::{Doubt, effect_row};
-use crate::api::{Auth, Host, Method, Problem};
+use crate::api::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
 use crate::model::intent::{Cause, Intent, StoredBody, StoredRequest};
 use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::observed::Applied;
+use crate::model::service_problem::ServiceProblem;
 
 /// An intent of this effect for one recurring charge, with what its answer has to say and what was
 /// known before it was sent.
@@ -77,7 +78,7 @@ pub(super) fn items(list: &Value) -> Answer {
 
 /// The answer of a service that has no such path.
 pub(super) fn no_path() -> Answer {
-    Answer::Missing(Problem::new("resource_not_found", "Resource not found"))
+    Answer::Missing(ServiceProblem::shown("resource_not_found", "Resource not found"))
 }
 
 /// What the effect's row makes of these answers, in a word and what goes with it.

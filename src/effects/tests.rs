@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::register::Answer;
 use super::testing::{intent, judged};
 use super::{Effect, effect_row};
-use crate::api::{Message, Problem};
+use crate::api::Message;
+use crate::model::service_problem::ServiceProblem;
 
 /// What this effect makes of the answers, given what was known before it was sent.
 fn check(effect: &str, expect: &Value, before: Value, answers: &[Answer]) -> String {
@@ -23,7 +24,7 @@ fn body(value: Value) -> Answer {
 /// The answer of a service that has the path, and not the item.
 fn no_item() -> Answer {
     let message = Message::new("resource_not_found", "Resource not found").about("Transaction[t]");
-    Answer::Missing(Problem { messages: vec![message] })
+    Answer::Missing(ServiceProblem::told(vec![message]))
 }
 
 /// An event of this number about a transaction.

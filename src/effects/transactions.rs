@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use super::evidence::{events_since, kept, newest, news, text, unseen};
 use super::register::{Answer, Baseline, Finding, Learned, Query, fits};
 use super::{expect, put};
+use crate::api::Call;
 use crate::api::transaction::GetTransaction;
 use crate::api::transaction::actions::ListHolds;
-use crate::api::{Call, Problem};
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
+use crate::model::service_problem::ServiceProblem;
 
 /// What is kept of an answer: no method, no name, no address.
 const KEPT: [&str; 14] = [
@@ -130,8 +131,8 @@ fn judged(one: &Value, meaning: fn(&Value) -> Meaning) -> Finding {
         Meaning::Happened => Finding::Happened(one.clone()),
         Meaning::Open => Finding::Absent,
         Meaning::Over => {
-            let said = format!("The transaction is {} by now", text(one, "status"));
-            Finding::Refused(Problem::new(WRONG_STATUS, &said))
+            let said = format!("The transaction is {} by now", expect::field_said(one, "status"));
+            Finding::Refused(ServiceProblem::shown(WRONG_STATUS, &said))
         }
     }
 }

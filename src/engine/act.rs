@@ -20,6 +20,7 @@ use super::schedule;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job};
 use crate::base::id::{IntentId, Key};
+use crate::base::outside::ServiceText;
 use crate::model::action::Action;
 use crate::model::effect::Effect;
 use crate::model::intent::Cause;
@@ -112,11 +113,14 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
                 least
             }
             Finished::Moved(_)
+            | Finished::Barred(..)
             | Finished::Heard(_)
             | Finished::Swept(_)
             | Finished::Looked(_)
             | Finished::HooksRan(_)
             | Finished::Replayed
+            | Finished::Enrolled
+            | Finished::Retained
             | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)
@@ -158,7 +162,10 @@ fn now(shared: &Shared, key: &Key, verb: &str, id: IntentId) -> Result<Option<Ac
     Ok(refusal.map(|refusal| {
         let messages = refusal.problem.messages.iter();
         let words: Vec<String> = messages
-            .map(|one| format!("{} ({})", one.message.as_deref().unwrap_or("refused"), one.code))
+            .map(|one| {
+                let words = one.message.as_ref().map_or("refused", ServiceText::as_str);
+                format!("{words} ({})", one.code)
+            })
             .collect();
         let why = format!("{} (HTTP {})", words.join("; "), refusal.status);
         told(Some(key.clone()), verb, Stands::Refused, why)

@@ -110,7 +110,7 @@ impl Engine {
                 }
                 again
             }
-            Finished::Moved(key) | Finished::Stopped(key) => {
+            Finished::Moved(key) | Finished::Barred(key, _) | Finished::Stopped(key) => {
                 self.again.under_way.remove(key);
                 false
             }
@@ -127,6 +127,8 @@ impl Engine {
             | Finished::Looked(_)
             | Finished::HooksRan(_)
             | Finished::Replayed
+            | Finished::Enrolled
+            | Finished::Retained
             | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)

@@ -1,4 +1,4 @@
-//! A person has seen what became of the hooks of an event: it is listed no more.
+//! A person has seen what became of the hooks of an event, or looked after what was made again: it is listed no more.
 
 use tokio::sync::oneshot;
 
@@ -6,6 +6,8 @@ use super::Engine;
 use super::question::Reply;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
+use crate::base::id::{IntentId, Key};
+use crate::model::intent::OrphanSeen;
 use crate::model::ran::Dismissed;
 use crate::model::record::Record;
 
@@ -22,12 +24,48 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Lists what was made again no more; whoever asked hears once that is durable.
+    pub(super) fn dismiss_orphan(
+        &mut self,
+        (intent, reason): (IntentId, String),
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) {
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match orphan_seen(&shared, (intent, reason), actor).await {
+                Ok(found) => {
+                    Finished::Heard(found.clone()).answering(Reply::OrphanSeen(found), reply)
+                }
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+}
+
+/// Writes it down, if the intent is listed; answers the resource.
+async fn orphan_seen(
+    shared: &Shared,
+    (intent, reason): (IntentId, String),
+    actor: String,
+) -> Result<Option<Key>, EngineError> {
+    let listed = shared.facts.possible_orphans()?;
+    let Some(orphan) = listed.into_iter().find(|orphan| orphan.intent == intent) else {
+        return Ok(None);
+    };
+    let key = orphan.key;
+    let seen = OrphanSeen { intent, key: key.clone(), reason, actor, at: shared.now() };
+    shared.write(Vec::new(), vec![Record::OrphanSeen(Box::new(seen))]).await?;
+    Ok(Some(key))
+}
+
 /// Writes it down; answers how much it is about.
 async fn dismissed(shared: &Shared, event: String, actor: String) -> Result<usize, EngineError> {
     let undone = shared.facts.undone()?;
     let undone = undone.iter().filter(|one| one.granted.id.event == event).count();
-    let failed = shared.facts.failed_hooks()?;
-    let dead = failed.iter().filter(|one| one.event == event && one.failed.again.is_none()).count();
+    let failed = shared.facts.failed_of(&event)?;
+    let dead = failed.iter().filter(|one| one.failed.again.is_none()).count();
     let found = undone.saturating_add(dead);
     if found > 0 {
         let record = Record::Dismissed(Box::new(Dismissed { event, actor, at: shared.now() }));

@@ -146,7 +146,7 @@ impl Engine {
         }
         let made = self.planner.all(&self.world);
         self.enqueue(made);
-        self.grant()
+        self.grant_all()
     }
 }
 

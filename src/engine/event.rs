@@ -8,9 +8,10 @@ use super::{
     Allowing, Approving, ApprovingPlan, Asked, Found, Notice, Page, Payer, Question, Recovering,
     Reply, Resolving, Signing,
 };
-use crate::base::id::Key;
+use crate::base::id::{IntentId, Key};
 use crate::model::adoption::{Adopting, Forgetting, Inventory};
 use crate::model::epoch::Releasing;
+use crate::model::ran::Scheduled;
 use crate::model::rotation::Rotating;
 use crate::model::showing::Showing;
 use crate::model::suspension::Pause;
@@ -32,8 +33,8 @@ pub enum Event {
     Scripts(Box<Found>),
     /// A person wants the hooks of this event run again that failed for good; the sender hears once that is durable.
     Replay(String, String, oneshot::Sender<Reply>),
-    /// What a script came to is on disk; other scripts of the merchant still run.
-    Wished,
+    /// The runs of a script are on disk, and these actions are new; other scripts of the merchant still run.
+    Wished(Vec<Scheduled>),
     /// Something was posted to the addresses of merchants' events, and is on disk.
     Posted,
     /// An applicant clicks on the link of this application; the sender hears where to go.
@@ -68,6 +69,10 @@ pub enum Event {
     Recover(Recovering, oneshot::Sender<Reply>),
     /// A person has seen what became of the hooks of an event; the sender hears once that is durable.
     Dismiss(String, String, oneshot::Sender<Reply>),
+    /// A person has looked after what was made again, for this reason; the sender hears once that is durable.
+    DismissOrphan((IntentId, String), String, oneshot::Sender<Reply>),
+    /// An absent script is let go, by this actor.
+    ForgetScript(String, String, oneshot::Sender<Reply>),
     /// A person exchanges addresses; the sender hears once it is durable.
     Rotate(Rotating, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.

@@ -1,11 +1,11 @@
 //! What the service refused, at the fields of the file that it means.
 
 use super::Engine;
-use crate::api::Message;
 use crate::kinds::{guilty, register};
 use crate::model::issue::{Issue, Problem};
 use crate::model::observed::Refusal;
 use crate::model::plan::{Reason, Step};
+use crate::model::service_problem::ServiceMessage;
 use crate::plan::World;
 
 /// A request that the service would not take.
@@ -28,11 +28,10 @@ impl Engine {
 /// One issue for each message.
 fn issues(kind: &str, refusal: &Refusal) -> Vec<Issue> {
     let fields = register::find(kind).map_or(&[][..], |row| row.fields);
-    let issue = |message: &Message| {
-        let said = message.context.as_deref().and_then(|context| guilty::field(fields, context));
+    let issue = |message: &ServiceMessage| {
+        let said = message.context.as_ref().and_then(|one| guilty::field(fields, one.as_str()));
         let path = said.map_or_else(|| "spec".to_owned(), |path| format!("spec.{path}"));
-        let words = message.message.as_deref().unwrap_or(&message.code);
-        let text = format!("the service refused it (HTTP {}): {words}", refusal.status);
+        let text = format!("the service refused it (HTTP {}): {}", refusal.status, message.text());
         let help = "change it: the same request is not sent again, and nothing came of this one";
         Issue::error(REFUSED, &path, text, help)
     };

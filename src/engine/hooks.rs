@@ -5,6 +5,7 @@
 //! not used: the last good one goes on, and without one events wait.
 
 mod again;
+mod agenda;
 mod attempt;
 mod bell;
 mod course;
@@ -14,10 +15,12 @@ mod notify;
 mod past;
 mod pool;
 mod reads;
+mod roster;
 mod round;
 mod threads;
 mod turn;
 mod wishes;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,9 +36,10 @@ use super::{Engine, Event};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::hooks::Hooks;
-use crate::model::ran::{FailedHook, Replayed, WishId};
+use crate::model::ran::{FailedHook, Replayed, Scheduled};
 use crate::model::record::Record;
-use again::is_due;
+use again::latest;
+use agenda::Agenda;
 use bell::Bell;
 use pool::Pool;
 use round::Round;
@@ -44,6 +48,9 @@ pub use event::showing;
 pub(super) use event::shown;
 pub use notify::{Carried, Courier};
 pub use past::{PastEvent, PastRun, recount};
+
+/// Failed hooks that are handed to rounds at once: they are decoded at every look until their runs are written.
+const RETRIES_MAX: usize = 256;
 
 /// A set of scripts as it was found.
 #[derive(Debug, Clone)]
@@ -65,15 +72,17 @@ pub(super) struct Scripts {
     hooks: Option<Hooks>,
     /// SHA-256 over its files.
     files_in_use: Option<Digest>,
+    /// The good set that takes over once nothing runs by the one in use.
+    next: Option<Found>,
+    /// The set whose scripts are being written down.
+    changing: Option<Found>,
     /// The newest set, good or not; none while nobody looked.
     found: Option<Found>,
     /// Merchants whose hooks are being run.
     running: BTreeMap<Key, Arc<Bell>>,
     pool: Arc<Pool>,
-    /// Actions that are under way.
-    granting: BTreeSet<WishId>,
-    /// Actions that could not be done yet: how often they were tried, and when they are again.
-    tried: BTreeMap<WishId, (u32, Instant)>,
+    /// The order in which actions are done.
+    agenda: Agenda,
     /// Who carries what hooks tell; without one it waits.
     courier: Option<Arc<dyn Courier>>,
     next_wish: Option<Instant>,
@@ -88,11 +97,12 @@ impl Default for Scripts {
             asked,
             hooks: None,
             files_in_use: None,
+            next: None,
+            changing: None,
             found: None,
             running: BTreeMap::new(),
             pool: Arc::default(),
-            granting: BTreeSet::new(),
-            tried: BTreeMap::new(),
+            agenda: Agenda::default(),
             courier: None,
             next_wish: None,
             next_failed: None,
@@ -103,9 +113,8 @@ impl Default for Scripts {
 impl Engine {
     /// Takes a set of scripts in; from the first one on hooks are run.
     pub fn use_scripts(&mut self, found: Found) -> Result<(), EngineError> {
-        if let Some(hooks) = &found.hooks {
-            self.scripts.hooks = Some(hooks.clone());
-            self.scripts.files_in_use = Some(found.files);
+        if found.hooks.is_some() {
+            self.scripts.next = Some(found.clone());
             self.scripts.running.values().for_each(|bell| bell.end());
         } else {
             let problems = found.problems;
@@ -115,8 +124,7 @@ impl Engine {
             );
         }
         self.scripts.found = Some(found);
-        self.run_hooks()?;
-        self.grant()
+        self.change_scripts()
     }
 
     /// Whether hooks can run: there are scripts that are good, or none at all.
@@ -126,7 +134,9 @@ impl Engine {
 
     /// Runs the hooks of every event that waits for that.
     pub(super) fn run_hooks(&mut self) -> Result<(), EngineError> {
-        let Some(hooks) = self.scripts.hooks.clone().filter(|_| self.has_scripts()) else {
+        let stays = self.scripts.next.is_none() && self.scripts.changing.is_none();
+        let hooks = self.scripts.hooks.clone().filter(|_| stays && self.has_scripts());
+        let Some(hooks) = hooks else {
             return Ok(());
         };
         let mut due = self.failed_due()?;
@@ -154,24 +164,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Hooks that failed and are to be run again now, by merchant; notes when the next ones are.
+    /// Hooks that failed and are to be run again now, by merchant, at most so many; notes when the next ones are.
     fn failed_due(&mut self) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
         let now = self.shared.now();
+        let (failed, next) = self.shared.facts.retries((now, latest(now)), RETRIES_MAX)?;
         let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
-        let mut next = None;
-        for failed in self.shared.facts.failed_hooks()? {
-            match failed.failed.again {
-                Some(again) if is_due(again, now) => {
-                    due.entry(failed.merchant.clone()).or_default().push(failed);
-                }
-                Some(again) => {
-                    let wait = until_time(now, again);
-                    next = next.into_iter().chain(wait).min();
-                }
-                None => {}
-            }
+        for failed in failed {
+            due.entry(failed.merchant.clone()).or_default().push(failed);
         }
-        self.scripts.next_failed = next;
+        self.scripts.next_failed = next.and_then(|next| until_time(now, next));
         Ok(due)
     }
 
@@ -192,7 +193,8 @@ impl Engine {
     }
 
     /// What a script came to is on disk: what it asks for is not kept waiting by other scripts.
-    pub(super) fn wished(&mut self) -> Result<(), EngineError> {
+    pub(super) fn wished(&mut self, asked: Vec<Scheduled>) -> Result<(), EngineError> {
+        self.scripts.agenda.add(asked, self.shared.now());
         let due = self.failed_due()?;
         if due.keys().any(|merchant| !self.scripts.running.contains_key(merchant)) {
             return self.hooks_due();
@@ -207,11 +209,14 @@ impl Engine {
 
     /// The scripts in use, and those in the folder.
     pub(super) fn scripts_view(&self) -> HooksView {
-        let hooks = self.scripts.hooks.as_ref();
+        let changing = self.scripts.changing.as_ref();
+        let hooks = changing.and_then(|changing| changing.hooks.as_ref());
+        let hooks = hooks.or(self.scripts.hooks.as_ref());
         let found = self.scripts.found.as_ref();
+        let loaded = changing.map(|changing| changing.files).or(self.scripts.files_in_use);
         HooksView {
             scripts: hooks.into_iter().flat_map(Hooks::scripts).map(str::to_owned).collect(),
-            loaded: self.scripts.files_in_use.map(|files| files.to_string()),
+            loaded: loaded.map(|files| files.to_string()),
             files: found.map(|found| found.files.to_string()),
             problems: found.map_or(0, |found| found.problems),
             ..HooksView::default()
@@ -232,14 +237,15 @@ impl Engine {
     /// A merchant's hooks have run.
     pub(super) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
         self.scripts.running.remove(merchant);
+        self.change_scripts()?;
         self.hooks_due()
     }
 }
 
 /// Writes down that what failed for good is run again; answers how many hooks that are.
 async fn replayed(shared: &Shared, event: String, actor: String) -> Result<usize, EngineError> {
-    let failed = shared.facts.failed_hooks()?;
-    let dead = failed.iter().filter(|one| one.event == event && one.failed.again.is_none());
+    let failed = shared.facts.failed_of(&event)?;
+    let dead = failed.iter().filter(|one| one.failed.again.is_none());
     let merchants: BTreeSet<Key> = dead.clone().map(|one| one.merchant.clone()).collect();
     let found = dead.count();
     let at = shared.now();

@@ -50,6 +50,8 @@ pub(super) struct Inboxes {
     on: bool,
     due: BTreeMap<Key, Instant>,
     listed: BTreeMap<Key, Instant>,
+    /// When each merchant's list was last read to its end by this process: the journal has it once in ten minutes.
+    read_at: BTreeMap<Key, DateTime<Utc>>,
     budgets: BTreeMap<Key, Budget>,
     /// From when to when nobody listened before this process began.
     away: Option<(DateTime<Utc>, DateTime<Utc>)>,
@@ -176,6 +178,15 @@ impl Engine {
         }
     }
 
+    /// When a merchant's list of events was last read to its end, if it ever was. Errors: the state cannot be read.
+    pub(super) fn list_read_at(
+        &self,
+        merchant: &Key,
+    ) -> Result<Option<DateTime<Utc>>, EngineError> {
+        let noted = self.shared.facts.event_ledger(merchant)?.polled_at;
+        Ok(noted.max(self.inboxes.read_at.get(merchant).copied()))
+    }
+
     /// Whether a merchant's events are being looked at.
     pub(super) fn hears(&self, merchant: &Key) -> bool {
         self.inboxes.under_way.contains(merchant)
@@ -183,7 +194,11 @@ impl Engine {
 
     /// Takes in what a look came to.
     pub(super) fn looked(&mut self, looked: Looked) -> Result<(), EngineError> {
-        let Looked { merchant, done, again, count, trouble, read_backs, touched } = looked;
+        let Looked { merchant, done, listed_at, again, count, trouble, read_backs, touched } =
+            looked;
+        if let Some(at) = listed_at {
+            self.inboxes.read_at.insert(merchant.clone(), at);
+        }
         self.inboxes.under_way.remove(&merchant);
         if again {
             self.recovered(&merchant, count, trouble);
@@ -204,6 +219,8 @@ impl Engine {
             self.world.refresh(&self.shared.facts, key)?;
         }
         self.look_again(touched);
+        // What payments tell changes the health of resources that are not looked at anew.
+        self.catch_up()?;
         self.run_hooks()
     }
 

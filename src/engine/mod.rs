@@ -17,13 +17,16 @@ mod attach;
 mod body;
 mod booking;
 mod bounds;
+mod current;
 mod dismiss;
 mod epoch;
 mod event;
+mod first_look;
 mod forget;
 mod found;
 mod gate;
 mod guilty;
+mod happened;
 mod hooks;
 mod inbox;
 mod intake;
@@ -37,9 +40,11 @@ mod pace;
 mod perform;
 mod plan_approval;
 mod question;
+mod queue;
 mod read;
 mod recall;
 mod resolve;
+mod retention;
 mod rotate;
 mod saved;
 mod schedule;
@@ -65,7 +70,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::base::id::{IntentId, Key};
-use crate::base::planted;
 use crate::model::desired::Desired;
 use crate::model::plan::{Reason, Step};
 use crate::plan::{Planner, World};
@@ -74,6 +78,7 @@ use hooks::Scripts;
 use inbox::Inboxes;
 use lone::Lone;
 use pace::Pace;
+use retention::Keeper;
 use sweep::Sweeps;
 
 pub use act::{Acted, Asked, Stands};
@@ -82,18 +87,21 @@ pub use attach::{Attaching, Bringing, Payer};
 pub use booking::Allowing;
 pub use epoch::StateReply;
 pub use event::Event;
+pub use happened::{Happened, Verb};
 pub use hooks::{Carried, Courier, Found, PastEvent, PastRun, recount, showing};
 pub use inbox::{Inbox, Looked, Recovered, Recovering, Taken};
 pub use intake::{Asking, Intake, IntakeLink, Terms};
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
-    Against, Compared, Confidence, EventTotals, EventView, EventsView, EventsWanted, Evidence,
-    FailedView, HooksView, IntentView, IntentsView, LookView, Metrics, MoneyView, Overview,
-    PlanView, Question, ReceiverView, Rehearsing, RemadeView, Reply, ResourceView, SilentView,
-    StepView, StrayView, Told, TrafficView, UndoneView, Unknown, WishView, sums,
+    Against, Compared, Confidence, DisownedView, Disowning, EventTotals, EventView, EventsView,
+    EventsWanted, Evidence, FailedView, HookTotals, HooksView, IgnoredView, IntentView,
+    IntentsView, LookView, Metrics, MoneyView, Overview, PaymentView, PaymentsView, PlanView,
+    Question, ReceiverView, Rehearsing, RemadeView, Reply, ResourceView, ScriptView, SilentView,
+    StepView, StrayView, Told, TrafficView, UndoneView, Unknown, WishView, disowning, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
+pub use retention::Retention;
 pub use saved::{Moved, SAVED_PLAN, SavedPlan, SavedStep, Saving, Unfit, UsedBefore};
 pub use schedule::Backoff;
 pub use shared::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
@@ -128,6 +136,7 @@ pub struct Engine {
     sweeps: Sweeps,
     inboxes: Inboxes,
     scripts: Scripts,
+    keeper: Keeper,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -148,6 +157,7 @@ impl Engine {
     /// Starts from what the journal knows and what the files want.
     pub fn new(shared: Arc<Shared>, specs: Box<dyn Specs>) -> Result<Self, EngineError> {
         let planner = Planner::new(shared.settings.planning.clone());
+        drop(shared.writer.touched().take());
         let world = Standing::load(&shared.facts, specs, shared.clock.clone())?;
         let world = world.guarded(shared.guard.clone());
         let next_intent = shared.facts.next_intent()?;
@@ -164,6 +174,7 @@ impl Engine {
             sweeps: Sweeps::default(),
             inboxes: Inboxes::default(),
             scripts: Scripts::default(),
+            keeper: Keeper::default(),
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -226,8 +237,10 @@ impl Engine {
             let due = self.backoff.next_due();
             let dated = self.next_dates();
             let again = self.next_again();
-            let looks = [self.next_sweep(), self.next_look(), self.next_hooks()];
+            let looks =
+                [self.next_sweep(), self.next_look(), self.next_hooks(), self.next_retention()];
             let sweep = looks.into_iter().flatten().min();
+            let shared = self.shared.clone();
             tokio::select! {
                 biased;
                 Some(event) = events.recv(), if !self.stopping => self.handle(event)?,
@@ -235,6 +248,7 @@ impl Engine {
                 Some(finished) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     self.finish(finished.map_err(EngineError::from)?)?;
                 }
+                () = shared.doubted().notified() => self.catch_up()?,
                 () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
                 () = schedule::until(dated), if dated.is_some() && !self.stopping => self.redate(),
                 () = schedule::until(again), if again.is_some() && !self.stopping => {}
@@ -242,6 +256,7 @@ impl Engine {
                     self.sweep();
                     self.look_at_events();
                     self.hooks_due()?;
+                    self.drop_old();
                 }
                 else => return Ok(()),
             }
@@ -270,8 +285,9 @@ impl Engine {
         self.queue.is_empty() && self.backoff.is_empty()
     }
 
-    /// Takes one event in.
+    /// Takes one event in. Whatever it asks for is answered from the fold as it is now.
     fn handle(&mut self, event: Event) -> Result<(), EngineError> {
+        self.catch_up()?;
         match event {
             Event::Files(paths) => self.reload(&paths),
             Event::Ask(Question::Settle, reply) => {
@@ -284,17 +300,22 @@ impl Engine {
                 drop(reply.send(Reply::Plan(Box::new(self.plan_view()))));
             }
             Event::Ask(question, reply) => {
+                if question.is_about_files() {
+                    self.reload(&[]);
+                }
                 let answer = self.answer(question)?;
                 // Whoever asked may have gone away: then nobody wants the answer.
                 drop(reply.send(answer));
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
             Event::Posted => self.posted(),
-            Event::Wished => self.wished()?,
+            Event::Wished(asked) => self.wished(asked)?,
             Event::Replay(event, actor, reply) => self.replay(event, actor, reply),
             Event::Rotate(asked, actor, reply) => self.rotate(&asked, actor, reply)?,
             Event::Recover(asked, reply) => self.recover_events(asked, reply),
+            Event::ForgetScript(script, actor, reply) => self.forget_script(script, actor, reply),
             Event::Dismiss(event, actor, reply) => self.dismiss(event, actor, reply),
+            Event::DismissOrphan(what, actor, reply) => self.dismiss_orphan(what, actor, reply),
             Event::Scripts(found) => self.use_scripts(*found)?,
             Event::Visit(key, page) => self.visit(&key, page),
             Event::Payer(asked) => self.payer(asked),
@@ -349,35 +370,5 @@ impl Engine {
         }
         let made = self.planner.touch(&self.world, keys);
         self.enqueue(made);
-    }
-
-    /// Queues every resource of these whose step can be done now.
-    fn enqueue(&mut self, keys: BTreeSet<Key>) {
-        for key in keys {
-            let work = self.planner.doable(&key);
-            let chosen = self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&key));
-            if self.busy.contains(&key) {
-                self.shared.recalled().note(&key);
-            }
-            let free = !self.busy.contains(&key) || planted::is("two-open-effects");
-            if work && chosen && free && !self.backoff.holds(&key) {
-                self.queue.insert(key);
-            } else {
-                self.queue.remove(&key);
-            }
-        }
-    }
-
-    /// Queues what waited long enough. What has nothing to do any more waits for nothing: its wait ends, or it would
-    /// be due for ever, and what stands in its way now is told instead.
-    fn retry(&mut self) {
-        let due = self.backoff.take_due();
-        self.enqueue(due.clone());
-        for key in due.iter().filter(|key| !self.queue.contains(*key)) {
-            self.backoff.clear(key);
-            if !self.planner.doable(key) {
-                self.unable.remove(key);
-            }
-        }
     }
 }

@@ -15,6 +15,7 @@ use super::tasks::Finished;
 use crate::api::partner_event::{Notification, PartnerEvent, PartnerEventType};
 use crate::base::hash::{Digest, SourceId, canonical, keyed};
 use crate::base::id::Key;
+use crate::base::outside::{Known, ServiceCode};
 use crate::base::planted;
 use crate::base::secret::Secret;
 use crate::effects::EffectRow;
@@ -71,18 +72,39 @@ pub(super) async fn receive(shared: &Shared, notice: &Notice) -> Result<Option<K
         at: shared.now(),
         reference: notice.reference.clone(),
         body: body.reference().to_string(),
+        ignored: ignored(matched.as_ref(), notice),
         matched: matched.clone(),
     };
     let mut news = News { blobs: vec![body], records: Vec::new() };
     if let Some(key) = &matched {
         learn(shared, notice, key, &mut news)?;
     }
+    if let Some(reason) = &event.ignored {
+        tracing::warn!(%reason, "a notification is ignored (`reckon events list`)");
+    } else {
+        tracing::info!(?matched, "a notification was stored");
+    }
     // Last: a crash may keep only the first records, and what it taught would be passed over when it
     // comes again.
     news.records.push(Record::Inbox(Box::new(event)));
     shared.write(news.blobs, news.records).await?;
-    tracing::info!(reference = %notice.reference, matched = ?matched, "a notification was stored");
     Ok(matched)
+}
+
+/// Why a notification teaches nothing: it is about nothing that we submitted, or says nothing of it.
+fn ignored(matched: Option<&Key>, notice: &Notice) -> Option<String> {
+    let reference = &notice.reference;
+    let said: Option<Notification> = serde_json::from_slice(&notice.body).ok();
+    let ours = |event: &PartnerEvent| event.data.reference.as_ref() == Some(reference);
+    let why = match (matched, said) {
+        (None, _) => "no application that was submitted here has its reference",
+        (Some(_), None) => "its body is no notification",
+        (Some(_), Some(said)) if !said.events.iter().any(ours) => {
+            "its events have another reference"
+        }
+        (Some(_), Some(_)) => return None,
+    };
+    Some(why.to_owned())
 }
 
 /// The name of a notification: where it came to and what it says.
@@ -190,6 +212,7 @@ fn decision(event: &PartnerEvent, is_test: bool, mark: &str) -> Option<Told> {
         }
         PartnerEventType::Declined => {
             let reason = event.reason.as_ref().map_or("other", |reason| reason.as_str());
+            let reason = ServiceCode::checked(reason, &Known::default());
             Some((json!({"state": "declined", "mark": mark, "reason": reason}), Vec::new()))
         }
         PartnerEventType::Other(_) => None,

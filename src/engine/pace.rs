@@ -126,6 +126,7 @@ impl Engine {
     pub(super) fn after_calls(&mut self, finished: &Finished) {
         match finished {
             Finished::Moved(key)
+            | Finished::Barred(key, _)
             | Finished::Again(key, _, _)
             | Finished::Stopped(key)
             | Finished::Unauthorised(key, _) => self.unpaced(key),
@@ -134,6 +135,8 @@ impl Engine {
             | Finished::Looked(_)
             | Finished::HooksRan(_)
             | Finished::Replayed
+            | Finished::Enrolled
+            | Finished::Retained
             | Finished::Granted(..)
             | Finished::Approved
             | Finished::Booked(_)

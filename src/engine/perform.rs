@@ -11,7 +11,7 @@ use super::read::Unread;
 use super::shared::{EngineError, Shared};
 use super::tasks::{Finished, Job};
 use super::unable::Unable;
-use super::{body, found, once, pace, read, settle, token, unauthorised};
+use super::{body, first_look, found, happened, once, pace, read, settle, unauthorised};
 use crate::api::{Auth, Call};
 use crate::effects::{EffectRow, Learned, Proved, effect_row, expect};
 use crate::model::action::is_action;
@@ -19,6 +19,7 @@ use crate::model::intent::{Intent, Progress, Proof, StoredRequest};
 use crate::model::observed::{Applied, Observation, Source};
 use crate::model::outcome::Outcome;
 use crate::model::record::Record;
+use crate::model::service_problem::ServiceProblem;
 use crate::model::stake::Stake;
 use crate::store::vault::Sealed;
 
@@ -49,6 +50,11 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
     if let Err(shut) = pace::ready(shared, &wallet, at).await {
         let unable = Unable::Unreachable(shut.reason);
         return Ok(Finished::Again(job.effect.key, unable, shut.wait));
+    }
+    match first_look::before(shared, row, &job).await {
+        Ok(None) => {}
+        Ok(Some(barred)) => return Ok(barred),
+        Err(unread) => return unread.finished(shared, job.effect.key, &wallet),
     }
     let baseline = match baseline(shared, row, &gate, &job).await {
         Ok(Ok(baseline)) => baseline,
@@ -180,7 +186,7 @@ pub(super) async fn send(
         Ok(access) => access,
         Err(NoAccess::Engine(error)) => return Err(error),
         Err(NoAccess::Secret(error)) => {
-            return Ok(Outcome::NotSent { reason: error.message, retry_after_s: None });
+            return Ok(Outcome::not_sent(&error.message));
         }
     };
     let client = pace::calls(shared, wallet, call.auth);
@@ -189,7 +195,7 @@ pub(super) async fn send(
     };
     match client.with_web_url(web_url) {
         Ok(brand) => Ok(brand.send(&call, &access).await),
-        Err(error) => Ok(Outcome::NotSent { reason: error.to_string(), retry_after_s: None }),
+        Err(error) => Ok(Outcome::not_sent(&error.to_string())),
     }
 }
 
@@ -217,11 +223,13 @@ async fn conclude(
         Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await,
         Outcome::Refused { status, problem } => refused(shared, row, intent, status, problem).await,
         Outcome::NotSent { reason, retry_after_s } => {
-            let wait = Duration::from_secs(retry_after_s.unwrap_or(0));
+            let (wait, reason) =
+                (Duration::from_secs(retry_after_s.unwrap_or(0)), reason.to_string());
             write(shared, intent, Progress::NotSent { reason: reason.clone() }).await?;
             Ok(Finished::Again(intent.key.clone(), Unable::Unreachable(reason), wait))
         }
         Outcome::InDoubt { reason } => {
+            let reason = reason.to_string();
             write(shared, intent, Progress::Doubt { reason, unsent: false }).await?;
             settle::settle(shared, row, intent, wallet, 1).await
         }
@@ -274,9 +282,12 @@ async fn done(
     let (observation, blobs) = observation(shared, intent, learned)?;
     let observation = Observation { applied: Some(applied), ..observation };
     let gone = observation.exists == Some(false);
+    let before = shared.facts.observed(&intent.key)?;
     let progress = Progress::Done { observation: Box::new(observation), proof };
+    let told = progress.clone();
     let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
     shared.write(blobs, vec![record]).await?;
+    happened::tell(shared, intent, before.as_ref(), &told);
     if gone {
         let known = shared.facts.observed(&intent.key)?;
         let former = known.iter().flat_map(|known| &known.former);
@@ -284,7 +295,6 @@ async fn done(
             shared.vault.erase(&name.to_string())?;
         }
     }
-    tracing::info!(key = %intent.key, effect = %intent.effect, intent = %intent.id, %proof, "done");
     Ok(Finished::Moved(intent.key.clone()))
 }
 
@@ -314,7 +324,7 @@ pub(super) async fn refused(
     row: &EffectRow,
     intent: &Intent,
     status: u16,
-    problem: crate::api::Problem,
+    problem: ServiceProblem,
 ) -> Result<Finished, EngineError> {
     if row.is_ended_by(status) {
         return answered(shared, row, intent, &Value::Null, Proof::Duplicate).await;
@@ -327,7 +337,6 @@ pub(super) async fn refused(
         return done(shared, intent, (learned, intent.applied.clone()), Proof::Duplicate).await;
     }
     tracing::warn!(key = %intent.key, effect = %intent.effect, status, code = problem.code(), "refused");
-    let problem = token::hidden(shared, intent, problem);
     if let Some(finished) = unauthorised::not_its_fault(shared, intent, status, &problem).await? {
         return Ok(finished);
     }
@@ -350,6 +359,13 @@ pub(super) async fn write(
     intent: &Intent,
     progress: Progress,
 ) -> Result<(), EngineError> {
+    let goes_on = matches!(progress, Progress::Doubt { .. } | Progress::Again);
+    let told = progress.clone();
     let record = Record::Progress { intent: intent.id, at: shared.now(), progress };
-    shared.write(Vec::new(), vec![record]).await
+    shared.write(Vec::new(), vec![record]).await?;
+    happened::tell(shared, intent, shared.facts.observed(&intent.key)?.as_ref(), &told);
+    if goes_on {
+        shared.doubted().notify_one();
+    }
+    Ok(())
 }

@@ -7,11 +7,16 @@ use serde_json::Value;
 
 mod against;
 mod checksum;
+mod conditions;
+mod disowning;
 mod events;
 mod hooks;
 mod intents;
 mod metrics;
+mod overview;
+mod payments;
 mod rehearsal;
+mod roster;
 mod scoped;
 mod seen;
 mod strays;
@@ -21,6 +26,7 @@ mod views;
 
 use super::act::Acted;
 use super::epoch::StateReply;
+use super::happened::Happened;
 use super::inbox::Recovered;
 use super::intake::Terms;
 use super::plan_approval::{PlanAnswer, named};
@@ -34,18 +40,22 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::model::adoption::{Adopted, Forgot, Found};
 use crate::model::bound::{Approval, LiveBinding};
-use crate::model::plan::{Step, Verdict};
+use crate::model::condition::{ConditionType, Status};
+use crate::model::plan::{Reason, Step, Verdict};
 use crate::model::rotation::{Address, Rotation};
 use crate::model::scope::Scope;
 use crate::model::suspension::Paused;
 use crate::plan::World;
 
 pub use against::Compared;
-pub use events::{EventView, EventsView, EventsWanted, ReceiverView};
-pub use hooks::{FailedView, HooksView, UndoneView, WishView};
+pub use disowning::{DisownedView, Disowning, disowning};
+pub use events::{EventView, EventsView, EventsWanted, IgnoredView, ReceiverView};
+pub use hooks::{FailedView, HookTotals, HooksView, UndoneView, WishView};
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
 pub use metrics::{EventTotals, Metrics};
+pub use payments::{PaymentView, PaymentsView};
 pub use rehearsal::Rehearsing;
+pub use roster::ScriptView;
 pub use scoped::{Unknown, sums};
 pub use strays::StrayView;
 pub use told::Told;
@@ -94,8 +104,18 @@ pub enum Question {
     Trail(Wanted),
     /// Which addresses are good.
     Addresses,
+    /// The effects whose fate was written down behind this record of the journal, since the process began.
+    Happened(u64),
     /// Look at the whole tree again, and answer once only outside events remain.
     Settle,
+}
+
+impl Question {
+    /// Whether its answer shows what the files ask for: they are looked at before it is answered, since whoever asks
+    /// may have edited one a moment ago.
+    pub fn is_about_files(&self) -> bool {
+        matches!(self, Self::Plan | Self::Scoped(_) | Self::Save(_))
+    }
 }
 
 /// An answer.
@@ -168,10 +188,16 @@ pub enum Reply {
     Rotated(Result<Vec<Address>, String>),
     /// What the lists of events held; or why they were not read.
     Recovered(Result<Vec<Recovered>, String>),
+    /// The resource that was made again and is listed no more; none: no such intent is listed.
+    OrphanSeen(Option<Key>),
     /// How many failures and actions a person has seen.
     Dismissed(usize),
+    /// How many values an absent script kept that was let go; none: there is no such script, or it is in use.
+    ScriptForgotten(Option<usize>),
     /// What is told beside the engine.
     Told(Told),
+    /// Effects, oldest first.
+    Happened(Vec<Happened>),
 }
 
 impl Engine {
@@ -201,30 +227,9 @@ impl Engine {
             Question::IntakeLink(key) => Reply::IntakeLink(self.intake_link(&key)),
             Question::Trail(wanted) => Reply::State(StateReply::Trail(self.trail(&wanted)?)),
             Question::Addresses => Reply::Addresses(self.shared.facts.rotations()?),
+            Question::Happened(position) => Reply::Happened(self.happened(position)),
             Question::Settle => Reply::Settled,
         })
-    }
-
-    /// How things stand as a whole.
-    pub fn overview(&self) -> Overview {
-        let totals = self.planner.totals();
-        let resources = self.planner.count();
-        let head = self.shared.writer.head();
-        Overview {
-            resources,
-            ready: resources.saturating_sub(totals.unready()),
-            changes: totals.changes(),
-            stuck: totals.stuck(),
-            orphaned: totals.with(Verdict::Orphan),
-            suspended: self.suspended(),
-            under_way: self.busy.len().saturating_add(self.queue.len()),
-            open_intents: self.world.open_intents().len(),
-            broken: self.world.desired().broken.len(),
-            coverage: self.world.desired().coverage,
-            position: head.sequence,
-            head: data_encoding::HEXLOWER.encode(&head.hash),
-            traffic: self.traffic(),
-        }
     }
 
     /// The plan and what it rests on.
@@ -242,19 +247,22 @@ impl Engine {
             let view = StepView { problems: self.refusals(step), ..step_view(step) };
             named(view, step, &checksum)
         };
+        let problems = self.world.problems();
         PlanView {
             version: 1,
             coverage: self.world.desired().coverage,
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             commit: self.shared.settings.commit.clone(),
+            files: self.world.files(),
             checksum: checksum.clone(),
             looked_at: self.looks(),
             totals: totals.collect(),
             against: None,
             resources: plan.steps.len(),
             steps: plan.steps.iter().filter(|step| !settled(step)).map(told).collect(),
-            problems: self.world.problems(),
+            problems: problems.shown,
+            omitted: problems.omitted,
         }
     }
 
@@ -269,33 +277,60 @@ impl Engine {
         Some(view)
     }
 
+    /// The status of each condition of a resource, without the words.
+    fn statuses(&self, step: &Step) -> [(ConditionType, Status); 4] {
+        let unable = self.unable.get(&step.key).filter(|_| self.world.open(&step.key).is_none());
+        conditions::statuses(step, self.is_suspended(&step.key), unable)
+    }
+
     /// One resource in a list.
     fn view(&self, step: &Step) -> ResourceView {
-        let unable = self.unable.get(&step.key);
         let observed = self.world.observed(&step.key);
         let confidence = observed.as_ref().and_then(|known| self.confidence(&step.key, known));
-        let (reason, message) = match unable {
-            Some(unable) => (word(unable).to_owned(), unable.message().to_owned()),
-            None => (step.reason.word().to_owned(), step.reason.to_string()),
+        let open = self.world.open(&step.key);
+        let suspension = self.suspension(&step.key);
+        let known = conditions::Known {
+            step,
+            observed: observed.as_deref(),
+            open: open.as_deref(),
+            suspension: suspension.as_deref(),
+            suspended: self.is_suspended(&step.key),
+            unable: self.unable.get(&step.key).filter(|_| open.is_none()),
+            confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
         };
+        let (reason, message) = headline(&known);
         ResourceView {
             kind: step.key.kind.to_string(),
             namespace: step.key.namespace.to_string(),
             name: step.key.name.to_string(),
-            ready: step.ready,
+            ready: step.is_ready(),
             reason,
             message,
             remote_id: step.remote_id.clone(),
+            conditions: conditions::conditions(&known),
             verdict: format!("{:?}", step.verdict).to_lowercase(),
             file: step.place.as_ref().map(|(file, _)| file.to_string()),
             line: step.place.as_ref().map(|(_, line)| *line),
             last_known: observed.as_ref().map(|observed| timestamp(&observed.at)),
-            confidence: confidence.as_ref().map(|(confidence, _)| *confidence),
+            confidence: known.confidence,
             verified_at: confidence.and_then(|(_, at)| at),
+            payments: observed.as_deref().and_then(payments::view),
             possible_orphans: observed.as_ref().map_or(0, |observed| observed.remade),
             facts: BTreeMap::new(),
         }
     }
+}
+
+/// What is to be said first: why it could not be tried, what is wrong with it, or how it was last seen.
+fn headline(known: &conditions::Known<'_>) -> (String, String) {
+    if let Some(unable) = known.unable {
+        return (word(unable).to_owned(), unable.message().to_owned());
+    }
+    let (word, message) = known.step.headline();
+    if known.step.is_ready() && known.step.reason == Reason::InSync {
+        return (word.to_owned(), conditions::in_sync(known).1);
+    }
+    (word.to_owned(), message)
 }
 
 /// Whether a step has nothing to say.

@@ -14,7 +14,7 @@ use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::ReadError;
 use crate::effects::{
-    APPLICATION, Answer, Learned, Query, ReadCx, ReadingRow, Trouble, put, reading_row,
+    APPLICATION, Answer, Learned, Query, ReadCx, ReadingRow, SURVEY, Trouble, put, reading_row,
 };
 use crate::model::adoption::StraysFound;
 use crate::model::effect::Reading;
@@ -165,6 +165,9 @@ async fn learnt(
         facts,
     };
     shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
+    if reading.name == SURVEY {
+        shared.lists().all_were_read(&reading.merchant);
+    }
     tracing::info!(key = %reading.key, reading = reading.name, "read");
     Ok(Finished::Moved(reading.key.clone()))
 }

@@ -1,5 +1,7 @@
 //! A person says how an intent is to be settled that nothing else can settle.
 
+mod proof;
+
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -11,19 +13,22 @@ use super::access::Wallet;
 use super::question::Reply;
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
-use super::{Engine, settle};
+use super::{Engine, happened, settle};
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::effects::expect;
 use crate::model::intent::{IntentState, OpenIntent, Progress, Proof};
 use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
+use proof::Shown;
 
 /// What a person says of an intent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Said {
-    /// It happened; this is the object's id.
+    /// It happened; this is the object's id, which is read at the service.
     Done(RemoteId),
+    /// It happened; this is the object's id, which nothing but the person's word tells.
+    Unverified(RemoteId),
     /// It did not happen, and cannot any more.
     NotDone,
     /// It is to be settled once more as its effect says: asked again, looked for.
@@ -53,21 +58,30 @@ pub enum Resolved {
     Settled(Key),
     /// It was settled once more, and is still not settled.
     Unsettled(Key, String),
+    /// The object of the id is not what the intent asked for: why. Nothing was written.
+    Differs(Key, String),
+    /// The object cannot be read: why. A person has to say that it is meant all the same; nothing was written.
+    Unverified(Key, String),
 }
 
 impl FromStr for Said {
     type Err = String;
 
-    /// Reads `done:REMOTE_ID`, `not-done` or `retry`. Errors: what to write instead.
+    /// Reads `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`. Errors: what to write instead.
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             Some(("done", id)) => {
                 RemoteId::new(id).map(Self::Done).map_err(|error| error.to_string())
             }
+            Some(("unverified", id)) => {
+                RemoteId::new(id).map(Self::Unverified).map_err(|error| error.to_string())
+            }
             None if text == "not-done" => Ok(Self::NotDone),
             None if text == "retry" => Ok(Self::Retry),
             None if text == "done" => Err("say which object it made: done:REMOTE_ID".to_owned()),
-            Some(_) | None => Err("write done:REMOTE_ID, not-done or retry".to_owned()),
+            Some(_) | None => {
+                Err("write done:REMOTE_ID, unverified:REMOTE_ID, not-done or retry".to_owned())
+            }
         }
     }
 }
@@ -77,6 +91,7 @@ impl Said {
     fn word(&self) -> String {
         match self {
             Self::Done(id) => format!("done:{id}"),
+            Self::Unverified(id) => format!("unverified:{id}"),
             Self::NotDone => "not-done".to_owned(),
             Self::Retry => "retry".to_owned(),
         }
@@ -112,6 +127,11 @@ async fn resolved(
     reply: oneshot::Sender<Reply>,
 ) -> Finished {
     let key = open.intent.key.clone();
+    match doubted(shared, &open, &wallet, &resolving.said).await {
+        Ok(None) => {}
+        Ok(Some(told)) => return Finished::Moved(key).answering(Reply::Resolved(told), reply),
+        Err(error) => return Finished::Broken(error),
+    }
     let finished = match written(shared, &open, &wallet, resolving).await {
         Ok(finished) => finished,
         Err(error) => return Finished::Broken(error),
@@ -122,6 +142,22 @@ async fn resolved(
         Err(error) => return Finished::Broken(error.into()),
     };
     finished.answering(Reply::Resolved(told), reply)
+}
+
+/// Why an id that a person gave is not written down, if it is not.
+async fn doubted(
+    shared: &Shared,
+    open: &OpenIntent,
+    wallet: &Wallet,
+    said: &Said,
+) -> Result<Option<Resolved>, EngineError> {
+    let Said::Done(id) = said else { return Ok(None) };
+    let key = open.intent.key.clone();
+    Ok(match proof::shown(shared, wallet, &open.intent, id).await? {
+        Shown::Fits => None,
+        Shown::Differs(why) => Some(Resolved::Differs(key, why)),
+        Shown::Unreadable(why) => Some(Resolved::Unverified(key, why)),
+    })
 }
 
 fn why(state: &IntentState) -> String {
@@ -145,7 +181,7 @@ async fn written(
     let key = open.intent.key.clone();
     tracing::info!(%key, intent = %id, actor, said = said.word(), "resolved");
     let progress = match said {
-        Said::Done(remote_id) => {
+        Said::Done(remote_id) | Said::Unverified(remote_id) => {
             let observation = Box::new(observation(shared, open, remote_id)?);
             Progress::Done { observation, proof: Proof::Person }
         }
@@ -162,8 +198,10 @@ async fn written(
             return settle::settle(shared, row, &open.intent, wallet, 1).await;
         }
     };
+    let (before, told) = (shared.facts.observed(&key)?, progress.clone());
     let progress = Record::Progress { intent: id, at, progress };
     shared.write(Vec::new(), vec![word, progress]).await?;
+    happened::tell(shared, &open.intent, before.as_ref(), &told);
     Ok(Finished::Moved(key))
 }
 

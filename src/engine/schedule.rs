@@ -25,45 +25,61 @@ struct Waiting {
     taken: bool,
 }
 
-/// Every resource that waits for another try.
+impl Waiting {
+    /// Its place in the order, if it comes due.
+    fn place(&self) -> Option<Instant> {
+        self.due.filter(|_| !self.taken)
+    }
+}
+
+/// Every resource that waits for another try. Guarantees: `order` holds exactly those that come due, so that a look at
+/// the next one does not grow with their number.
 #[derive(Debug, Default)]
 pub struct Backoff {
     waiting: BTreeMap<Key, Waiting>,
+    order: BTreeSet<(Instant, Key)>,
 }
 
 impl Backoff {
+    /// Changes one that waits, and its place in the order.
+    fn change(&mut self, key: &Key, change: impl FnOnce(&mut Waiting)) {
+        let Some(waiting) = self.waiting.get_mut(key) else { return };
+        if let Some(due) = waiting.place() {
+            self.order.remove(&(due, key.clone()));
+        }
+        change(waiting);
+        self.order.extend(waiting.place().map(|due| (due, key.clone())));
+    }
+
     /// Notes a failure: the next try is due after a growing, random wait, and not before `least`.
     pub(super) fn fail(&mut self, key: &Key, least: Duration, rng: &mut dyn Rng) -> u32 {
-        let waiting = self.waiting.entry(key.clone()).or_insert(Waiting {
-            failures: 0,
-            due: None,
-            taken: false,
+        self.waiting.entry(key.clone()).or_insert(Waiting { failures: 0, due: None, taken: false });
+        let mut failures = 0;
+        self.change(key, |waiting| {
+            waiting.failures = waiting.failures.saturating_add(1);
+            waiting.taken = false;
+            waiting.due = Instant::now().checked_add(least.max(delay(waiting.failures, rng)));
+            failures = waiting.failures;
         });
-        waiting.failures = waiting.failures.saturating_add(1);
-        waiting.taken = false;
-        waiting.due = Instant::now().checked_add(least.max(delay(waiting.failures, rng)));
-        waiting.failures
+        failures
     }
 
     /// Gives up on a resource until something about it changes.
     pub(super) fn give_up(&mut self, key: &Key) {
-        if let Some(waiting) = self.waiting.get_mut(key) {
-            waiting.due = None;
-        }
+        self.change(key, |waiting| waiting.due = None);
     }
 
     /// What these wait for has come: they are due now. Their failures stay counted.
     pub(super) fn hasten(&mut self, keys: &BTreeSet<Key>) {
         let now = Instant::now();
         for key in keys {
-            if let Some(waiting) = self.waiting.get_mut(key) {
-                waiting.due = waiting.due.map(|due| due.min(now));
-            }
+            self.change(key, |waiting| waiting.due = waiting.due.map(|due| due.min(now)));
         }
     }
 
     /// Forgets a resource's failures.
     pub(super) fn clear(&mut self, key: &Key) {
+        self.change(key, |waiting| waiting.due = None);
         self.waiting.remove(key);
     }
 
@@ -74,11 +90,8 @@ impl Backoff {
 
     /// Whether a resource may not be tried now.
     pub(super) fn holds(&self, key: &Key) -> bool {
-        self.waiting.contains_key(key)
-            && self
-                .waiting
-                .get(key)
-                .is_some_and(|waiting| waiting.due.is_none_or(|due| due > Instant::now()))
+        let waiting = self.waiting.get(key);
+        waiting.is_some_and(|waiting| waiting.due.is_none_or(|due| due > Instant::now()))
     }
 
     /// How many resources wait.
@@ -88,37 +101,34 @@ impl Backoff {
 
     /// Whether nobody will be tried again.
     pub(super) fn is_empty(&self) -> bool {
-        self.next_due().is_none()
+        self.order.is_empty()
     }
 
     /// When the next try is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.waiting
-            .values()
-            .filter(|waiting| !waiting.taken)
-            .filter_map(|waiting| waiting.due)
-            .min()
+        self.order.first().map(|(due, _)| *due)
     }
 
     /// Everyone whose wait is over; their failures stay counted until they succeed.
     pub(super) fn take_due(&mut self) -> BTreeSet<Key> {
         let now = Instant::now();
-        let due = |one: &Waiting| !one.taken && one.due.is_some_and(|due| due <= now);
-        let keys: BTreeSet<Key> =
-            self.waiting.iter().filter(|(_, one)| due(one)).map(|(key, _)| key.clone()).collect();
-        for key in &keys {
-            if let Some(waiting) = self.waiting.get_mut(key) {
+        let mut keys = BTreeSet::new();
+        while let Some((due, key)) = self.order.pop_first() {
+            if due > now {
+                self.order.insert((due, key));
+                break;
+            }
+            if let Some(waiting) = self.waiting.get_mut(&key) {
                 waiting.taken = true;
             }
+            keys.insert(key);
         }
         keys
     }
 
     /// A try is under way: it is not due any more.
     pub(super) fn trying(&mut self, key: &Key) {
-        if let Some(waiting) = self.waiting.get_mut(key) {
-            waiting.due = None;
-        }
+        self.change(key, |waiting| waiting.due = None);
     }
 }
 

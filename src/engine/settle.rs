@@ -128,10 +128,10 @@ async fn once_more(
     again: &Again,
 ) -> Result<Tried, EngineError> {
     let settled = match send(shared, intent, wallet).await? {
-        Outcome::InDoubt { reason } => return Ok(Tried::Lost(reason)),
+        Outcome::InDoubt { reason } => return Ok(Tried::Lost(reason.to_string())),
         Outcome::NotSent { reason, retry_after_s } => {
             let wait = Duration::from_secs(retry_after_s.unwrap_or(1));
-            return Ok(Tried::NotSent(reason, wait));
+            return Ok(Tried::NotSent(reason.to_string(), wait));
         }
         Outcome::Done { reply } => answered(shared, row, intent, &reply, Proof::Answer).await?,
         Outcome::Refused { status: status @ (401 | 403), problem: _ }

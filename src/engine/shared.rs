@@ -8,8 +8,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
+use super::first_look::ReadLists;
+use super::happened::Witness;
 use super::inbox::Poked;
 use super::limits::Guard;
 use super::recall::Recalled;
@@ -82,6 +84,8 @@ pub struct Settings {
     pub policy: policy::Rules,
     /// How long a script may run; none in a simulation, where the number of its operations alone is bounded.
     pub hook_time: Option<Duration>,
+    /// Whether the first creation of a process reads the list of its kind: always, but where no machine is ever put back.
+    pub first_look: bool,
 }
 
 /// Handles that every task has.
@@ -111,6 +115,9 @@ pub struct Shared {
     promises: Semaphore,
     notices: tokio::sync::Mutex<()>,
     poked: Poked,
+    lists: ReadLists,
+    doubted: Notify,
+    witness: Witness,
     rng: Mutex<ChaCha20Rng>,
     opened: Mutex<BTreeMap<String, Secret>>,
     merchants: Mutex<BTreeMap<Key, Decoded<Observed>>>,
@@ -180,6 +187,9 @@ impl Shared {
             guard: Arc::new(Guard::new(&parts.settings, &parts.facts, &parts.clock)),
             notices: tokio::sync::Mutex::default(),
             poked: Poked::default(),
+            lists: ReadLists::default(),
+            doubted: Notify::new(),
+            witness: Witness::default(),
             rng: Mutex::new(parts.rng),
             opened: Mutex::default(),
             merchants: Mutex::default(),
@@ -193,6 +203,11 @@ impl Shared {
             partner: parts.partner,
             settings: parts.settings,
         })
+    }
+
+    /// The lists that this process has read.
+    pub(super) fn lists(&self) -> &ReadLists {
+        &self.lists
     }
 
     /// The present time.
@@ -291,6 +306,16 @@ impl Shared {
     /// Merchants for whom something was posted.
     pub(super) fn poked(&self) -> &Poked {
         &self.poked
+    }
+
+    /// Effects as they happen.
+    pub(super) fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
+    /// Rings when an effect is in doubt, or is sent once more, while its task goes on.
+    pub(super) fn doubted(&self) -> &Notify {
+        &self.doubted
     }
 
     /// Tells every task to end at the next good place.

@@ -3,6 +3,7 @@
 //! What is under way is settled all the same. A suspension ends by itself at its time: the engine wakes then.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -84,6 +85,22 @@ impl Engine {
                 (Some(record), Paused::Resumed { key, still })
             }
         }
+    }
+
+    /// What a person said of the suspension of a resource, or of its merchant, where that holds now.
+    pub(super) fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
+        self.world.suspensions().next()?;
+        let said = self.world.desired().manifests.get(key).and_then(|one| merchant_of(one));
+        let known = || self.world.observed(key).map(|known| known.merchant.clone());
+        let names = [Some(key.clone()), said.or_else(known)].into_iter().flatten();
+        let mut words = names.filter_map(|name| self.world.suspension(&name));
+        words.find(|word| word.holds(self.shared.now()))
+    }
+
+    /// Whether nothing new is done to a resource, by a person's word or its document's.
+    pub(super) fn is_suspended(&self, key: &Key) -> bool {
+        let document = self.world.desired().manifests.get(key);
+        document.is_some_and(|one| one.annotations.suspend) || self.suspension(key).is_some()
     }
 
     /// What suspends a resource besides a word about itself.

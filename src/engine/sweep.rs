@@ -31,7 +31,7 @@ use crate::model::observed::Observed;
 use crate::model::plan::{Step, Verdict};
 use crate::plan::World;
 
-pub(super) use strays::ours;
+pub(super) use strays::{found as unknown, ours};
 pub(super) use task::look_at_each;
 
 /// A look that failed is made again after this.

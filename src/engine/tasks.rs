@@ -11,7 +11,7 @@ use super::access::Wallet;
 use super::inbox::Looked;
 use super::question::Reply;
 use super::read::Write;
-use super::schedule::to_next_quarter;
+use super::schedule::{to_next_quarter, until_time};
 use super::shared::EngineError;
 use super::sweep::Swept;
 use super::unable::Unable;
@@ -37,6 +37,8 @@ const TASKS_PER_CALL: usize = 4;
 pub enum Finished {
     /// Something was written down: look at the resource again.
     Moved(Key),
+    /// Objects that nobody knows stand in the way of this resource, by what they were written down for.
+    Barred(Key, BTreeSet<Key>),
     /// Nothing happened; try again after a wait of at least this.
     Again(Key, Unable, Duration),
     /// A notification was stored, about this resource if it is one of ours.
@@ -47,6 +49,10 @@ pub enum Finished {
     Looked(Looked),
     /// Hooks that failed for good are to be run again.
     Replayed,
+    /// The scripts that are in use from now on are on disk.
+    Enrolled,
+    /// A look for what is settled and old has ended.
+    Retained,
     /// The hooks of a merchant's events have run.
     HooksRan(Key),
     /// A try of an action that a hook asked for has ended: whether it is settled, and what to look at again.
@@ -154,12 +160,16 @@ impl Engine {
     pub(super) fn next_dates(&self) -> Option<Instant> {
         let waits = !self.planner.dated().is_empty();
         let quarter = waits.then(|| Instant::now().checked_add(to_next_quarter(self.shared.now())));
-        [quarter.flatten(), self.next_resumption()].into_iter().flatten().min()
+        let turn = self.planner.next_turn();
+        let turn = turn.and_then(|turn| until_time(self.shared.now(), turn));
+        [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
     }
 
     /// Looks again at the steps that wait for another day.
     pub(super) fn redate(&mut self) {
-        let keys: BTreeSet<Key> = self.planner.dated().union(&self.resumed()).cloned().collect();
+        let mut keys: BTreeSet<Key> =
+            self.planner.dated().union(&self.resumed()).cloned().collect();
+        keys.extend(self.planner.turned(self.shared.now()));
         let made = self.planner.touch(&self.world, keys);
         self.enqueue(made);
         self.look_at_whole();
@@ -277,6 +287,13 @@ impl Engine {
         }
         let (key, again) = match finished {
             Finished::Moved(key) => (key, None),
+            Finished::Barred(key, touched) => {
+                for one in &touched {
+                    self.world.refresh(&self.shared.facts, one)?;
+                }
+                self.look_again(touched);
+                (key, None)
+            }
             Finished::Again(key, unable, least) => (key, Some((unable, least))),
             Finished::Stopped(key) => {
                 self.busy.remove(&key);
@@ -285,8 +302,13 @@ impl Engine {
             Finished::Heard(key) => return self.heard(key),
             Finished::Swept(swept) => return self.swept(swept),
             Finished::Looked(looked) => return self.looked(looked),
+            Finished::Enrolled => return self.changed_scripts(),
             Finished::Replayed => return self.hooks_due(),
             Finished::HooksRan(merchant) => return self.hooks_ran(&merchant),
+            Finished::Retained => {
+                self.retained();
+                return Ok(());
+            }
             Finished::Granted(id, settled, key) => return self.granted(&id, settled, key),
             Finished::Approved => {
                 self.approved();
@@ -306,6 +328,7 @@ impl Engine {
         self.busy.remove(&key);
         let used = self.world.rests(&key);
         let left = self.leaving(&key, used);
+        self.shared.writer.touched().forget(&key);
         self.world.refresh(&self.shared.facts, &key)?;
         self.read_afterwards(&key)?;
         self.counted(&key);
@@ -344,6 +367,7 @@ impl Engine {
     pub(super) fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
         self.uncount(&key);
         let shared = self.shared.clone();
+        let least = least.max(unable.wait_min());
         let failures = shared.random(|rng| self.backoff.fail(&key, least, rng));
         let most = shared.settings.failures_max.map(|most| unable.tries(most));
         if most.is_some_and(|most| failures >= most) {

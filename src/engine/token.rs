@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::access::Wallet;
 use super::shared::Shared;
 use super::{body, read};
+use crate::api::Call;
 use crate::api::one_time_token::GetToken;
-use crate::api::{Call, Problem};
 use crate::base::planted;
 use crate::client::ReadError;
 use crate::effects::{Answer, Finding, Query, TOKEN_SPARED_MINUTES};
@@ -54,21 +54,6 @@ pub(super) async fn weighed(
     // What a token saves carries the mark; what it changes shows none.
     let changes = is_fresh(intent) && intent.target.is_some();
     Ok(means(standing, changes, (finding, answers)))
-}
-
-/// A refusal without the token that was sealed: the service names what it does not find.
-pub(super) fn hidden(shared: &Shared, intent: &Intent, mut problem: Problem) -> Problem {
-    let sealed = matches!(intent.request.body, StoredBody::Sealed { .. });
-    let Some(token) = token(shared, intent).filter(|token| sealed && !token.is_empty()) else {
-        return problem;
-    };
-    for message in &mut problem.messages {
-        let texts = [&mut message.message, &mut message.context, &mut message.entity_id];
-        for text in texts.into_iter().flatten() {
-            *text = text.replace(&token, "***");
-        }
-    }
-    problem
 }
 
 /// The token that an effect uses, or what may be one.
@@ -120,12 +105,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::api::{Message, Problem};
+    use crate::api::Message;
+    use crate::model::service_problem::ServiceProblem;
 
     fn missing(context: Option<&str>) -> Answer {
         let context = context.map(str::to_owned);
         let message = Message { context, ..Message::default() };
-        Answer::Missing(Problem { messages: vec![message] })
+        Answer::Missing(ServiceProblem::told(vec![message]))
     }
 
     #[test]

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Engine;
 use super::access::Wallet;
 use super::perform::write;
-use super::settle;
+use super::{Engine, happened, settle};
+
 use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
 use super::unable::Unable;
-use crate::api::{Auth, Problem};
+use crate::api::Auth;
 use crate::base::id::Key;
 use crate::kinds::Shape;
 use crate::kinds::merchant::Merchant;
@@ -26,6 +26,7 @@ use crate::model::class::{After, Class, Sign};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress};
 use crate::model::record::Record;
+use crate::model::service_problem::ServiceProblem;
 use crate::model::unauthorised::{Refused, Unauthorised};
 
 /// Merchants whose credentials were refused, as long as that is on its way to disk: nothing more is promised for them.
@@ -55,7 +56,7 @@ pub(super) async fn not_its_fault(
     shared: &Shared,
     intent: &Intent,
     status: u16,
-    problem: &Problem,
+    problem: &ServiceProblem,
 ) -> Result<Option<Finished>, EngineError> {
     let auth = intent.request.auth;
     let after = Class::of(Sign::Answer(status, problem)).map(|class| class.after(auth));
@@ -74,6 +75,7 @@ pub(super) async fn not_its_fault(
             shared.refusing().note(&merchant);
             let at = shared.now();
             let closed = Progress::NotSent { reason };
+            let told = closed.clone();
             let closed = Record::Progress { intent: intent.id, at, progress: closed };
             let known = shared.merchant(&merchant)?.and_then(|known| known.applied.clone());
             let spec = known.as_ref().map_or(&Value::Null, |known| &known.spec);
@@ -81,6 +83,7 @@ pub(super) async fn not_its_fault(
             let refused = news(shared, &merchant, Unauthorised::new(spec, generation, at))?;
             let records = std::iter::once(closed).chain(refused).collect();
             shared.write(Vec::new(), records).await?;
+            happened::tell(shared, intent, None, &told);
             Some(Finished::Unauthorised(key, merchant))
         }
         Some(After::AwaitDocument) | None => None,

@@ -14,7 +14,7 @@ use crate::base::id::Key;
 use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
-use crate::model::issue::{Issue, Problem};
+use crate::model::issue::{Issue, Problem, Problems};
 use crate::model::limit::Over;
 use crate::model::observed::{Held, Observed};
 use crate::model::stake::Wish;
@@ -33,7 +33,9 @@ pub trait Specs: Send {
     /// Reads every file again, whatever its size and time say; answers as `reload` does.
     fn verify(&mut self) -> BTreeSet<Key>;
     /// What is wrong with the files.
-    fn problems(&self) -> Vec<Problem>;
+    fn problems(&self) -> Problems;
+    /// A digest of the files' paths and bytes; none where there are no files.
+    fn digest(&self) -> Option<Digest>;
     /// An issue of a resource's document with its place in the file, where there is a file.
     fn place(&self, key: &Key, issue: &Issue) -> Option<Problem>;
 }
@@ -51,8 +53,12 @@ impl Specs for Loader {
         Self::verify(self).touched
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self) -> Problems {
         Self::problems(self)
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        Some(Self::digest(self))
     }
 
     fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
@@ -153,8 +159,13 @@ impl Standing {
     }
 
     /// What is wrong with the files.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Problems {
         self.specs.problems()
+    }
+
+    /// A digest of the files' paths and bytes; none where there are no files.
+    pub(super) fn files(&self) -> Option<Digest> {
+        self.specs.digest()
     }
 
     /// An issue of a resource's document with its place in the file.

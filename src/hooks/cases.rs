@@ -52,6 +52,9 @@ pub struct Expect {
     /// What it keeps.
     #[serde(default)]
     pub kept: Map<String, Value>,
+    /// What it adds.
+    #[serde(default)]
+    pub added: Map<String, Value>,
     /// The lines of its log; not looked at where it is left out.
     pub log: Option<Vec<String>>,
     /// It fails, and its message holds this.
@@ -118,6 +121,9 @@ fn compared(expect: &Expect, run: &Run) -> Option<String> {
     if let (Some(expected), Some(real)) = (expected.as_object_mut(), real.as_object_mut()) {
         expected.insert("actions".to_owned(), Value::Array(expect.actions.clone()));
         expected.insert("kept".to_owned(), Value::Object(expect.kept.clone()));
+        if !expect.added.is_empty() {
+            expected.insert("added".to_owned(), Value::Object(expect.added.clone()));
+        }
         match &expect.log {
             Some(log) => drop(expected.insert("log".to_owned(), json!(log))),
             None => drop(real.remove("log")),
@@ -144,7 +150,11 @@ fn yaml(value: &Value) -> String {
 pub fn shown(run: &Run) -> Value {
     let actions: Vec<Value> = run.wishes.iter().map(action).collect();
     let kept: Map<String, Value> = run.kept.iter().cloned().collect();
-    json!({ "actions": actions, "kept": kept, "log": run.log })
+    let mut shown = json!({ "actions": actions, "kept": kept, "log": run.log });
+    if let Some(shown) = shown.as_object_mut().filter(|_| !run.added.is_empty()) {
+        shown.insert("added".to_owned(), run.added.iter().cloned().collect());
+    }
+    shown
 }
 
 fn action(wish: &Wish) -> Value {
@@ -173,6 +183,10 @@ fn bare(wish: &Wish) -> Map<String, Value> {
         let money = serde_json::from_value::<Money>(value.clone());
         let value = money.map_or_else(|_| value.clone(), |money| json!(money.to_string()));
         shown.insert(name.clone(), value);
+    }
+    if let Some(bound) = &wish.at_most {
+        let bound = json!({"key": bound.key, "count": bound.count, "seconds": bound.seconds});
+        shown.insert("at_most".to_owned(), bound);
     }
     if let Some(at) = &wish.at {
         shown.insert("at".to_owned(), json!(timestamp(at)));

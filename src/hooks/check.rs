@@ -2,9 +2,14 @@
 
 mod calls;
 mod concurrency;
+mod counters;
+mod filters;
 mod names;
 mod reach;
+mod rights;
+mod since;
 mod templates;
+mod types;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +19,7 @@ use super::names::Names;
 use crate::model::issue::Problem;
 
 pub(super) use concurrency::concurrency;
+pub(super) use since::since;
 
 /// What all files of a set are checked against.
 pub(super) struct Set<'a> {
@@ -70,8 +76,10 @@ fn unit(set: &Set<'_>, unit: &Unit<'_>) -> (Vec<Problem>, Vec<names::Named>) {
     for function in &unit.functions {
         walk.function(function);
     }
+    walk.counters();
     let walk::Walk { mut problems, called, names, .. } = walk;
     reach::check(unit, &called, &mut problems);
     concurrency::check(unit, &mut problems);
+    since::check(unit, &mut problems);
     (problems, names)
 }

@@ -5,8 +5,11 @@ use std::fmt;
 use rhai::{Dynamic, EvalAltResult, Position};
 use serde::{Deserialize, Serialize};
 
+use super::private;
 use super::source::Source;
+use crate::kinds::Privacy;
 use crate::model::issue::Problem;
+use crate::policy::Power;
 
 /// A run that did not end well: it asks for nothing and keeps nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,9 +94,23 @@ pub(super) fn told(error: &EvalAltResult) -> (Why, String, Option<(usize, usize)
         }
         EvalAltResult::ErrorStackOverflow(_) => "its calls nest too deep".to_owned(),
         EvalAltResult::ErrorRuntime(value, _) => words(value),
+        EvalAltResult::ErrorPropertyNotFound(name, _) => missing(name),
         other => plain(other),
     };
     (why, message, place)
+}
+
+/// A field that is not there: it may be closed to scripts.
+fn missing(name: &str) -> String {
+    let message = format!("Property not found: {name}");
+    match private::named(name) {
+        Some(Privacy::Secret) => format!("{message} (secret values never reach a script)"),
+        Some(Privacy::Personal) => {
+            let (refusal, help) = Power::Personal.refusal(None);
+            format!("{message} (it is personal, and {refusal}; {help})")
+        }
+        Some(Privacy::Plain) | None => message,
+    }
 }
 
 /// What a script threw, or a host function.

@@ -1,13 +1,12 @@
-//! The scripts folder: every script, module and file of cases beneath it.
+//! The scripts folder: every script, module, template and file of cases beneath it, read through one handle.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
 use std::sync::Arc;
-use std::{fs, io};
 
 use super::source::{ENDING, Source};
 use super::template::is_template;
 use super::{cases, source};
+use crate::base::folder::{self, PathError, Place, Sort};
 use crate::model::issue::Problem;
 
 /// How files end that may be of use.
@@ -37,32 +36,40 @@ impl Folder {
     }
 }
 
-/// Reads a folder; one that is not there holds nothing. Links are not followed. `shown`: what problems call it.
+/// Reads a folder; one that is not there holds nothing. Links are refused. `shown`: what problems call it.
 ///
 /// # Errors
-/// The folder cannot be listed, or holds too much.
-pub fn read(root: &Path, shown: &str) -> io::Result<Folder> {
+/// The folder is a link, cannot be listed, or holds too much.
+pub fn read(root: &Place, shown: &str) -> Result<Folder, PathError> {
     let mut folder = Folder::default();
     let mut paths = Vec::new();
-    if root.exists() {
-        list(root, 0, &mut paths)?;
-    }
+    let root = match root.open() {
+        Err(error) if error.is_absent() => return Ok(folder),
+        root => root?,
+    };
+    list(&root, "", 0, &mut paths)?;
     paths.sort();
-    for path in paths {
-        let inside = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+    for inside in paths {
         let is_script = inside.ends_with(ENDING) || inside.ends_with(cases::ENDING);
         if !is_script && !is_template(&inside) {
             continue;
         }
         let name = format!("{}/{inside}", shown.trim_end_matches('/'));
-        let bytes = bytes(&path)?;
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let bytes = match bytes(&root, &inside) {
+            Err(error @ (PathError::Link { .. } | PathError::Odd { .. })) => Err(error.to_string()),
+            bytes => Ok(bytes?),
+        };
+        let text = bytes.as_ref().ok().cloned().flatten();
+        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
         let source = Source {
             path: inside,
             shown: name,
             text: Arc::from(text.as_deref().map(source::without_mark).unwrap_or_default()),
         };
-        if text.is_none() {
+        if let Err(message) = &bytes {
+            let help = "put the file itself there";
+            folder.problems.push(source.problem((1, 1), "file", message, help));
+        } else if text.is_none() {
             let message = format!("the file is no UTF-8 text of at most {FILE_MAX} bytes");
             folder.problems.push(source.problem((1, 1), "file", &message, "save it as UTF-8"));
         }
@@ -76,31 +83,67 @@ pub fn read(root: &Path, shown: &str) -> io::Result<Folder> {
     Ok(folder)
 }
 
-fn list(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let (path, sort) = (entry.path(), entry.file_type()?);
-        let name = entry.file_name();
+fn list(
+    folder: &folder::Folder,
+    below: &str,
+    depth: usize,
+    paths: &mut Vec<String>,
+) -> Result<(), PathError> {
+    let mut folders = Vec::new();
+    folder.each(&mut |name, sort| {
         let name = name.to_string_lossy();
+        let path = if below.is_empty() { name.to_string() } else { format!("{below}/{name}") };
         if name.starts_with('.') {
-            continue;
+            return;
         }
-        if sort.is_dir() && depth < DEPTH_MAX {
-            list(&path, depth.saturating_add(1), paths)?;
-        } else if sort.is_file() && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+        if sort == Sort::Folder {
+            folders.push((name.to_string(), path));
+        } else if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             paths.push(path);
         }
-        if paths.len() > FILES_MAX {
-            return Err(io::Error::other(format!("more than {FILES_MAX} files")));
-        }
+    })?;
+    if paths.len() > FILES_MAX {
+        return Err(io::Error::other(format!("more than {FILES_MAX} files")).into());
+    }
+    for (name, path) in folders.into_iter().filter(|_| depth < DEPTH_MAX) {
+        list(&folder.folder(&name)?, &path, depth.saturating_add(1), paths)?;
     }
     Ok(())
 }
 
 /// The bytes of a file; `None` where there are too many.
-fn bytes(path: &Path) -> io::Result<Option<Vec<u8>>> {
+fn bytes(root: &folder::Folder, path: &str) -> Result<Option<Vec<u8>>, PathError> {
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(FILE_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
+    root.file(path)?.take(FILE_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
     let fits = u64::try_from(bytes.len()).unwrap_or(u64::MAX) <= FILE_MAX;
     Ok(fits.then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Closes S4: neither the folder nor a script is a link, and a FIFO is not waited for.
+    #[test]
+    fn s4_scripts_are_plain_files_of_a_plain_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("scripts/lib")).unwrap();
+        fs::write(dir.path().join("scripts/lib/a.rhai"), "").unwrap();
+        fs::write(dir.path().join("outside.rhai"), "secret").unwrap();
+        symlink("../outside.rhai", dir.path().join("scripts/b.rhai")).unwrap();
+        let pipe = dir.path().join("scripts/c.rhai");
+        rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RUSR).unwrap();
+        let place = |name: &str| Place::configured(dir.path(), &dir.path().join(name));
+        let found = read(&place("scripts"), "scripts").unwrap();
+        let told: Vec<&str> = found.problems.iter().map(|one| one.message.as_str()).collect();
+        assert!(told[0].contains("`b.rhai` is a symbolic link"), "{told:?}");
+        assert!(told[1].contains("`c.rhai` is a FIFO"), "{told:?}");
+        assert!(found.scripts.iter().all(|source| source.text.is_empty()));
+        symlink("scripts", dir.path().join("linked")).unwrap();
+        assert!(matches!(read(&place("linked"), "linked"), Err(PathError::Link { .. })));
+        assert_eq!(read(&place("none"), "none").unwrap().count(), 0);
+    }
 }

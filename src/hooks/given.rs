@@ -2,22 +2,45 @@
 
 use std::fmt;
 
+use chrono::{DateTime, Utc};
 use rhai::{Dynamic, Map};
 use serde_json::Value;
 
 use super::events::FIELDS;
 use super::json::{foreign, read};
+use super::values::Moment;
 use crate::base::id::Key;
 
 /// An event as a script gets it: every field that one may have. `Debug` leaves them out: they hold names and addresses.
 pub struct Given {
     fields: Map,
-    merchant: Option<Key>,
+    about: About,
+}
+
+/// Whose event it is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct About {
+    /// The merchant; none where no document stands for it.
+    pub(super) merchant: Option<Key>,
+    /// Whether it is live.
+    pub(super) live: bool,
+    /// When the event happened.
+    pub(super) created: Option<DateTime<Utc>>,
+}
+
+impl About {
+    /// Reads it in an event.
+    pub(super) fn of(event: &Value) -> Self {
+        let live = event.get("mode").and_then(Value::as_str) == Some("live");
+        let created = event.get("created").and_then(Value::as_str);
+        let created = created.and_then(|text| Moment::read(text).ok()).map(|Moment(at)| at);
+        Self { merchant: super::run::merchant(event), live, created }
+    }
 }
 
 impl fmt::Debug for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Given({:?})", self.merchant)
+        write!(f, "Given({:?})", self.about.merchant)
     }
 }
 
@@ -26,7 +49,7 @@ impl Given {
     pub fn new(event: &Value) -> Self {
         let field = |name: &str| (name.into(), foreign(event.get(name).unwrap_or(&Value::Null)));
         let fields = FIELDS.iter().map(|known| field(known.name)).collect();
-        Self { fields, merchant: super::run::merchant(event) }
+        Self { fields, about: About::of(event) }
     }
 
     /// The same with the record that the service's own text of the event shows, in JSON, as its `data`; why an
@@ -39,8 +62,8 @@ impl Given {
     }
 
     /// The value that the function of a script takes, and whose event it is.
-    pub(super) fn into_parts(self) -> (Dynamic, Option<Key>) {
-        (Dynamic::from_map(self.fields), self.merchant)
+    pub(super) fn into_parts(self) -> (Dynamic, About) {
+        (Dynamic::from_map(self.fields), self.about)
     }
 }
 

@@ -20,6 +20,7 @@ use super::values::{Moment, throw};
 use crate::base::hash::canonical;
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
+use crate::model::at_most::AtMost;
 use crate::model::hook::Wish;
 
 /// A bound of a run that a host function keeps, as the language throws it.
@@ -88,7 +89,11 @@ impl<'a> Call<'a> {
         } else {
             Map::new()
         };
-        let call = Self { session, row, arguments, options };
+        let options = options.into_iter().map(|(key, value)| {
+            let option = row.options().find(|option| option.is_called(&key));
+            (option.map_or(key, |option| option.name.into()), value)
+        });
+        let call = Self { session, row, arguments, options: options.collect() };
         call.check()?;
         Ok(call)
     }
@@ -170,6 +175,20 @@ impl<'a> Call<'a> {
         merchant: Option<Key>,
         fields: Value,
     ) -> Result<Dynamic, Refused> {
+        self.bounded(verb, merchant, fields, None)
+    }
+
+    /// The same of a notification that may come so often at most.
+    pub(super) fn bounded(
+        &self,
+        verb: &str,
+        merchant: Option<Key>,
+        fields: Value,
+        at_most: Option<AtMost>,
+    ) -> Result<Dynamic, Refused> {
+        if let Some(power) = self.row.power {
+            self.session.need(power, merchant.as_ref())?;
+        }
         let at = self.option("at").map(|value| moment(&value)).transpose()?;
         let at = at.map(|Moment(at)| at);
         if canonical(&fields).len() > VALUE_MAX {
@@ -180,7 +199,9 @@ impl<'a> Call<'a> {
             None => Wish::content_name(verb, merchant.as_ref(), &fields, at),
         };
         let name: Name = name.map_err(|error| error.to_string())?;
-        let name = self.session.wish(Wish { name, verb: verb.to_owned(), merchant, fields, at })?;
+        let verb = verb.to_owned();
+        let wish = Wish { name, verb, merchant, fields, at, at_most, content: None };
+        let name = self.session.wish(wish.fixed())?;
         Ok(Dynamic::from(name.to_string()))
     }
 }

@@ -63,30 +63,35 @@ fn apart(text: &str) -> Cow<'_, str> {
 
 /// JSON of a value; money and moments become texts. Errors: it cannot be written down.
 pub(super) fn json(value: &Dynamic) -> Result<Value, String> {
-    nested(value, 0)
+    nested(value, 0, leaf, |map| map)
 }
 
-fn nested(value: &Dynamic, depth: usize) -> Result<Value, String> {
+/// JSON of a value whose leaves and maps are as these make them. Errors: it nests too deep, or a leaf cannot be written.
+pub(super) fn nested(
+    value: &Dynamic,
+    depth: usize,
+    leaf: fn(&Dynamic) -> Result<Value, String>,
+    map: fn(Value) -> Value,
+) -> Result<Value, String> {
     if depth > NESTED_MAX {
         return Err(format!("the value nests deeper than {NESTED_MAX} levels"));
     }
     let below = depth.saturating_add(1);
     if let Ok(items) = value.as_array_ref() {
-        return items
-            .iter()
-            .map(|item| nested(item, below))
-            .collect::<Result<_, _>>()
-            .map(Value::Array);
+        let items = items.iter().map(|item| nested(item, below, leaf, map));
+        return items.collect::<Result<_, _>>().map(Value::Array);
     }
     if let Ok(fields) = value.as_map_ref() {
         let fields = fields.iter();
-        let fields = fields.map(|(name, value)| Ok((name.to_string(), nested(value, below)?)));
-        return fields.collect::<Result<_, _>>().map(Value::Object);
+        let fields =
+            fields.map(|(name, value)| Ok((name.to_string(), nested(value, below, leaf, map)?)));
+        return fields.collect::<Result<_, String>>().map(Value::Object).map(map);
     }
     leaf(value)
 }
 
-fn leaf(value: &Dynamic) -> Result<Value, String> {
+/// JSON of a value that is neither a list nor a map. Errors: there is none.
+pub(super) fn leaf(value: &Dynamic) -> Result<Value, String> {
     if value.is_unit() {
         return Ok(Value::Null);
     }

@@ -98,9 +98,10 @@ fn assemble(
                 let others = files.into_iter().filter(|file| *file != unit.source);
                 let text = digest(others.chain([&nameless]));
                 let concurrency = check::concurrency(unit).unwrap_or(1);
-                let name = unit.source.name().to_owned();
-                scripts
-                    .insert(name.clone(), Script { name, ast, hash, text, functions, concurrency });
+                let (name, since) = (unit.source.name().to_owned(), check::since(unit));
+                let script =
+                    Script { name: name.clone(), ast, hash, text, functions, concurrency, since };
+                scripts.insert(name, script);
             }
         }
     }

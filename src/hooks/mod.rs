@@ -13,12 +13,16 @@ mod check;
 mod engine;
 pub mod events;
 mod failure;
+mod filter;
 pub mod folder;
 mod given;
 mod host;
 mod json;
+mod kept;
 mod load;
 mod names;
+mod private;
+mod quota;
 pub mod register;
 pub mod repl;
 mod run;
@@ -35,13 +39,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use rhai::{AST, Engine};
 use serde_json::Value;
 
 use crate::base::hash::Digest;
 use crate::model::hook::Run;
 use crate::model::issue::Problem;
+use crate::model::kept::KeptSize;
 use crate::model::ran::Lane;
+use crate::policy::Rights;
 
 use names::Names;
 
@@ -60,6 +67,10 @@ pub const TIME_MAX: Duration = Duration::from_millis(250);
 pub struct Known {
     /// The targets of the configuration's `notify`.
     pub targets: BTreeSet<String>,
+    /// Those of them that are mail, and whether each takes any address.
+    pub mail: BTreeMap<String, bool>,
+    /// The rights that the configuration gives.
+    pub rights: Rights,
     /// The kinds that documents may have.
     pub kinds: BTreeSet<String>,
 }
@@ -78,6 +89,10 @@ pub trait Reads: Send + Sync {
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String>;
     /// What an earlier run of this script kept; null where there is nothing.
     fn kv(&self, script: &str, key: &str) -> Result<Value, String>;
+    /// How much this script keeps, and all of them together.
+    fn kept_size(&self, _script: &str) -> Result<(KeptSize, KeptSize), String> {
+        Ok((KeptSize::default(), KeptSize::default()))
+    }
 }
 
 /// A function of a script that an event goes to.
@@ -98,6 +113,7 @@ struct Script {
     text: Digest,
     functions: BTreeSet<String>,
     concurrency: usize,
+    since: Option<DateTime<Utc>>,
 }
 
 /// How a script goes through the events of a merchant.
@@ -107,6 +123,8 @@ pub struct Queue {
     pub lane: Lane,
     /// How many events it may be run for at once: its constant `CONCURRENCY`, 1 by default.
     pub concurrency: usize,
+    /// From when on it is run for events that are known when it is new: its constant `SINCE`.
+    pub since: Option<DateTime<Utc>>,
 }
 
 /// A whole set of scripts that passed every check. Cheap to clone.
@@ -155,6 +173,7 @@ impl Hooks {
         self.scripts.values().map(|script| Queue {
             lane: Lane { script: script.name.clone(), text: script.text },
             concurrency: script.concurrency,
+            since: script.since,
         })
     }
 

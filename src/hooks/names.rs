@@ -4,12 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Known;
 use super::template::Template;
+use crate::policy::Rights;
 
 /// What scripts may name.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// The targets of the configuration's `notify`.
     pub(super) targets: BTreeSet<String>,
+    /// Those of them that are mail, and whether each takes any address.
+    pub(super) mail: BTreeMap<String, bool>,
+    /// The rights that the configuration gives.
+    pub(super) rights: Rights,
     /// The kinds that documents may have.
     pub(super) kinds: BTreeSet<String>,
     /// The templates of the scripts folder.
@@ -18,6 +23,7 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new(known: &Known, templates: BTreeMap<String, Template>) -> Self {
-        Self { targets: known.targets.clone(), kinds: known.kinds.clone(), templates }
+        let Known { targets, mail, rights, kinds } = known.clone();
+        Self { targets, mail, rights, kinds, templates }
     }
 }

@@ -14,6 +14,7 @@ use rhai::Dynamic;
 use super::host::Call;
 use super::session::Refused;
 use super::sort::Sort;
+use crate::policy::Power;
 
 /// Which part of the documentation a function stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +45,19 @@ pub struct HostOption {
     pub sort: Sort,
     /// What it means.
     pub doc: &'static str,
+    /// The key that it had before; it still counts.
+    pub formerly: Option<&'static str>,
+}
+
+impl HostOption {
+    /// Whether a script means it by this key.
+    pub fn is_called(&self, key: &str) -> bool {
+        self.name == key || self.formerly == Some(key)
+    }
 }
 
 /// One host function.
+#[derive(Clone, Copy)]
 pub struct HostFn {
     /// Its name. Two rows may share one where they take different numbers of arguments.
     pub name: &'static str,
@@ -58,6 +69,8 @@ pub struct HostFn {
     pub options: &'static [&'static [HostOption]],
     /// What it does, in a sentence or two.
     pub doc: &'static str,
+    /// The right that it needs at the merchant that it works on.
+    pub power: Option<Power>,
     /// Does it.
     pub(super) call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
 }
@@ -105,5 +118,5 @@ const fn argument(name: &'static str, sort: Sort) -> Argument {
 }
 
 const fn option(name: &'static str, sort: Sort, doc: &'static str) -> HostOption {
-    HostOption { name, sort, doc }
+    HostOption { name, sort, doc, formerly: None }
 }

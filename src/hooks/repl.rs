@@ -13,8 +13,10 @@ use serde_json::Value;
 
 use super::bound::Timed;
 use super::failure::told;
+use super::given::About;
 use super::json::{foreign, json};
 use super::names::Names;
+use super::private::close_event;
 use super::session::{Done, Session};
 use super::values::Moment;
 use super::{Hooks, Reads, Source, load};
@@ -22,6 +24,7 @@ use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::model::hook::Wish;
 use crate::model::issue::Problem;
+use crate::policy::Power;
 
 /// What problems call what was typed.
 pub const SHOWN: &str = "repl";
@@ -40,7 +43,7 @@ pub struct Repl {
     functions: AST,
     imports: String,
     script: String,
-    merchant: Option<Key>,
+    about: About,
     wishes: Vec<Wish>,
     kept: BTreeMap<String, Value>,
 }
@@ -87,7 +90,7 @@ impl Repl {
             functions: AST::empty(),
             imports: String::new(),
             script: NOBODY.to_owned(),
-            merchant: None,
+            about: About::default(),
             wishes: Vec::new(),
             kept: BTreeMap::new(),
         }
@@ -95,8 +98,11 @@ impl Repl {
 
     /// From now on this is `event`, and its merchant is that of actions. What was asked for is forgotten.
     pub fn bind(&mut self, event: &Value) {
-        self.scope.set_value(EVENT, foreign(event));
-        self.merchant = super::run::merchant(event);
+        self.about = About::of(event);
+        let personal = self.names.rights.allows(Power::Personal, self.merchant());
+        let mut event = foreign(event);
+        close_event(&mut event, personal);
+        self.scope.set_value(EVENT, event);
         self.clear();
     }
 
@@ -107,7 +113,7 @@ impl Repl {
 
     /// Whose event it is.
     pub fn merchant(&self) -> Option<&Key> {
-        self.merchant.as_ref()
+        self.about.merchant.as_ref()
     }
 
     /// Everything that was asked for.
@@ -141,7 +147,7 @@ impl Repl {
                 return Answer::Wrong(Box::new(self.moved(load::problem(&source(text), &error))));
             }
         };
-        let session = Session::new(&self.script, self.merchant.clone(), self.names.clone(), reads);
+        let session = Session::new(&self.script, self.about.clone(), self.names.clone(), reads);
         let session = session.going_on(self.kept.clone());
         self.engine.set_default_tag(Dynamic::from(session.clone()));
         let size = self.scope.len();
@@ -174,7 +180,8 @@ impl Repl {
             let line = text.trim().replace('\n', " ");
             self.imports.extend([line.trim_end_matches(';'), "; "]);
         }
-        let Done { wishes, kept, looks, log, answers: _ } = done;
+        let Done { wishes, mut kept, added, looks, log, answers: _ } = done;
+        kept.extend(added);
         let new = |wish: &Wish| !self.wishes.contains(wish);
         let wishes: Vec<Wish> = wishes.into_iter().filter(new).collect();
         self.wishes.extend(wishes.iter().cloned());

@@ -11,10 +11,13 @@ use serde_json::Value;
 use super::bound::{OPERATIONS_MAX, Timed};
 use super::failure::{Failure, Why, told};
 use super::given::Given;
+use super::private::close_event;
+use super::quota;
 use super::session::Session;
 use super::{Handler, Hooks, Reads, Script};
 use crate::base::id::Key;
 use crate::model::hook::Run;
+use crate::policy::Power;
 
 pub(super) fn run(
     hooks: &Hooks,
@@ -26,10 +29,13 @@ pub(super) fn run(
     let Handler { script: name, function } = handler;
     let script = hooks.scripts.get(name).filter(|script| script.functions.contains(function));
     let Some(script) = script else { return Err(Box::new(gone(handler))) };
-    let (argument, merchant) = event.into_parts();
-    let session = Session::new(name, merchant, Arc::clone(&hooks.names), Arc::clone(reads));
+    let (mut argument, about) = event.into_parts();
+    let personal = hooks.names.rights.allows(Power::Personal, about.merchant.as_ref());
+    close_event(&mut argument, personal);
+    let session = Session::new(name, about, Arc::clone(&hooks.names), Arc::clone(reads));
     let (ended, operations) = called(hooks, (script, function), argument, &session, time);
     let done = session.take();
+    let over = quota::exceeded(&**reads, name, &done);
     let failure = |why, message, place| {
         let (script, function, log) = (name.clone(), function.clone(), done.log.clone());
         Box::new(Failure { script, function, why, message, place, log })
@@ -43,12 +49,14 @@ pub(super) fn run(
             let (why, message, place) = told(&error);
             Err(failure(why, message, place))
         }
+        Ok(Ok(_)) if over.is_some() => Err(failure(Why::Bound, over.unwrap_or_default(), None)),
         Ok(Ok(_)) => Ok(Run {
             script: name.clone(),
             function: function.clone(),
             hash: script.hash,
             wishes: done.wishes,
             kept: done.kept.into_iter().collect(),
+            added: done.added.into_iter().collect(),
             looks: done.looks,
             log: done.log,
             operations,

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::Reads;
 use super::bound::{KEPT_MAX, LINE_MAX, LINES_MAX, LOOKS_MAX, VALUE_MAX, WISHES_MAX, beside};
+use super::given::About;
 use super::names::Names;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Name};
 use crate::model::hook::{Look, Wish};
+use crate::model::kept::sum;
+use crate::policy::Power;
 
 /// One run, shared between its host functions.
 #[derive(Clone)]
@@ -19,7 +23,7 @@ pub(super) struct Session(Arc<Shared>);
 
 struct Shared {
     script: String,
-    merchant: Option<Key>,
+    about: About,
     names: Arc<Names>,
     reads: Arc<dyn Reads>,
     done: Mutex<Done>,
@@ -30,6 +34,8 @@ struct Shared {
 pub(super) struct Done {
     pub(super) wishes: Vec<Wish>,
     pub(super) kept: BTreeMap<String, Value>,
+    /// What it adds to values that it did not set itself.
+    pub(super) added: BTreeMap<String, Value>,
     pub(super) looks: Vec<Look>,
     /// Their answers, in the same order.
     pub(super) answers: Vec<Value>,
@@ -60,12 +66,12 @@ impl fmt::Debug for Session {
 impl Session {
     pub(super) fn new(
         script: &str,
-        merchant: Option<Key>,
+        about: About,
         names: Arc<Names>,
         reads: Arc<dyn Reads>,
     ) -> Self {
         let done = Mutex::default();
-        Self(Arc::new(Shared { script: script.to_owned(), merchant, names, reads, done }))
+        Self(Arc::new(Shared { script: script.to_owned(), about, names, reads, done }))
     }
 
     /// The same, of a run that goes on where another one ended: what that kept is there.
@@ -81,7 +87,31 @@ impl Session {
 
     /// The merchant of the event.
     pub(super) fn merchant(&self) -> Option<&Key> {
-        self.0.merchant.as_ref()
+        self.0.about.merchant.as_ref()
+    }
+
+    /// When the event happened.
+    pub(super) fn created(&self) -> Option<DateTime<Utc>> {
+        self.0.about.created
+    }
+
+    /// Whether that is live.
+    pub(super) fn is_live(&self) -> bool {
+        self.0.about.live
+    }
+
+    /// Whether scripts see personal values of the event's merchant.
+    pub(super) fn sees_persons(&self) -> bool {
+        self.names().rights.allows(Power::Personal, self.merchant())
+    }
+
+    /// Refuses what the configuration gives scripts no right to at this merchant.
+    pub(super) fn need(&self, power: Power, merchant: Option<&Key>) -> Result<(), Refused> {
+        if self.names().rights.allows(power, merchant) {
+            return Ok(());
+        }
+        let (message, help) = power.refusal(merchant);
+        Err(Refused::Wrong(format!("{message}; {help}")))
     }
 
     fn done(&self) -> MutexGuard<'_, Done> {
@@ -125,6 +155,39 @@ impl Session {
         Ok(answer)
     }
 
+    /// Adds to a value that this run set itself, or else to the one that is kept: then it is the fold that adds.
+    pub(super) fn add(&self, key: &str, before: &Value, number: &Value) -> Result<(), Refused> {
+        let misfit = || {
+            let message = "`kv_add` adds a whole number to a whole number, and money to money of its currency";
+            Refused::Wrong(format!("{message}: the value of `{key}` is something else"))
+        };
+        if let Some(kept) = self.kept(key) {
+            return self.keep(key, sum(&kept, number).ok_or_else(misfit)?);
+        }
+        let added =
+            self.added(key).map_or_else(|| Some(number.clone()), |added| sum(&added, number));
+        let added = added.ok_or_else(misfit)?;
+        sum(before, &added).ok_or_else(misfit)?;
+        let mut done = self.done();
+        Self::room(&done, key)?;
+        done.added.insert(key.to_owned(), added);
+        Ok(())
+    }
+
+    /// What this run adds to a value.
+    pub(super) fn added(&self, key: &str) -> Option<Value> {
+        self.done().added.get(key).cloned()
+    }
+
+    fn room(done: &Done, key: &str) -> Result<(), Refused> {
+        let is_known = done.kept.contains_key(key) || done.added.contains_key(key);
+        let count = done.kept.len().saturating_add(done.added.len());
+        if count >= KEPT_MAX && !is_known {
+            return Err(Refused::Beyond(format!("one run keeps {KEPT_MAX} keys at most")));
+        }
+        Ok(())
+    }
+
     /// What this run keeps under a key.
     pub(super) fn kept(&self, key: &str) -> Option<Value> {
         self.done().kept.get(key).cloned()
@@ -136,9 +199,8 @@ impl Session {
         if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
             return Err(Refused::Beyond(format!("what is kept has {VALUE_MAX} bytes at most")));
         }
-        if done.kept.len() >= KEPT_MAX && !done.kept.contains_key(key) {
-            return Err(Refused::Beyond(format!("one run keeps {KEPT_MAX} keys at most")));
-        }
+        Self::room(&done, key)?;
+        done.added.remove(key);
         done.kept.insert(key.to_owned(), value);
         Ok(())
     }

@@ -159,7 +159,10 @@ type Kept<'r> = BTreeMap<(&'r str, &'r str), &'r Value>;
 fn kept<'r>(runs: &[&'r Run]) -> Kept<'r> {
     let of = |run: &&'r Run| {
         let run: &'r Run = run;
-        run.kept.iter().map(|(key, value)| ((run.script.as_str(), key.as_str()), value))
+        run.kept
+            .iter()
+            .chain(&run.added)
+            .map(|(key, value)| ((run.script.as_str(), key.as_str()), value))
     };
     runs.iter().flat_map(of).collect()
 }

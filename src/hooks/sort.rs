@@ -21,6 +21,8 @@ pub enum Sort {
     Text,
     /// A whole number.
     Whole,
+    /// A whole number, or money.
+    Number,
     /// `true` or `false`.
     Truth,
     /// `#{…}`.
@@ -109,6 +111,7 @@ impl Sort {
             Self::Any => "any value",
             Self::Text => "a text",
             Self::Whole => "a whole number",
+            Self::Number => "a whole number or money",
             Self::Truth => "true or false",
             Self::Map => "a map",
             Self::Body => "a text or a map",
@@ -130,7 +133,7 @@ impl Sort {
     pub fn example(self) -> &'static str {
         match self {
             Self::Any | Self::Text => "\"text\"",
-            Self::Whole => "3",
+            Self::Whole | Self::Number => "3",
             Self::Truth => "true",
             Self::Map => "#{name: value}",
             Self::Body => "\"Hello\"",
@@ -152,7 +155,7 @@ impl Sort {
         let text = matches!(literal, Literal::Text(_) | Literal::Filled);
         match self {
             Self::Any => *literal != Literal::Function,
-            Self::Whole => *literal == Literal::Whole,
+            Self::Whole | Self::Number => *literal == Literal::Whole,
             Self::Truth => *literal == Literal::Truth,
             Self::Map => *literal == Literal::Map,
             Self::Body | Self::Object => text || *literal == Literal::Map,
@@ -222,6 +225,7 @@ impl Sort {
             Self::Any
             | Self::Text
             | Self::Whole
+            | Self::Number
             | Self::Truth
             | Self::Map
             | Self::Body
@@ -232,7 +236,8 @@ impl Sort {
 
     /// What is wrong with a value.
     pub(super) fn value(self, value: &Dynamic, known: &Names) -> Result<(), Unfit> {
-        let money = matches!(self, Self::Money | Self::Amount) && value.is::<Money>();
+        let money =
+            matches!(self, Self::Money | Self::Amount | Self::Number) && value.is::<Money>();
         if money || (self == Self::Moment && value.is::<Moment>()) {
             return Ok(());
         }

@@ -51,6 +51,17 @@ impl Source {
         }
     }
 
+    /// The word that stands at a place with a colon behind it.
+    pub(super) fn key_at(&self, (line, column): (usize, usize)) -> Option<String> {
+        let line = self.text.lines().nth(line.saturating_sub(1))?;
+        let rest: String = line.chars().skip(column.saturating_sub(1)).collect();
+        let word: String =
+            rest.chars().take_while(|one| one.is_alphanumeric() || *one == '_').collect();
+        let behind = rest.strip_prefix(word.as_str())?.trim_start();
+        let is_key = behind.starts_with(':') && !behind.starts_with("::") && !word.is_empty();
+        is_key.then_some(word)
+    }
+
     /// How many characters the word, or the text in quotes, takes that starts there; at least 1.
     fn word(&self, (line, column): (usize, usize)) -> usize {
         let line = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();

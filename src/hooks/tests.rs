@@ -1,5 +1,8 @@
 //! What runs do, seen from their caller.
 
+mod keeping;
+mod rights;
+
 use serde_json::json;
 
 use super::cases::State;
@@ -9,7 +12,12 @@ use crate::effects::testing::obligation;
 
 fn known() -> Known {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    Known { targets: words(&["ops"]), kinds: words(&["Merchant", "Invoice", "SavedMethod"]) }
+    Known {
+        targets: words(&["ops"]),
+        kinds: words(&["Merchant", "Invoice", "SavedMethod", "MerchantApplication"]),
+        rights: Rights::all(),
+        ..Known::default()
+    }
 }
 
 fn source(path: &str, text: &str) -> Source {

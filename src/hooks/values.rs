@@ -3,10 +3,13 @@
 use std::fmt;
 
 use chrono::{DateTime, Days, Months, NaiveDate, NaiveTime, Utc};
-use rhai::{Engine, EvalAltResult, INT};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString};
 
 use crate::base::clock::timestamp;
 use crate::base::money::{Money, MoneyError};
+
+/// Parts of an amount.
+const PARTS_MAX: INT = 1000;
 
 /// Errors as the language takes them.
 pub(super) type Thrown<T> = Result<T, Box<EvalAltResult>>;
@@ -65,6 +68,15 @@ pub(super) fn throw(message: impl Into<String>) -> Box<EvalAltResult> {
     message.into().into()
 }
 
+/// A text and money have no sum: joined, an amount would become a text in silence.
+pub(super) const NO_SUM: &str = "a text and money do not add up";
+/// The way out, for people.
+pub(super) const NO_SUM_HELP: &str = "write `${amount}` within a text to show an amount; a sum begins with money, such as `money(\"0.00 USD\")`";
+
+fn no_sum() -> Thrown<Money> {
+    Err(throw(format!("{NO_SUM}; {NO_SUM_HELP}")))
+}
+
 fn sum(result: Result<Money, MoneyError>) -> Thrown<Money> {
     result.map_err(|error| throw(error.to_string()))
 }
@@ -76,6 +88,20 @@ fn compared(one: Money, other: Money) -> Thrown<std::cmp::Ordering> {
 fn times(money: Money, count: INT) -> Thrown<Money> {
     let minor = money.minor().checked_mul(count).ok_or(MoneyError::OutOfRange);
     sum(minor.map(|minor| Money::new(minor, money.currency())))
+}
+
+/// So many amounts that sum up to this one: what cannot be divided goes to the first ones, one minor unit each.
+fn split(money: Money, count: INT) -> Thrown<Array> {
+    if !(1..=PARTS_MAX).contains(&count) {
+        return Err(throw(format!("money is split into 1 to {PARTS_MAX} parts, not {count}")));
+    }
+    let (each, rest) = (money.minor().div_euclid(count), money.minor().rem_euclid(count));
+    let part = |nth: INT| {
+        let more = INT::from(nth < rest);
+        let minor = each.checked_add(more).ok_or(MoneyError::OutOfRange);
+        sum(minor.map(|minor| Money::new(minor, money.currency()))).map(Dynamic::from)
+    };
+    (0..count).map(part).collect()
 }
 
 /// Registers both with their operators.
@@ -91,11 +117,15 @@ fn money(engine: &mut Engine) {
         .register_get("currency", |money: &mut Money| money.currency().code().to_owned())
         .register_fn("to_string", |money: &mut Money| money.to_string())
         .register_fn("to_debug", |money: &mut Money| money.to_string())
-        .register_fn("+", |text: &str, money: Money| format!("{text}{money}"))
-        .register_fn("+", |money: Money, text: &str| format!("{money}{text}"))
+        .register_fn("+", |_: &str, _: Money| no_sum())
+        .register_fn("+", |_: Money, _: &str| no_sum())
+        .register_fn("+", |_: char, _: Money| no_sum())
+        .register_fn("+", |_: Money, _: char| no_sum())
+        .register_fn("+=", |_: &mut ImmutableString, _: Money| no_sum().map(drop))
         .register_fn("+", |one: Money, other: Money| sum(one.checked_add(other)))
         .register_fn("-", |one: Money, other: Money| sum(one.checked_sub(other)))
         .register_fn("*", times)
+        .register_fn("split", split)
         .register_fn("==", |one: Money, other: Money| {
             compared(one, other).map(std::cmp::Ordering::is_eq)
         })

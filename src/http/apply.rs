@@ -8,19 +8,16 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
+use maud::html;
 
-use super::Outside;
+use super::{Outside, pages};
+use crate::base::secret::Secret;
 use crate::control::Control;
 
 /// How long a page may take to be made.
 const MADE_MAX: Duration = Duration::from_mins(1);
-
-const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><meta name=robots content=noindex>\
-    <title>Your application</title><h1>Your application</h1><p>Go on to the payment service to finish and \
-    send your application. The page that opens is good for five minutes; come back to this link for \
-    another one.</p><form method=post><button>Go on</button></form></html>";
 
 /// What every request can reach.
 #[derive(Debug, Clone)]
@@ -36,26 +33,41 @@ pub(super) fn links(control: Control, outside: Outside) -> Router {
 
 async fn show(State(door): State<Door>, Path(link): Path<String>) -> Response {
     match door.outside.application(&link) {
-        Some(_) => unkept(Html(PAGE)),
-        None => StatusCode::NOT_FOUND.into_response(),
+        Some(_) => invitation(),
+        None => pages::dead_link(),
     }
+}
+
+/// The page with the button.
+fn invitation() -> Response {
+    let inner = html! {
+        p { "Go on to the payment service to finish and send your application." }
+        p.quiet {
+            "The page that opens is good for five minutes. Come back to this link whenever you need another one."
+        }
+        form method="post" { div.actions { button { "Go on" } } }
+    };
+    pages::said("Your application", inner, StatusCode::OK)
 }
 
 async fn open(State(door): State<Door>, Path(link): Path<String>) -> Response {
-    let Some(key) = door.outside.application(&link) else {
-        return StatusCode::NOT_FOUND.into_response();
+    let Some(opened) = door.outside.application(&link) else { return pages::dead_link() };
+    let key = match opened.only(&door.control).await {
+        Ok(key) => key,
+        Err(status) => return pages::refused(status),
     };
     match tokio::time::timeout(MADE_MAX, door.control.visit(key)).await {
-        Ok(Ok(Some(page))) => unkept(Redirect::to(page.expose())),
+        Ok(Ok(Some(page))) => lead(&page),
         Ok(Ok(None)) => {
-            (StatusCode::CONFLICT, Html("There is nothing to be filled in now.")).into_response()
+            let inner = html! { p { "There is nothing to fill in now: the application was sent, or it waits." } };
+            pages::said("Nothing to do", inner, StatusCode::CONFLICT)
         }
-        Ok(Err(_)) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Ok(Err(_)) | Err(_) => pages::later(),
     }
 }
 
-/// An answer that nobody may keep, and whose address goes to nobody.
-fn unkept(answer: impl IntoResponse) -> Response {
+/// Leads to the service's page; nobody may keep the answer, and its address goes to nobody.
+fn lead(page: &Secret) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
-    (headers, answer).into_response()
+    (headers, Redirect::to(page.expose())).into_response()
 }

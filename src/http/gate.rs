@@ -30,8 +30,17 @@ pub struct Rules {
     pub partner: Vec<IpNet>,
     /// Proxies of ours that say whom they speak for.
     pub proxies: Vec<IpNet>,
-    /// Posts that one address takes in a second, and at once; none: any number.
-    pub rate: Option<NonZeroU32>,
+    /// Posts that one address takes; none: any number.
+    pub rate: Option<Rate>,
+}
+
+/// How many posts one address takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// In a second, for as long as it takes.
+    pub each_second: NonZeroU32,
+    /// At once, after a time without any.
+    pub at_once: NonZeroU32,
 }
 
 /// The rules, and how much came of late. Cheap to clone.
@@ -113,14 +122,13 @@ impl Gate {
     /// Takes one post of an address from its share. Errors: it is used up; how long until there is more.
     pub(super) fn takes(&self, address: &Address) -> Result<(), Duration> {
         let Some(rate) = self.rules.rate else { return Ok(()) };
-        let each = SECOND.checked_div(rate.get()).unwrap_or(SECOND);
+        let each = SECOND.checked_div(rate.each_second.get()).unwrap_or(SECOND);
+        let room = each.saturating_mul(rate.at_once.get().saturating_sub(1));
         let now = Instant::now();
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let until = used.get(address).map_or(now, |until| (*until).max(now));
         let ahead = until.saturating_duration_since(now);
-        if let Some(wait) =
-            ahead.checked_sub(SECOND.saturating_sub(each)).filter(|wait| !wait.is_zero())
-        {
+        if let Some(wait) = ahead.checked_sub(room).filter(|wait| !wait.is_zero()) {
             return Err(wait);
         }
         used.insert(address.clone(), until.checked_add(each).unwrap_or(until));
@@ -162,7 +170,8 @@ mod tests {
             gateway: networks(&["192.0.2.0/24", "2001:db8::/32"]),
             partner: Vec::new(),
             proxies: networks(&["10.0.0.0/8", "fd00::/8"]),
-            rate: NonZeroU32::new(10),
+            rate: NonZeroU32::new(10)
+                .map(|each_second| Rate { each_second, at_once: NonZeroU32::new(20).unwrap() }),
         })
     }
 
@@ -224,11 +233,11 @@ mod tests {
         let gate = gate();
         let taken = |address: &Address| (0..100).filter(|_| gate.takes(address).is_ok()).count();
         let acme = Address::Merchant("Merchant/acme".parse().unwrap());
-        assert_eq!((taken(&acme), taken(&Address::Partner)), (10, 10), "each has its own share");
+        assert_eq!((taken(&acme), taken(&Address::Partner)), (20, 20), "each has its own share");
         assert_eq!(gate.takes(&acme), Err(Duration::from_millis(100)));
         tokio::time::advance(Duration::from_millis(300)).await;
         assert_eq!(taken(&acme), 3);
         tokio::time::advance(Duration::from_hours(1)).await;
-        assert_eq!(taken(&acme), 10);
+        assert_eq!(taken(&acme), 20);
     }
 }

@@ -16,10 +16,9 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use data_encoding::BASE64_NOPAD;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::Outside;
+use super::{Outside, pages};
 use crate::base::secret::Secret;
 use crate::control::Control;
 use crate::engine::{Attaching, Intake, IntakeLink, Reply};
@@ -28,8 +27,6 @@ use crate::engine::{Attaching, Intake, IntakeLink, Reply};
 const BODY_BYTES_MAX: usize = 4 * 1024;
 /// How long the engine may take.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// Bytes of chance in what an answer's own scripts and styles are known by.
-const NONCE_BYTES: usize = 18;
 /// Who brings a token through a link.
 const PAYER: &str = "payer";
 
@@ -49,15 +46,16 @@ pub(super) fn links(control: Control, outside: Outside) -> Router {
 }
 
 async fn show(State(door): State<Door>, Path(link): Path<String>) -> Response {
-    match door.outside.payer(&link) {
-        Some(link) => door.page(link).await,
-        None => StatusCode::NOT_FOUND.into_response(),
+    match door.opened(&link).await {
+        Ok(link) => door.page(link).await,
+        Err(status) => pages::refused(status),
     }
 }
 
 async fn take(State(door): State<Door>, Path(text): Path<String>, body: Bytes) -> Response {
-    let Some(link) = door.outside.payer(&text) else {
-        return StatusCode::NOT_FOUND.into_response();
+    let link = match door.opened(&text).await {
+        Ok(link) => link,
+        Err(status) => return pages::refused(status),
     };
     let (first, more) = tokens(&body);
     let attaching = Attaching { key: link.key.clone(), token: first, more, replace: false };
@@ -72,7 +70,7 @@ async fn take(State(door): State<Door>, Path(text): Path<String>, body: Bytes) -
             }
             page
         }
-        Ok(_) | Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Ok(_) | Err(_) => pages::later(),
     }
 }
 
@@ -92,20 +90,21 @@ fn thanks(link: &str) -> Response {
 }
 
 impl Door {
+    /// The link that a text is. Errors: it is none of ours.
+    async fn opened(&self, text: &str) -> Result<IntakeLink, StatusCode> {
+        let opened = self.outside.payer(text).ok_or(StatusCode::NOT_FOUND)?;
+        let key = opened.only(&self.control).await?;
+        let (terms, until) = opened.terms;
+        Ok(IntakeLink { key, terms, until })
+    }
+
     /// What a link leads to now.
     async fn page(&self, link: IntakeLink) -> Response {
         let asked = tokio::time::timeout(ANSWER_MAX, self.control.intake(link)).await;
-        match (asked, nonce()) {
+        match (asked, pages::nonce()) {
             (Ok(Ok(state)), Some(nonce)) => page::answer(&state, &nonce),
             (_, Some(nonce)) => page::answer(&Intake::Later, &nonce),
             (_, None) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
         }
     }
-}
-
-/// Chance for one answer; `None`: the operating system has none.
-fn nonce() -> Option<String> {
-    let mut bytes = [0; NONCE_BYTES];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(BASE64_NOPAD.encode(&bytes))
 }

@@ -12,6 +12,7 @@ mod gate;
 mod guard;
 mod intake;
 mod outside;
+mod pages;
 mod serve;
 mod tokens;
 mod webhooks;
@@ -36,7 +37,7 @@ use crate::control::{Control, ControlError};
 use crate::engine::{EventsView, EventsWanted, HooksView, Overview, Question, Reply};
 use crate::render;
 
-pub use gate::{Gate, Rules};
+pub use gate::{Gate, Rate, Rules};
 pub use outside::Outside;
 pub use serve::{HttpError, Serving, serve, start};
 pub use tokens::{Token, TokenError, Tokens};

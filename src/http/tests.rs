@@ -14,6 +14,7 @@ use crate::control::testing::{engine, overview};
 use crate::engine::{EventTotals, IntentsView, Metrics, PlanView, ResourceView};
 use crate::model::desired::Coverage;
 use crate::model::event::EventLedger;
+use crate::model::issue::ProblemCounts;
 use crate::model::ran::Fates;
 
 mod tokens;
@@ -33,6 +34,7 @@ fn plan_view() -> PlanView {
         position: 42,
         head: "9f86".to_owned(),
         commit: None,
+        files: None,
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),
         against: None,
@@ -40,6 +42,7 @@ fn plan_view() -> PlanView {
         steps: Vec::new(),
         totals: Vec::new(),
         problems: Vec::new(),
+        omitted: ProblemCounts::default(),
     }
 }
 
@@ -55,6 +58,7 @@ fn counts() -> Metrics {
         overview: overview(),
         intents: [("held".to_owned(), (1, 7200))].into(),
         reasons: [("OverLimit".to_owned(), 1)].into(),
+        conditions: [("Synced".to_owned(), [("True".to_owned(), 4)].into())].into(),
         over_limit: 1,
         backoff: 0,
         possible_orphans: 0,
@@ -93,6 +97,7 @@ pub(super) fn door() -> (Router, watch::Sender<bool>) {
         Question::Save(_) => Reply::Unknown(Vec::new()),
         Question::Approvals => Reply::Approvals(Vec::new()),
         Question::Addresses => Reply::Addresses(Vec::new()),
+        Question::Happened(_) => Reply::Happened(Vec::new()),
         Question::IntakeLink(_) | Question::Trail(_) | Question::Settle => Reply::Settled,
     });
     let (switch, ready) = watch::channel(false);
@@ -212,7 +217,14 @@ async fn others_are_refused_with_what_to_do() {
         refused.push(from("127.0.0.1:1", &[("host", host)], "/healthz"));
     }
     refused.push(from("127.0.0.1:1", &[("host", "evil@localhost")], "/healthz"));
-    for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Anything", "X-Real-IP", "Via"] {
+    for name in [
+        "Forwarded",
+        "X-Forwarded-For",
+        "X-Forwarded-Anything",
+        "X-Real-IP",
+        "Via",
+        "CF-Connecting-IP",
+    ] {
         refused.push(from("127.0.0.1:1", &[host, (name, "x")], "/healthz"));
     }
     let mut nameless = request("/healthz");
@@ -268,12 +280,8 @@ async fn a_head_without_measure_is_refused() {
 async fn one_address_cannot_have_every_connection() {
     let (serving, _stop) = served().await;
     let mut open = Vec::new();
-    for _ in 0..192 {
-        let mut stream = TcpStream::connect(serving.address).await.unwrap();
-        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
-        let mut start = [0; 15];
-        stream.read_exact(&mut start).await.unwrap();
-        open.push(stream);
+    for _ in 0..130 {
+        open.push(TcpStream::connect(serving.address).await.unwrap());
     }
     let mut one_more = TcpStream::connect(serving.address).await.unwrap();
     let ended = one_more.read(&mut [0; 1]).await;
@@ -299,10 +307,11 @@ async fn a_monitor_reads_counts_and_nothing_private() {
     for line in [
         "reckon_resources{state=\"stuck\"} 1",
         "reckon_unready{reason=\"OverLimit\"} 1",
+        "reckon_conditions{type=\"Synced\",status=\"True\"} 4",
         "reckon_intents{state=\"held\"} 1",
         "reckon_intents_oldest_seconds{state=\"held\"} 7200",
         "reckon_journal_position 42",
-        "reckon_journal_sync_seconds_bucket{le=\"0.000250\"} 5",
+        "reckon_journal_sync_seconds_bucket{le=\"0.00025\"} 5",
         "reckon_journal_sync_seconds_bucket{le=\"+Inf\"} 6",
         "reckon_journal_sync_seconds_sum 1.500001",
     ] {

@@ -14,6 +14,7 @@ use axum::{Json, Router, middleware};
 
 use super::Outside;
 use super::body::{self, NoBody};
+use crate::base::id::Key;
 use crate::control::{Answered, Control};
 use crate::engine::{Notice, Taken};
 use crate::model::rotation::Address;
@@ -90,7 +91,7 @@ impl Door {
             return Err(Answered::Forbidden.into());
         }
         let generation = self.outside.partner(token);
-        let generation = generation.filter(|_| reference.len() <= REFERENCE_LENGTH_MAX);
+        let generation = generation.filter(|_| is_reference(&reference));
         let generation = generation.ok_or(Answered::Unknown)?;
         self.passes(&Address::Partner, generation)?;
         let body = read(request).await?.to_vec();
@@ -104,8 +105,9 @@ impl Door {
         if !self.outside.gate().hears_gateway(&request) {
             return Err(Answered::Forbidden.into());
         }
-        let named = self.outside.merchant(token);
-        let (merchant, mode, generation) = named.ok_or(Answered::Unknown)?;
+        let opened = self.outside.merchant(token).ok_or(Answered::Unknown)?;
+        let (mode, generation) = opened.terms;
+        let merchant = self.only(opened.named)?;
         self.passes(&Address::Merchant(merchant.clone()), generation)?;
         let body = read(request).await?;
         let stored = self.control.post(&merchant, mode, &body);
@@ -116,6 +118,18 @@ impl Door {
             Ok(Ok(Taken::Full) | Err(_)) | Err(_) => Answered::Later,
         };
         Ok(answered.into())
+    }
+
+    /// The one merchant that an address names; of several that an address of the older form can name, the one that exists.
+    fn only(&self, mut named: Vec<Key>) -> Result<Key, Answer> {
+        if named.len() > 1 {
+            let known = |key: &Key| self.control.receives(key);
+            let known: Result<Vec<bool>, _> = named.iter().map(known).collect();
+            let mut known = known.map_err(|_| Answered::Later)?.into_iter();
+            named.retain(|_| known.next().unwrap_or(false));
+        }
+        let only = named.pop().filter(|_| named.is_empty());
+        only.ok_or_else(|| Answered::Unknown.into())
     }
 
     /// Whether an address is good and its share is not used up. One that was exchanged for another one is as if it had
@@ -152,6 +166,12 @@ impl Door {
             Answered::Later => StatusCode::SERVICE_UNAVAILABLE.into_response(),
         }
     }
+}
+
+/// Whether a text can be a reference. One with a control character is none of ours, and would blur what a notification is
+/// known by, which ends the reference with a zero byte.
+fn is_reference(text: &str) -> bool {
+    text.len() <= REFERENCE_LENGTH_MAX && !text.chars().any(char::is_control)
 }
 
 /// The body of a post.

@@ -217,7 +217,7 @@ async fn resolve(
 ) -> Response {
     let done = async {
         let actor = writer(who)?;
-        let help = r#"send {"as": "done:REMOTE_ID"}, {"as": "not-done"} or {"as": "retry"}"#;
+        let help = r#"send {"as": "done:REMOTE_ID"}, {"as": "unverified:REMOTE_ID"}, {"as": "not-done"} or {"as": "retry"}"#;
         let Resolution { r#as: word } = read(&body, help)?;
         let said: Said = word.parse().map_err(|why: String| wrong(&why, help))?;
         let id: IntentId = id
@@ -233,7 +233,10 @@ fn resolved(reply: &Reply) -> Response {
     match resolved {
         Resolved::Settled(_) => ok(resolved),
         Resolved::Unknown => instead(StatusCode::NOT_FOUND, resolved),
-        Resolved::Busy(_) | Resolved::Unsettled(..) => instead(StatusCode::CONFLICT, resolved),
+        Resolved::Busy(_)
+        | Resolved::Unsettled(..)
+        | Resolved::Differs(..)
+        | Resolved::Unverified(..) => instead(StatusCode::CONFLICT, resolved),
     }
 }
 

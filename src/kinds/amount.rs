@@ -79,7 +79,14 @@ impl Amount {
             "{} is a number of minor units, and `policy.amounts: decimal` wants a decimal amount",
             self.minor
         );
-        let help = format!("write `\"{}\"`", self.money(cx.currency));
+        let minor = self.money(cx.currency);
+        let major = format!("{} {}", self.minor, minor.currency()).parse::<Money>();
+        let help = match major {
+            Ok(major) if major != minor => {
+                format!("write `\"{major}\"`, or `\"{minor}\"` if minor units were meant")
+            }
+            Ok(_) | Err(_) => format!("write `\"{minor}\"`"),
+        };
         Issue::error("reckon::amount::integer", path, message, help)
     }
 

@@ -12,11 +12,13 @@ pub mod deposit;
 pub mod diff;
 pub mod files;
 pub mod guilty;
+mod health;
 pub mod invoice;
 pub mod leaving;
 pub mod merchant;
 pub mod merchant_application;
 pub mod misfit;
+pub mod open_variables;
 pub mod readback;
 pub mod recurring_charge;
 pub mod redact;
@@ -47,6 +49,7 @@ use serde_json::Value;
 use crate::base::id::{Key, Name};
 use crate::base::money::Currency;
 use crate::model::effect::{Effect, Reading};
+use crate::model::health::Health;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 use crate::model::observed::{Applied, Observed};
@@ -125,6 +128,8 @@ pub struct CheckCx {
     pub plans: BTreeMap<String, bool>,
     /// The programs that a secret may come from (`secrets.exec`); `None` where that is not known.
     pub programs: Option<Vec<String>>,
+    /// The variables that a secret may come from (`secrets.env`); `None` where that is not known.
+    pub variables: Option<open_variables::Variables>,
     /// The files that specs may name (`secrets.attachments`); `None` where none was opened.
     pub files: Option<Arc<dyn files::Files>>,
 }
@@ -229,6 +234,11 @@ pub trait Kind: Shape {
     /// object is taken over for a document of this kind, and what to do instead.
     fn adopts(_: &step::StepCx<'_>, _: &Manifest) -> Result<Vec<adopting::Expect>, &'static str> {
         Ok(Vec::new())
+    }
+
+    /// The health of its object, beside whether that is as its document says.
+    fn health(_: &step::StepCx<'_>, _: Option<&Manifest>, _: &Observed) -> Health {
+        Health::well()
     }
 
     /// What the service may say otherwise by now: the readings that would tell, in their order. The spec is its

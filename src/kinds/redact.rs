@@ -87,6 +87,39 @@ pub fn mask(fields: &[Field], spec: &Value) -> Value {
     walk(fields, &mut String::new(), spec, &masked)
 }
 
+/// The canonical spec without the private values that `shows` closes; card numbers in plain texts are masked.
+pub fn open(fields: &[Field], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
+    left(fields, &mut String::new(), spec, shows).unwrap_or_default()
+}
+
+/// What is left of a value at a place; none where it is closed.
+fn left(
+    fields: &[Field],
+    place: &mut String,
+    value: &Value,
+    shows: fn(Privacy) -> bool,
+) -> Option<Value> {
+    let privacy = covering(fields, place).map_or(Privacy::Plain, |field| field.privacy);
+    if privacy == Privacy::Secret || (!shows(privacy) && !value.is_object() && !value.is_array()) {
+        return shows(privacy).then(|| value.clone());
+    }
+    Some(match value {
+        Value::Object(map) => {
+            let entries = map.iter().filter_map(|(name, value)| {
+                let dot = if place.is_empty() { "" } else { "." };
+                let value = beneath(place, [dot, name], |place| left(fields, place, value, shows));
+                Some((name.clone(), value?))
+            });
+            Value::Object(entries.collect())
+        }
+        Value::Array(items) => beneath(place, ["[]", ""], |place| {
+            Value::Array(items.iter().filter_map(|one| left(fields, place, one, shows)).collect())
+        }),
+        Value::String(text) => json!(mask_digits(text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    })
+}
+
 /// `place` is where the value stands; it is the same again at the end.
 fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_>) -> Value {
     let privacy = covering(fields, place).map_or(Privacy::Plain, |field| field.privacy);
@@ -118,7 +151,7 @@ fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_
 }
 
 /// Does something a step further down.
-fn beneath(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String) -> Value) -> Value {
+fn beneath<T>(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String) -> T) -> T {
     let length = place.len();
     place.extend(step);
     let value = work(place);

@@ -23,6 +23,7 @@ use crate::kinds::{
     CheckCx, Field, Find, Kind, Misfit, Read, Shape, Sole, files, misfit, schema, secret_place,
 };
 use crate::model::effect::{Effect, Reading};
+use crate::model::health::Health;
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
@@ -56,6 +57,8 @@ pub struct KindRow {
     pub as_said: fn(&StepCx<'_>, &Manifest) -> Observed,
     /// What an object has to show besides the fields of its list, to be taken over.
     pub adopts: fn(&StepCx<'_>, &Manifest) -> Result<Vec<Expect>, &'static str>,
+    /// The health of an object, beside whether it is as its document says.
+    pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
     /// What the service may say otherwise by now: the readings that would tell, in their order.
     pub again: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<Reading>,
 }
@@ -97,6 +100,7 @@ const fn row<K: Kind>() -> KindRow {
         read_back: K::read_back,
         as_said: K::as_said,
         adopts: K::adopts,
+        health: K::health,
         again: K::again,
     }
 }
@@ -119,7 +123,7 @@ fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Mi
     let mut canonical = serde_json::to_value(&spec)
         .map_err(|error| misfit::clean(K::FIELDS, "spec", None, &error.to_string()))?;
     let mut issues = K::check(&spec, cx);
-    issues.extend(secret_place::settle(K::FIELDS, &mut canonical, cx.programs.as_deref()));
+    issues.extend(secret_place::settle(K::FIELDS, &mut canonical, cx));
     let (files, troubles) = files::look(&K::files(&spec), cx.files.as_deref());
     issues.extend(troubles);
     Ok(Read {

@@ -5,17 +5,14 @@
 
 use serde_json::{Map, Value};
 
+use crate::kinds::open_variables::Variables;
 use crate::kinds::redact::field_of;
-use crate::kinds::{Field, Privacy};
+use crate::kinds::{CheckCx, Field, Privacy};
 use crate::model::issue::Issue;
 
 /// Gives every sealed text its field, and tells what is wrong with sources that the operator's file has to
-/// know. `programs` are the names in `secrets.exec`; `None` where the file is not known.
-pub(crate) fn settle(
-    fields: &[Field],
-    spec: &mut Value,
-    programs: Option<&[String]>,
-) -> Vec<Issue> {
+/// know (`secrets.exec`, `secrets.env`), where it is known.
+pub(crate) fn settle(fields: &[Field], spec: &mut Value, cx: &CheckCx) -> Vec<Issue> {
     let mut issues = Vec::new();
     // Most documents have none, and there may be very many documents.
     if !has_source(spec) {
@@ -25,7 +22,8 @@ pub(crate) fn settle(
         let private = field_of(fields, path).is_some_and(|one| one.privacy == Privacy::Secret);
         if private {
             issues.extend(place(path, source));
-            issues.extend(program_issue(path, source, programs));
+            issues.extend(program_issue(path, source, cx.programs.as_deref()));
+            issues.extend(variable_issue(path, source, cx.variables.as_ref()));
         }
     });
     issues
@@ -35,7 +33,7 @@ pub(crate) fn settle(
 fn has_source(value: &Value) -> bool {
     match value {
         Value::Object(map) => {
-            ["age", "exec", "field"].iter().any(|name| map.contains_key(*name))
+            ["age", "env", "exec", "field"].iter().any(|name| map.contains_key(*name))
                 || map.values().any(has_source)
         }
         Value::Array(items) => items.iter().any(has_source),
@@ -98,9 +96,27 @@ fn program_issue(
     Some(Issue::error("reckon::secret::exec_unknown", path, message, help))
 }
 
+/// A variable that `secrets.env` does not open. The name is not repeated: a secret may have been put in its place.
+fn variable_issue(
+    path: &str,
+    source: &Map<String, Value>,
+    variables: Option<&Variables>,
+) -> Option<Issue> {
+    let name = source.get("env").and_then(Value::as_str)?;
+    if variables?.is_open(name) {
+        return None;
+    }
+    let message = "reckon.yaml does not open this variable to specs";
+    let help = "open it in reckon.yaml: `secrets: {env: [NAME]}`; a variable that reckon.yaml reads itself stays closed";
+    Some(Issue::error("reckon::secret::env_closed", path, message, help))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use crate::kinds::CheckCx;
+    use crate::kinds::open_variables::{EnvPattern, Variables};
     use crate::kinds::testing::{cx, lines, read_in};
 
     const SEALED: &str = "-----BEGIN AGE ENCRYPTED FILE-----\\nYWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBhCg==\\n-----END AGE ENCRYPTED FILE-----";
@@ -150,5 +166,27 @@ mod tests {
         assert!(told(Some(&[])).ends_with(
             "| declare it beneath `secrets` in reckon.yaml: `exec: {NAME: [PROGRAM, ARGUMENT]}`"
         ));
+    }
+
+    /// Closes the item of C: `validate` passed a variable that `secrets.env` does not open.
+    #[test]
+    fn a_variable_is_one_that_the_operator_opened_where_that_is_known() {
+        let issues = |name: &str, variables: Option<Variables>| {
+            let spec = card(&format!("{{env: {name}}}"));
+            lines(&read_in("SavedMethod", &spec, &CheckCx { variables, ..cx() }).unwrap().issues)
+        };
+        let open = || {
+            let patterns = vec![EnvPattern::Prefix("CARD_".to_owned())];
+            Some(Variables::new(patterns, BTreeSet::from(["CARD_OWN".to_owned()])))
+        };
+        assert_eq!(issues("HOME", None), "");
+        assert_eq!(issues("CARD_JANE", open()), "");
+        for closed in ["HOME", "CARD_OWN"] {
+            let found = issues(closed, open());
+            assert!(
+                found.starts_with("reckon::secret::env_closed @ spec.source.card.number: "),
+                "{found}"
+            );
+        }
     }
 }

@@ -20,6 +20,7 @@ pub(crate) fn cx() -> CheckCx {
         currency: Currency::USD,
         plans: BTreeMap::from([("basic".to_owned(), false), ("trust".to_owned(), true)]),
         programs: None,
+        variables: None,
         files: Some(Arc::new(Letters)),
     }
 }

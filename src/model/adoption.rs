@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::base::hash::Mark;
 use crate::base::id::{Key, RemoteId};
+use crate::base::money::Money;
 use crate::model::observed::Observation;
 use crate::model::plan::FieldChange;
 
@@ -84,12 +85,34 @@ pub struct Stray {
     pub list: String,
     /// Whether this state knows the mark, by another object: then this one is a second one.
     pub second: bool,
+    /// What it collects from its payer, as the service showed it; none for an object that collects nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collects: Option<Collects>,
+}
+
+/// The money that a recurring charge collects at each occurrence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collects {
+    /// The amount of one occurrence.
+    pub amount: Money,
+    /// The status of the charge at the service, such as `ACTIVE`.
+    pub status: String,
+}
+
+impl Collects {
+    /// Whether the service goes on collecting by itself.
+    pub fn is_active(&self) -> bool {
+        self.status == "ACTIVE"
+    }
 }
 
 impl fmt::Display for Stray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, mark, list, second: _ } = self;
-        write!(f, "{id} ({list}, {mark})")
+        let Self { id, mark, list, second: _, collects } = self;
+        let money = collects
+            .as_ref()
+            .map(|Collects { amount, status }| format!(", {status}, {amount} per occurrence"));
+        write!(f, "{id} ({list}, {mark}{})", money.unwrap_or_default())
     }
 }
 
@@ -114,7 +137,7 @@ pub fn sentence(strays: &[Stray]) -> String {
     let count = strays.len();
     format!(
         "the service holds objects with marks of ours that this state does not know ({count}): {named}. The state may have \
-         been lost, or somebody else works from another one: {out}; `reckon init --empty-remote` says that of all"
+         been lost, or another one is in use: {out}; `reckon intents` lists them with these commands"
     )
 }
 
@@ -234,7 +257,7 @@ mod tests {
 
     fn stray(id: &str, second: bool) -> Stray {
         let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();
-        Stray { id: id.parse().unwrap(), mark, list: "cards".to_owned(), second }
+        Stray { id: id.parse().unwrap(), mark, list: "cards".to_owned(), second, collects: None }
     }
 
     #[test]
@@ -242,10 +265,11 @@ mod tests {
         let many: Vec<Stray> = (0..5).map(|n| stray(&format!("card_{n}"), false)).collect();
         let told = sentence(&many);
         for part in
-            ["know (5)", "card_2 (cards, rk", "and 2 more", "reckon import", "--empty-remote"]
+            ["know (5)", "card_2 (cards, rk", "and 2 more", "reckon import", "reckon forget"]
         {
             assert!(told.contains(part), "{told}");
         }
+        assert!(!told.contains("--empty-remote"), "the dangerous way is no way out: {told}");
         let told = sentence(&[stray("card_9", true)]);
         assert!(told.contains("another object with its mark: card_9"), "{told}");
         assert!(!told.contains("--empty-remote"), "{told}");

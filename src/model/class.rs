@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use crate::api::{Auth, Problem};
+use crate::api::Auth;
+use crate::model::service_problem::ServiceProblem;
 
 /// The sort of a failure (service-facts, part 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +30,7 @@ pub enum Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign<'a> {
     /// An answer with this status and these words.
-    Answer(u16, &'a Problem),
+    Answer(u16, &'a ServiceProblem),
     /// No connection, or one that broke, or no answer in time.
     Silence,
     /// A 200 that cannot be read, or an answer that is larger than allowed.
@@ -154,16 +155,17 @@ impl Sign<'_> {
 }
 
 /// Whether the service's words name a transaction that it kept.
-fn names_a_transaction(problem: &Problem) -> bool {
+fn names_a_transaction(problem: &ServiceProblem) -> bool {
     problem.messages.iter().any(|message| message.entity_id.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Message;
 
     fn class(status: u16, code: &str) -> Option<Class> {
-        Class::of(Sign::Answer(status, &Problem::new(code, "why")))
+        Class::of(Sign::Answer(status, &ServiceProblem::shown(code, "why")))
     }
 
     #[test]
@@ -197,8 +199,9 @@ mod tests {
 
     #[test]
     fn a_refusal_for_the_country_is_no_matter_of_credentials() {
-        let mut problem = Problem::new("not_authorized", "Not authorized");
-        problem.messages[0].entity_id = Some("tx1".to_owned());
+        let message = Message::new("not_authorized", "Not authorized");
+        let problem =
+            ServiceProblem::told(vec![Message { entity_id: Some("tx1".to_owned()), ..message }]);
         assert_eq!(Class::of(Sign::Answer(401, &problem)), Some(Class::Invalid));
     }
 
@@ -216,7 +219,8 @@ mod tests {
 
     #[test]
     fn a_processor_that_is_down_is_not_the_host() {
-        let of = |status, code| Sign::Answer(status, &Problem::new(code, "")).is_of_the_host();
+        let of =
+            |status, code| Sign::Answer(status, &ServiceProblem::shown(code, "")).is_of_the_host();
         assert!(of(500, "server_error") && of(502, "") && Sign::Silence.is_of_the_host());
         assert!(!of(500, "card_processor_not_available") && !of(429, "") && !of(422, ""));
         assert!(!Sign::Unreadable.is_of_the_host());

@@ -21,6 +21,22 @@ pub struct Restored {
     pub at: DateTime<Utc>,
     /// Who restored it.
     pub actor: String,
+    /// Whether the state itself was put back, by a copy or a snapshot: `backup_at` is its last moment then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub put_back: bool,
+}
+
+impl Restored {
+    /// Says what was put back, and when.
+    fn story(&self) -> String {
+        let Self { epoch, backup_at, at, put_back, .. } = self;
+        let (from, to) = (minute(backup_at), minute(at));
+        if *put_back {
+            format!("epoch {epoch}: the state was put back to one of {from}, as was found at {to}")
+        } else {
+            format!("epoch {epoch}: a backup of {from} was restored at {to}")
+        }
+    }
 }
 
 /// A person's word that something was not sent between a backup and its restore, or that it was.
@@ -68,36 +84,27 @@ impl Epoch {
 
     /// Why something that nothing can find is held, and what a person can do.
     pub fn reason(&self, key: &Key) -> String {
-        let Restored { epoch, backup_at, at, .. } = &self.began;
-        let (from, to) = (minute(backup_at), minute(at));
         format!(
-            "epoch {epoch}: a backup of {from} was restored at {to}, and nothing can tell whether \
-             it was made in between; look for it at the service, and if it is not there say \
-             `reckon store release {}`",
+            "{}, and nothing can tell whether it was made in between; look for it at the service, and if it is not \
+             there say `reckon store release {}`",
+            self.began.story(),
             key.short()
         )
     }
 
     /// Why an action of a hook waits for a person, and what they can do.
     pub fn reason_of_action(&self, action: &Key) -> String {
-        let Restored { epoch, backup_at, at, .. } = &self.began;
         let name = action.short();
         format!(
-            "epoch {epoch}: a backup of {} was restored at {}, and nothing can tell whether this was done in \
-             between; if it was not, say `reckon store release {name}`, and else `reckon store release --done {name}`",
-            minute(backup_at),
-            minute(at)
+            "{}, and nothing can tell whether this was done in between; if it was not, say `reckon store release \
+             {name}`, and else `reckon store release --done {name}`",
+            self.began.story()
         )
     }
 
     /// Why something is looked for before it is made.
     pub fn looked_for(&self) -> String {
-        let Restored { epoch, backup_at, at, .. } = &self.began;
-        format!(
-            "epoch {epoch}: it may have been sent between the backup of {} and its restore at {}",
-            minute(backup_at),
-            minute(at)
-        )
+        format!("{}, and it may have been sent in between", self.began.story())
     }
 }
 

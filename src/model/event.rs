@@ -156,6 +156,14 @@ pub struct EventLedger {
     pub waiting: u64,
     /// Events that the service showed us.
     pub told: u64,
+    /// Those of them that retention dropped.
+    pub dropped: u64,
+    /// Posted ids without an event that retention dropped.
+    pub forgeries_dropped: u64,
+    /// Posts that named an event from before the horizon.
+    pub lapsed: u64,
+    /// Events up to here are dropped once they are settled: the service may show them again, and they are no news.
+    pub horizon: Option<DateTime<Utc>>,
     /// Those of them that no post had named: they came by the list alone.
     pub missed: u64,
     /// Those of them that were older than what was known.
@@ -166,6 +174,12 @@ pub struct EventLedger {
     pub runs: u64,
     /// Runs of hooks that failed.
     pub failures: u64,
+    /// Runs of hooks that failed and are run again.
+    pub retried: u64,
+    /// Runs of hooks that failed for good and that no person has acknowledged.
+    pub dead: u64,
+    /// Actions that hooks asked for and that are not settled.
+    pub pending: u64,
     /// What became of the actions that hooks asked for.
     pub actions: Fates,
     /// The time of the newest one, by the service's clock.
@@ -187,11 +201,17 @@ impl EventLedger {
             (&mut self.forged, other.forged),
             (&mut self.waiting, other.waiting),
             (&mut self.told, other.told),
+            (&mut self.dropped, other.dropped),
+            (&mut self.forgeries_dropped, other.forgeries_dropped),
+            (&mut self.lapsed, other.lapsed),
             (&mut self.missed, other.missed),
             (&mut self.stale, other.stale),
             (&mut self.ran_to, other.ran_to),
             (&mut self.runs, other.runs),
             (&mut self.failures, other.failures),
+            (&mut self.retried, other.retried),
+            (&mut self.dead, other.dead),
+            (&mut self.pending, other.pending),
             (&mut self.actions.done, other.actions.done),
             (&mut self.actions.refused, other.actions.refused),
             (&mut self.actions.invalid, other.actions.invalid),

@@ -195,12 +195,19 @@ impl fmt::Display for Going {
             ),
             Self::MovedAway { to } => write!(
                 f,
-                "its name on the service belongs to {}, which was moved from it: choose another name",
-                to.short()
+                "its name on the service belongs to {}, which was moved from it: to move it back, remove that document and \
+                 write `reckon.dev/moved-from: {}` here; else choose another name",
+                to.short(),
+                whole_name(to)
             ),
             Self::CannotMove(why) => write!(f, "{why}"),
         }
     }
+}
+
+/// A name as the annotation writes it, whatever namespace the document is in.
+fn whole_name(key: &Key) -> String {
+    format!("{}/{}", key.namespace, key.name)
 }
 
 /// A former name as the annotation writes it.

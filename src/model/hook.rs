@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Name, NameError};
+use crate::model::at_most::AtMost;
 
 /// The verb of a wish that nothing new is done to a resource (the script function `hold`).
 pub const SUSPEND: &str = "suspend";
@@ -21,6 +22,11 @@ pub const RESUME: &str = "resume";
 pub const RECONCILE: &str = "reconcile";
 /// The verb of a wish that somebody is told something.
 pub const NOTIFY: &str = "notify";
+
+/// The field of an action in the journal that holds its sealed words: text as `Vault::open_text` takes it.
+pub const SEALED: &str = "$sealed";
+/// The field beside it: whether the action's name is made of its content, which is sealed.
+pub const NAMED_BY_CONTENT: &str = "$named_by_content";
 
 /// One action that a run asks for. Nothing of it happens before the whole run ended well. `Debug` leaves the fields
 /// out: they may hold what a payer wrote.
@@ -34,11 +40,17 @@ pub struct Wish {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<Key>,
     /// With what, as the verb takes it. Of `suspend`: `{key, reason, until?}`; of `resume` and `reconcile`: `{key}`;
-    /// of `notify`: `{target, body, html?, subject?, to?}`.
+    /// of `notify`: `{target, body, html?, subject?, to?}`. In the journal, words stand sealed under [`SEALED`].
     pub fields: Value,
     /// Not before then; at once by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DateTime<Utc>>,
+    /// How often at most, of a notification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<AtMost>,
+    /// SHA-256 of what is asked for, where the script chose the name: under it nothing else can be asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Digest>,
 }
 
 /// Characters of the digest in a name that is made of content.
@@ -59,9 +71,30 @@ impl Wish {
         format!("{verb}-{digest}").parse()
     }
 
+    /// The same with the digest of its content, where its name says nothing of it.
+    #[must_use]
+    pub fn fixed(self) -> Self {
+        let content = (!self.is_named_by_content()).then(|| self.digest());
+        Self { content, ..self }
+    }
+
+    fn digest(&self) -> Digest {
+        let Self { name: _, verb, merchant, fields, at, at_most: _, content: _ } = self;
+        sha256(&canonical(&json!([verb, merchant, fields, at])))
+    }
+
+    /// Whether another action of the same name asks for the same. Records from before there were digests are compared
+    /// by their fields.
+    pub fn asks_for(&self, content: Option<Digest>) -> bool {
+        content.is_none() || self.content.is_none() || self.content == content
+    }
+
     /// Whether its name is made of its content.
     pub fn is_named_by_content(&self) -> bool {
-        let Self { name, verb, merchant, fields, at } = self;
+        if let Some(known) = self.fields.get(NAMED_BY_CONTENT).and_then(Value::as_bool) {
+            return known;
+        }
+        let Self { name, verb, merchant, fields, at, at_most: _, content: _ } = self;
         Self::content_name(verb, merchant.as_ref(), fields, *at).is_ok_and(|made| made == *name)
     }
 }
@@ -96,6 +129,9 @@ pub struct Run {
     pub wishes: Vec<Wish>,
     /// What it keeps for later runs of the same script, by key.
     pub kept: Vec<(String, Value)>,
+    /// What it adds to values that are kept, by key: whole numbers and amounts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<(String, Value)>,
     /// What it read, in its order.
     pub looks: Vec<Look>,
     /// What it told the operator.
@@ -113,5 +149,19 @@ pub struct Run {
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Run({}: {}, {:?})", self.script, self.function, self.wishes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S3: a name made of content stands in journals, and stays as it is, byte for byte.
+    #[test]
+    fn the_name_that_content_gives_never_changes() {
+        let merchant = "Merchant/acme".parse().unwrap();
+        let fields = json!({"transaction": "t1", "amount": "5.00 USD"});
+        let name = Wish::content_name("refund", Some(&merchant), &fields, None).unwrap();
+        assert_eq!(name.as_str(), "refund-bocrq33ipfnrcvca");
     }
 }

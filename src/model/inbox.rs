@@ -19,4 +19,7 @@ pub struct InboxEvent {
     pub body: String,
     /// The resource that the reference is the mark of; `None`: it is not one of ours.
     pub matched: Option<Key>,
+    /// Why it teaches nothing, in a sentence: anyone can post one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<String>,
 }

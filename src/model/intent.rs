@@ -8,11 +8,12 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::{Auth, Host, Method, Problem};
+use crate::api::{Auth, Host, Method};
 use crate::base::hash::{Digest, Mark, SourceId};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
 use crate::model::manifest::OnDoubt;
 use crate::model::observed::{Applied, Observation};
+use crate::model::service_problem::ServiceProblem;
 use crate::model::stake::Stake;
 
 /// A durable promise of one effect, with the exact request. Written before anything is sent.
@@ -163,7 +164,7 @@ pub enum Progress {
         /// The HTTP status.
         status: u16,
         /// The service's words.
-        problem: Problem,
+        problem: ServiceProblem,
     },
     /// Nothing reached the service, or its absence is proved.
     NotSent {
@@ -294,6 +295,24 @@ pub struct OpenIntent {
     pub intent: Intent,
     /// Where it stands.
     pub state: IntentState,
+    /// Since when it is in that state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<DateTime<Utc>>,
+}
+
+/// A person's word that what was made again, or may be at the service twice, was looked after: `intents dismiss`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrphanSeen {
+    /// The intent whose fate was not known.
+    pub intent: IntentId,
+    /// The resource that was made again.
+    pub key: Key,
+    /// Why it is listed no more.
+    pub reason: String,
+    /// Who said so.
+    pub actor: String,
+    /// When.
+    pub at: DateTime<Utc>,
 }
 
 #[cfg(test)]

@@ -193,3 +193,67 @@ pub struct RelatedPlace {
     /// What to say about it.
     pub message: String,
 }
+
+/// Counts of problems by severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProblemCounts {
+    /// Problems that make a document unusable.
+    pub errors: usize,
+    /// Problems that leave a document usable.
+    pub warnings: usize,
+}
+
+impl ProblemCounts {
+    /// Counts one more problem.
+    pub fn add(&mut self, severity: Severity) {
+        let count = match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    /// The sum of both counts.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let Self { errors, warnings } = other;
+        Self {
+            errors: self.errors.saturating_add(errors),
+            warnings: self.warnings.saturating_add(warnings),
+        }
+    }
+
+    /// Whether both counts are 0.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl<'a> FromIterator<&'a Problem> for ProblemCounts {
+    fn from_iter<I: IntoIterator<Item = &'a Problem>>(problems: I) -> Self {
+        let mut tally = Self::default();
+        problems.into_iter().for_each(|problem| tally.add(problem.severity));
+        tally
+    }
+}
+
+/// The problems of a tree: the first ones with their places, and the count of the rest.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems {
+    /// Sorted by file and line; bounded per file and in all.
+    pub shown: Vec<Problem>,
+    /// The problems beyond the bound.
+    pub omitted: ProblemCounts,
+}
+
+impl Problems {
+    /// Counts of all problems, shown or not.
+    pub fn total(&self) -> ProblemCounts {
+        self.shown.iter().collect::<ProblemCounts>().plus(self.omitted)
+    }
+
+    /// Whether a document is unusable.
+    pub fn has_errors(&self) -> bool {
+        self.total().errors > 0
+    }
+}

@@ -4,13 +4,14 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::Problem;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::model::absence::Absence;
 use crate::model::adoption::Stray;
 use crate::model::bound::Approval;
 use crate::model::manifest::Deletion;
+use crate::model::payment::Payments;
+use crate::model::service_problem::ServiceProblem;
 use crate::model::unauthorised::{Unauthorised, opens};
 
 /// Where a fact came from.
@@ -72,7 +73,7 @@ pub struct Refusal {
     /// The HTTP status.
     pub status: u16,
     /// The service's words.
-    pub problem: Problem,
+    pub problem: ServiceProblem,
     /// When.
     pub at: DateTime<Utc>,
 }
@@ -128,6 +129,12 @@ pub struct Observed {
     /// Objects with marks of ours that stand in its way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<Stray>,
+    /// When what was put on the service, its id or its existence last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<DateTime<Utc>>,
+    /// The payments that it collected, or tried to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payments: Option<Box<Payments>>,
     /// The time of the newest fact.
     pub at: DateTime<Utc>,
     /// The source of the newest fact.
@@ -153,6 +160,8 @@ impl Observed {
             moved_to: None,
             absence: None,
             strays: Vec::new(),
+            changed: None,
+            payments: None,
             at,
             source: Source::Operator,
         }
@@ -163,6 +172,9 @@ impl Observed {
     pub fn learn(&mut self, fact: &Observation) {
         if (fact.source == Source::Read && fact.at < self.at) || self.outranks(fact) {
             return;
+        }
+        if self.is_changed_by(fact) {
+            self.changed = Some(fact.at);
         }
         self.at = self.at.max(fact.at);
         self.source = fact.source;
@@ -176,6 +188,14 @@ impl Observed {
         }
         merge(&mut self.facts, &fact.facts);
         self.unauthorised.take_if(|_| opens(fact));
+    }
+
+    /// Whether a fact says something else of the object itself than what is known.
+    fn is_changed_by(&self, fact: &Observation) -> bool {
+        let put = |one: &Option<Applied>| one.as_ref().map(|one| (one.digest, one.generation));
+        fact.exists.is_some_and(|exists| exists != self.exists)
+            || (fact.remote_id.is_some() && fact.remote_id != self.remote_id)
+            || (fact.applied.is_some() && put(&fact.applied) != put(&self.applied))
     }
 
     /// Provisioned beats declined, never the reverse (law 3), as far as both speak of one submission.

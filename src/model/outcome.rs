@@ -8,7 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::Problem;
+use crate::base::outside::{Known, ServiceText};
+use crate::model::service_problem::ServiceProblem;
 
 /// The only four things a call can tell us. `Debug` leaves the reply out: it may hold a token or a key.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -24,21 +25,29 @@ pub enum Outcome {
         /// The HTTP status.
         status: u16,
         /// The error body; without messages when there was none or it could not be read.
-        problem: Problem,
+        problem: ServiceProblem,
     },
     /// Provably nothing happened: the connection was never made, the request was never written, or the
     /// service asked to come again later (429).
     NotSent {
         /// Why, for people; never holds a secret.
-        reason: String,
+        reason: ServiceText,
         /// How many seconds the service asked to wait, if it did.
         retry_after_s: Option<u64>,
     },
     /// Anything else: a timeout, a reset, 5xx, 3xx, 408, a 200 that cannot be read, an answer too large.
     InDoubt {
         /// Why, for people; never holds a secret.
-        reason: String,
+        reason: ServiceText,
     },
+}
+
+impl Outcome {
+    /// Nothing was sent, for a reason of our own that may name what the operator wrote.
+    pub fn not_sent(reason: &str) -> Self {
+        let reason = ServiceText::cleaned(reason, &Known::default());
+        Self::NotSent { reason, retry_after_s: None }
+    }
 }
 
 impl fmt::Debug for Outcome {
@@ -60,7 +69,7 @@ mod tests {
 
     #[test]
     fn an_outcome_is_stored_under_the_name_of_its_kind() {
-        let doubt = Outcome::InDoubt { reason: "timeout".to_owned() };
+        let doubt = Outcome::InDoubt { reason: "timeout".into() };
         let stored = serde_json::to_string(&doubt).unwrap();
         assert_eq!(stored, r#"{"in_doubt":{"reason":"timeout"}}"#);
         assert_eq!(serde_json::from_str::<Outcome>(&stored).unwrap(), doubt);

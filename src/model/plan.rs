@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
+use crate::model::condition::Status;
 use crate::model::effect::{Counts, Effect, Work};
+use crate::model::health::Health;
 
 pub use crate::model::reason::Reason;
 
@@ -102,8 +104,10 @@ pub struct Step {
     pub changes: Vec<FieldChange>,
     /// Money set in motion.
     pub money: Vec<MoneyMove>,
-    /// Whether the resource is ready (design.md part 4, "Ready means").
+    /// Whether what depends on the resource can go on: its object is there and usable.
     pub ready: bool,
+    /// The health of its object, where there is something to say of it.
+    pub health: Option<Box<Health>>,
     /// The service's id, where one is known.
     pub remote_id: Option<String>,
     /// File and line of the document.
@@ -128,12 +132,57 @@ impl Step {
             changes: Vec::new(),
             money: Vec::new(),
             ready: false,
+            health: None,
             remote_id: None,
             place: None,
             work: None,
             offer: None,
             replaces: None,
             counts: Counts::default(),
+        }
+    }
+
+    /// Whether the service has the object as its document says. Neither can be said while an answer is lost, where
+    /// nothing is compared, and where no document is.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "every other reason is about the comparison"
+    )]
+    pub fn synced(&self) -> Status {
+        match &self.reason {
+            Reason::InDoubt(_)
+            | Reason::Held(_)
+            | Reason::Strays(_)
+            | Reason::Suspended
+            | Reason::SuspendedBy(_)
+            | Reason::AbsenceNotBelieved => Status::Unknown,
+            _ if self.verdict == Verdict::Orphan => Status::Unknown,
+            _ => Status::from(self.ready && self.verdict == Verdict::Settled),
+        }
+    }
+
+    /// The health of its object.
+    pub fn health(&self) -> Health {
+        self.health.as_deref().cloned().unwrap_or_else(Health::well)
+    }
+
+    /// Whether its object is healthy, or there is nothing to say of it.
+    pub fn is_well(&self) -> bool {
+        self.health.as_deref().is_none_or(Health::is_well)
+    }
+
+    /// Whether the resource is ready (design.md part 4, "Ready means"): synced, not in doubt and not unhealthy.
+    pub fn is_ready(&self) -> bool {
+        self.synced() == Status::True && self.is_well()
+    }
+
+    /// What is to be said first of the resource: its health, where that alone is not as it should be.
+    pub fn headline(&self) -> (&'static str, String) {
+        match self.health.as_deref().filter(|health| !health.is_well()) {
+            Some(health) if self.synced() == Status::True => {
+                (health.reason, health.message.clone())
+            }
+            Some(_) | None => (self.reason.word(), self.reason.to_string()),
         }
     }
 

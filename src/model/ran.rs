@@ -6,11 +6,12 @@
 use chrono::{DateTime, Utc};
 use data_encoding::BASE32_NOPAD;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Name, NameError};
 use crate::model::action::Action;
-use crate::model::hook::{Run, Wish};
+use crate::model::hook::{NOTIFY, RECONCILE, RESUME, Run, SUSPEND, Wish};
 
 /// How long a chain of causes may be: event, action, the event of that, and so on.
 pub const DEPTH_MAX: u32 = 4;
@@ -88,6 +89,9 @@ pub struct Passed {
     pub merchant: Key,
     /// The number of the last one.
     pub to: u64,
+    /// The one script that has come so far, where others are ahead of it; none: all have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
 }
 
 /// What an action of a hook is called, for ever.
@@ -137,6 +141,51 @@ impl Pending {
     }
 }
 
+/// The way out of the process that an action takes. Each has slots of its own: a slow one delays no other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// None: the action changes what is kept here.
+    Internal,
+    /// The payment service.
+    Service,
+    /// The target of `notify` with this name.
+    Target(String),
+}
+
+impl Channel {
+    /// The channel of an action.
+    pub fn of(wish: &Wish) -> Self {
+        match wish.verb.as_str() {
+            SUSPEND | RESUME | RECONCILE => Self::Internal,
+            NOTIFY => {
+                let target = wish.fields.get("target").and_then(Value::as_str);
+                Self::Target(target.unwrap_or_default().to_owned())
+            }
+            _ => Self::Service,
+        }
+    }
+}
+
+/// The place of an action in the order in which actions become due.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Scheduled {
+    /// When it becomes due.
+    pub at: DateTime<Utc>,
+    /// The action.
+    pub id: WishId,
+    /// Its way out.
+    pub channel: Channel,
+}
+
+impl Scheduled {
+    /// The place of a pending action: the time that the script named, and at once by default.
+    pub fn of(pending: &Pending) -> Self {
+        let at = pending.wish.at.map_or(pending.at, |at| at.max(pending.at));
+        Self { at, id: pending.id.clone(), channel: Channel::of(&pending.wish) }
+    }
+}
+
 /// What became of an action of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Granted {
@@ -162,6 +211,8 @@ pub enum Fate {
     Invalid,
     /// Whether it happened is not known, and it is not done a second time.
     Unknown,
+    /// It was not sent: `at_most` of the script allows no more of them.
+    Skipped,
 }
 
 /// An action of a hook that ended and was not done, as far as is known.
@@ -198,6 +249,8 @@ pub struct Fates {
     pub invalid: u64,
     /// Nobody knows whether they happened.
     pub unknown: u64,
+    /// `at_most` allowed no more of them.
+    pub skipped: u64,
 }
 
 impl Fates {
@@ -208,6 +261,7 @@ impl Fates {
             Fate::Refused => &mut self.refused,
             Fate::Invalid => &mut self.invalid,
             Fate::Unknown => &mut self.unknown,
+            Fate::Skipped => &mut self.skipped,
         };
         *number = number.saturating_add(1);
     }
@@ -271,5 +325,14 @@ mod tests {
         assert_eq!(name("e1", "refund"), name("e1", "refund"));
         assert_ne!(name("e1", "refund"), name("e2", "refund"));
         assert_ne!(name("e1", "refund"), name("e1", "refund-2"));
+    }
+
+    /// S3: names that are in journals stay as they are, byte for byte.
+    #[test]
+    fn the_name_of_an_action_never_changes() {
+        assert_eq!(
+            id("e1", "refund").action_name().unwrap().as_str(),
+            "hook-64sf5utjnpqmmap5ldjrafoa4x"
+        );
     }
 }

@@ -255,7 +255,12 @@ impl fmt::Display for Reason {
             ),
             Self::WaitsFor(keys) => write!(f, "waits for {}", list(keys)),
             Self::CannotChange(fields) => {
-                write!(f, "the service cannot change {}", fields.join(", "))
+                write!(
+                    f,
+                    "the service cannot change {}; put the old value back, or raise reckon.dev/generation in its \
+                     annotations (to 1 where there is none) to have a new one made: the old one stays as it is",
+                    fields.join(", ")
+                )
             }
             Self::AwaitsDecision => write!(f, "underwriting has not decided yet"),
             Self::AwaitsApplicant => write!(
@@ -283,16 +288,24 @@ impl fmt::Display for Reason {
             }
             Self::TestPassed => write!(f, "the test ended well; its code is never exchanged"),
             Self::TestFailed => write!(f, "the test was declined, as it was to be"),
-            Self::Refused(why) => write!(f, "the service refused it: {why}"),
+            Self::Refused(why) => {
+                write!(f, "the service refused it: {why}")
+            }
             Self::InFlight => write!(f, "a call for it is on its way"),
             Self::InDoubt(why) => write!(f, "an answer was lost ({why}); it is being settled"),
             Self::Held(why) => write!(f, "on hold: {why}"),
             Self::Strays(strays) => write!(f, "on hold: {}", adoption::sentence(strays)),
-            Self::BrokenDocument => write!(f, "its document has problems (see validate)"),
-            Self::Suspended => write!(f, "suspended by reckon.dev/suspend"),
+            Self::BrokenDocument => {
+                write!(f, "its document has problems: `reckon validate` shows them")
+            }
+            Self::Suspended => {
+                write!(f, "suspended by reckon.dev/suspend: remove the annotation to go on")
+            }
             Self::SuspendedBy(suspension) => write!(f, "{suspension}"),
             Self::Going(going) => write!(f, "{going}"),
-            Self::InUse(keys) => write!(f, "still used by {}", list(keys)),
+            Self::InUse(keys) => {
+                write!(f, "still used by {}: change or remove those first", list(keys))
+            }
             Self::DueToday(why)
             | Self::OtherMode(why)
             | Self::Unfit(why)

@@ -12,10 +12,12 @@ use crate::model::compacted::Compacted;
 use crate::model::epoch::{Release, Restored};
 use crate::model::event::{Forged, Polled, Posted, Told};
 use crate::model::inbox::InboxEvent;
-use crate::model::intent::{Intent, Progress};
+use crate::model::intent::{Intent, OrphanSeen, Progress};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
 use crate::model::ran::{Dismissed, Granted, Passed, Ran, Replayed, Telling};
+use crate::model::retained::{Lapsed, Retained};
+use crate::model::roster::{Loaded, ScriptForgotten};
 use crate::model::rotation::Rotated;
 use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
@@ -128,8 +130,32 @@ pub enum Record {
     Attached(Box<Attachment>),
     /// A person has seen what became of the hooks of an event: `events dead --forget`.
     Dismissed(Box<Dismissed>),
+    /// Other scripts are in use.
+    Loaded(Box<Loaded>),
+    /// An absent script was let go: `hooks forget`.
+    ScriptForgotten(Box<ScriptForgotten>),
+    /// A person has looked after what was made again: `intents dismiss`.
+    OrphanSeen(Box<OrphanSeen>),
+    /// Events that are settled and older than the horizon are dropped.
+    Retained(Box<Retained>),
+    /// A post named an event from before the horizon.
+    Lapsed(Box<Lapsed>),
     /// Addresses of ours are exchanged: `events urls --rotate`.
     Rotated(Box<Rotated>),
+}
+
+impl Record {
+    /// Whether something leaves the process once this is durable, or is not sent to it a second time: an effect, a
+    /// notification, the answer to the partner's notification.
+    pub fn leaves(&self) -> bool {
+        matches!(
+            self,
+            Self::Intent(_)
+                | Self::Progress { progress: Progress::Again, .. }
+                | Self::Telling(_)
+                | Self::Inbox(_)
+        )
+    }
 }
 
 /// Whose state a journal is: a mismatch is exit 4.

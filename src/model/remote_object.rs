@@ -24,6 +24,12 @@ pub struct RemoteObject {
     /// The recurring charge that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// Of a transaction: `CHARGE`, `REFUND` or `CREDIT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort: Option<String>,
+    /// The service's code of what went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// When the service changed it last; the event's own time where the object shows none.
     pub modified: DateTime<Utc>,
 }
@@ -70,6 +76,8 @@ impl RemoteObject {
             amount: data.get("amount").and_then(Value::as_i64),
             currency: text("currency"),
             parent: text("recurring_charge_id"),
+            sort: text("type").filter(|_| subject(kind) == "transaction"),
+            failure: text("failure_code"),
             modified: time("modified").unwrap_or(event_time),
         })
     }

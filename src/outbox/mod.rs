@@ -13,6 +13,7 @@ use crate::base::clock::SharedClock;
 use crate::base::nearest;
 
 mod body;
+mod known;
 mod letter;
 mod mail;
 mod message;
@@ -58,10 +59,15 @@ impl Outbox {
 
     /// Sends a notification to its target, once. Dropping the future leaves doubt, as a crash does.
     pub async fn send(&self, message: &Message) -> Sent {
+        let target = self.targets.get(&message.target);
+        self.attempt(message, target).await.cleaned(&known::known(message, target))
+    }
+
+    async fn attempt(&self, message: &Message, target: Option<&Target>) -> Sent {
         if let Err(reason) = message.check() {
             return Sent::Refused(reason);
         }
-        match self.targets.get(&message.target) {
+        match target {
             Some(Target::Web { url, form }) => match web_body(message, *form) {
                 Ok(body) => self.web.post(url, &message.key, body).await,
                 Err(reason) => Sent::Refused(reason),

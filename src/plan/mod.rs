@@ -22,6 +22,7 @@ mod stalled;
 mod step;
 mod suspended;
 mod totals;
+mod turning;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub use adopting::Wanted;
 pub use against::Assumed;
 pub use guarded::generation_of;
 pub use totals::{Totals, summary};
+use turning::Turning;
 
 /// What planning is told once.
 #[derive(Clone)]
@@ -113,6 +115,7 @@ pub struct Planner {
     steps: BTreeMap<Key, Arc<Step>>,
     doable: BTreeSet<Key>,
     dated: BTreeSet<Key>,
+    turning: Turning,
     stalled: Stalled,
     absences: Absences,
     moving: BTreeSet<Key>,
@@ -130,6 +133,7 @@ impl Planner {
             steps: BTreeMap::new(),
             doable: BTreeSet::new(),
             dated: BTreeSet::new(),
+            turning: Turning::default(),
             stalled: Stalled::default(),
             absences: Absences::default(),
             moving: BTreeSet::new(),
@@ -225,6 +229,8 @@ impl Planner {
         } else {
             self.dated.remove(key);
         }
+        let turns = after.as_ref().and_then(|step| step.health.as_ref()?.turns);
+        self.turning.note(key, turns);
         let stalls = after.as_ref().is_some_and(|step| step.reason.is_about_accounts());
         let merchant = match world.desired().manifests.get(key) {
             Some(manifest) => merchant_of(manifest),
@@ -282,6 +288,16 @@ impl Planner {
     /// The resources whose steps change with the date alone.
     pub fn dated(&self) -> &BTreeSet<Key> {
         &self.dated
+    }
+
+    /// The resources whose health changed with the date since their steps were made.
+    pub fn turned(&self, now: DateTime<Utc>) -> BTreeSet<Key> {
+        self.turning.due(now).cloned().collect()
+    }
+
+    /// When the health of some resource changes next with the date.
+    pub fn next_turn(&self) -> Option<DateTime<Utc>> {
+        self.turning.next()
     }
 
     /// One step.

@@ -40,16 +40,16 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::api::Problem;
     use crate::base::hash::sha256;
     use crate::base::id::IntentId;
+    use crate::model::service_problem::ServiceProblem;
 
     fn check(status: u16, code: &str, expect: &str) {
         let refusal = Refusal {
             intent: IntentId::new(1),
             digest: sha256(b""),
             status,
-            problem: Problem::new(code, "no"),
+            problem: ServiceProblem::shown(code, "no"),
             at: DateTime::UNIX_EPOCH,
         };
         let told = advice(&refusal);

@@ -1,12 +1,12 @@
 //! The step of one resource: first what holds for every kind, then the kind's own word.
 
-use crate::api::Message;
 use crate::base::id::{Key, RemoteId};
 use crate::base::planted;
 use crate::kinds::register;
 use crate::kinds::step::{Draft, StepCx};
 use crate::model::desired::Coverage;
 use crate::model::effect::{Effect, Reading, Work};
+use crate::model::health::Health;
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::Manifest;
 use crate::model::observed::{Observed, Refusal};
@@ -34,10 +34,12 @@ pub(super) fn step(
     let manifest = desired.manifest(key);
     let observed = world.observed(key);
     let broken = desired.broken.contains(key);
-    if manifest.is_none() && !broken && !observed.as_deref().is_some_and(known) {
+    let open = world.open(key).filter(|_| register::find(key.kind.as_str()).is_some());
+    let spoken_of = manifest.is_some() || broken || open.is_some();
+    if !spoken_of && !observed.as_deref().is_some_and(known) {
         return None;
     }
-    let draft = match world.open(key) {
+    let draft = match open {
         Some(open) if !planted::is("two-open-effects") => under_way(&open, observed.as_deref()),
         _ if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
         _ => {
@@ -45,6 +47,7 @@ pub(super) fn step(
             guarded(cx, world, (key, manifest.as_ref(), observed.as_deref()), draft)
         }
     };
+    let health = health(cx, key, manifest.as_ref(), observed.as_deref());
     let place = manifest.map(|manifest| (manifest.place.file, manifest.place.line));
     let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
     Some(Step {
@@ -54,6 +57,7 @@ pub(super) fn step(
         changes: draft.changes,
         money: draft.money,
         ready: draft.ready,
+        health,
         remote_id: remote_id.as_ref().map(RemoteId::to_string),
         place,
         work: draft.work.map(std::sync::Arc::new),
@@ -61,6 +65,20 @@ pub(super) fn step(
         replaces: draft.replaces,
         counts: draft.counts,
     })
+}
+
+/// The health of an object that exists; nothing where it is well, and stays so.
+fn health(
+    cx: &StepCx<'_>,
+    key: &Key,
+    manifest: Option<&Manifest>,
+    observed: Option<&Observed>,
+) -> Option<Box<Health>> {
+    let Some(known) = observed.filter(|observed| observed.exists) else {
+        return Some(Box::new(Health::of_nothing()));
+    };
+    let health = (register::find(key.kind.as_str())?.health)(cx, manifest, known);
+    (health != Health::well()).then(|| Box::new(health))
 }
 
 /// What a person may ask for of a resource that nothing is on its way for.
@@ -175,9 +193,7 @@ fn checked(
         Some(Work::Read(_) | Work::Note(_)) | None => manifest.digest,
     };
     if let Some(refusal) = refusal.filter(|refusal| refusal.digest == wish) {
-        let words: Vec<String> = refusal.problem.messages.iter().map(words).collect();
-        let (words, status) = (words.join("; "), refusal.status);
-        let why = format!("{words} (HTTP {status}); {}", refused::advice(refusal));
+        let why = format!("{}; {}", refusal_words(refusal), refused::advice(refusal));
         let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
         return Draft { changes: draft.changes, ..blocked };
     }
@@ -190,15 +206,5 @@ fn checked(
 
 /// What the service said when it refused something.
 pub(super) fn refusal_words(refusal: &Refusal) -> String {
-    let words: Vec<String> = refusal.problem.messages.iter().map(words).collect();
-    format!("{} (HTTP {})", words.join("; "), refusal.status)
-}
-
-/// What a message of the service says, and of which field.
-fn words(message: &Message) -> String {
-    let text = message.message.as_ref().unwrap_or(&message.code);
-    match message.context.as_deref().filter(|context| !context.is_empty()) {
-        Some(context) => format!("{context}: {text}"),
-        None => text.clone(),
-    }
+    format!("{} (HTTP {})", refusal.problem.words(), refusal.status)
 }

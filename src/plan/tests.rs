@@ -8,7 +8,6 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::{Assumed, Planner, Settings, World};
-use crate::api::Problem;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::kinds::testing::manifest;
@@ -18,6 +17,7 @@ use crate::model::limit::Over;
 use crate::model::manifest::{Annotations, Deletion, Manifest, OnDoubt};
 use crate::model::observed::{Observed, Refusal};
 use crate::model::plan::{Reason, Step};
+use crate::model::service_problem::ServiceProblem;
 use crate::model::stake::Wish;
 use crate::model::suspension::Suspension;
 use crate::policy::prune::Prune;

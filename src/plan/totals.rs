@@ -31,7 +31,7 @@ impl Totals {
             *count = count.checked_add_signed(if sign < 0 { -1 } else { 1 }).unwrap_or(0);
         };
         moved(self.verdicts.entry(step.verdict).or_default());
-        if !step.ready {
+        if !step.is_ready() {
             moved(&mut self.unready);
         }
         if step.stuck() {

@@ -7,10 +7,12 @@ pub mod approval;
 pub mod limits;
 pub mod meter;
 pub mod prune;
+pub mod script_rights;
 pub mod usual;
 
 pub use approval::ApprovalRules;
 pub use limits::Limits;
+pub use script_rights::{Power, Rights, Whose};
 
 /// Everything that the operator's file says about it.
 #[derive(Debug, Clone, Default)]

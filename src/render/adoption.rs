@@ -1,8 +1,11 @@
 //! What is taken over and let go, for people.
 
-use super::words::{clean, line, value};
-use crate::engine::{IntentsView, StrayView};
+use super::words::{amount, clean, counted, line, money, value, wrapped};
+use crate::engine::{DisownedView, Disowning, IntentsView, StrayView};
 use crate::model::adoption::{Adopted, Forgetting, Forgot, Found, What};
+
+/// Columns of a wrapped sentence.
+const SENTENCE_WIDTH: usize = 80;
 
 /// What became of an object that was to be taken over: the fields that differ, and those that nothing shows.
 pub fn text(adopted: &Adopted) -> String {
@@ -83,7 +86,7 @@ pub fn forgot(forgot: &Forgot) -> String {
     }
 }
 
-/// Objects with marks of ours that stand in the way, and what to say of each.
+/// Objects with marks of ours that stand in the way, and what to say of each; the dangerous way out last, once.
 pub(super) fn strays(out: &mut String, view: &IntentsView) {
     line(out, "Objects on the service with marks of ours that are not known:");
     for stray in &view.strays {
@@ -97,4 +100,64 @@ pub(super) fn strays(out: &mut String, view: &IntentsView) {
             line(out, &format!("  {label:10} {}", clean(way)));
         }
     }
+    if let Some(unknown) = &view.last_resort {
+        line(out, "");
+        last_resort(out, unknown);
+    }
+}
+
+/// The dangerous way out, with what it risks.
+fn last_resort(out: &mut String, unknown: &Disowning) {
+    let count = counted(unknown.objects.len(), "object");
+    let text = format!(
+        "DANGEROUS: `{}` disowns {count} at once. Documents that stand for them are then made again{}. Use it only if \
+         none of them is yours.",
+        unknown.command,
+        risk(unknown)
+    );
+    for row in wrapped(&text, SENTENCE_WIDTH) {
+        line(out, &row);
+    }
+}
+
+/// What is collected twice if documents are made again.
+fn risk(unknown: &Disowning) -> String {
+    if unknown.active == 0 {
+        return String::new();
+    }
+    let totals: Vec<String> = unknown.totals.iter().map(money).collect();
+    let charges = counted(unknown.active, "active recurring charge");
+    format!(", and payers may be charged twice: {charges}, {}", totals.join(", "))
+}
+
+/// What `init --empty-remote` is about to disown, object by object, with the sums.
+pub fn disowning(unknown: &Disowning) -> String {
+    let mut out = String::new();
+    if unknown.objects.is_empty() {
+        line(
+            &mut out,
+            "No object with an unknown mark was found so far. From now on none stops a merchant.",
+        );
+        return out;
+    }
+    line(
+        &mut out,
+        "These objects carry marks of ours that this state does not know; they would be disowned:",
+    );
+    for DisownedView { id, list, merchant, status, money } in &unknown.objects {
+        let money =
+            money.as_ref().map(|one| format!(", {} per occurrence ({})", amount(one), one.mode));
+        let status = status.as_ref().map(|status| format!(", {}", clean(status)));
+        let more = format!("{}{}", status.unwrap_or_default(), money.unwrap_or_default());
+        line(
+            &mut out,
+            &format!("  {} of {} ({}{more})", clean(id), clean(&merchant.short()), clean(list)),
+        );
+    }
+    for total in &unknown.totals {
+        line(&mut out, &format!("  total: {}", money(total)));
+    }
+    line(&mut out, "");
+    last_resort(&mut out, unknown);
+    out
 }

@@ -17,8 +17,8 @@ mod snippet;
 
 use snippet::Snippet;
 
-/// More problems are counted, not shown.
-pub const SHOWN_MAX: usize = 50;
+/// More problems are counted, not shown. The loader lists no more than this for a tree.
+pub const SHOWN_MAX: usize = 1000;
 
 /// The version of the JSON form.
 const JSON_VERSION: u32 = 1;

@@ -4,7 +4,7 @@ use super::resources::lines;
 use super::words::{Paint, clean, counted, line};
 use crate::base::money::{Currency, Money};
 use crate::engine::{
-    EventView, EventsView, FailedView, HooksView, ReceiverView, Recovered, UndoneView,
+    EventView, EventsView, FailedView, HooksView, IgnoredView, ReceiverView, Recovered, UndoneView,
 };
 use crate::model::ran::Fate;
 use crate::model::remote_object::{RemoteObject, Standing};
@@ -20,6 +20,7 @@ pub fn text(view: &EventsView, color: bool) -> String {
     }
     posts(&mut out, paint, "Posted, not yet looked up:", &view.waiting);
     posts(&mut out, paint, "Posted by somebody, and unknown to the service:", &view.forged);
+    ignored(&mut out, paint, &view.ignored);
     if !view.receivers.is_empty() {
         line(&mut out, "");
     }
@@ -30,6 +31,18 @@ pub fn text(view: &EventsView, color: bool) -> String {
         line(&mut out, &format!("While this daemon did not run, {}.", clean(away)));
     }
     out
+}
+
+/// Notifications of the partner interface that teach nothing.
+fn ignored(out: &mut String, paint: Paint, all: &[IgnoredView]) {
+    if all.is_empty() {
+        return;
+    }
+    line(out, &format!("\n{}", paint.bold("Partner notifications that were ignored:")));
+    for one in all {
+        let (reference, reason) = (clean(&one.reference), clean(&one.reason));
+        line(out, &format!("  {reference}  {}: {reason}", one.at));
+    }
 }
 
 /// Events one below the other, the newest last, as they come.
@@ -57,6 +70,12 @@ pub fn recovered(read: &[Recovered], since: &str) -> String {
         let oldest = one.oldest.as_ref().map(|oldest| format!(", the oldest of {oldest}"));
         let (all, oldest) = (count(one.read, "event"), oldest.unwrap_or_default());
         line(&mut out, &format!("{name}: {all} since {since}{oldest}; {} of them new", one.new));
+        if let Some(horizon) = &one.horizon {
+            line(
+                &mut out,
+                &format!("  events up to {horizon} are past `events.keep`: none of them is new"),
+            );
+        }
         if let Some(why) = &one.trouble {
             line(&mut out, &format!("  not read to its end: {}", clean(why)));
         }
@@ -76,6 +95,7 @@ pub fn dead(view: &HooksView) -> String {
             "The scripts in the folder are wrong (`reckon hooks check`): older ones are in use.",
         );
     }
+    super::hooks::roster::absent(&mut out, &view.known);
     let failed = |out: &mut String, title: &str, all: &[FailedView]| {
         for (number, one) in all.iter().enumerate() {
             if number == 0 {
@@ -91,7 +111,9 @@ pub fn dead(view: &HooksView) -> String {
         }
     };
     failed(&mut out, "Failed for good; `reckon events replay ID` runs them again:", &view.dead);
+    more(&mut out, view.dead.len(), view.totals.dead);
     failed(&mut out, "Failed, and are run again:", &view.failed);
+    more(&mut out, view.failed.len(), view.totals.failed);
     undone(&mut out, &view.undone);
     for (number, wish) in view.waiting.iter().enumerate() {
         if number == 0 {
@@ -108,10 +130,19 @@ pub fn dead(view: &HooksView) -> String {
             line(&mut out, &format!("    waits for you: {}", clean(held)));
         }
     }
+    more(&mut out, view.waiting.len(), view.totals.waiting);
     if out.is_empty() {
         line(&mut out, "No hook failed, and nothing waits.");
     }
     out
+}
+
+/// The count of those that a list does not show.
+fn more(out: &mut String, shown: usize, total: u64) {
+    let hidden = usize::try_from(total).unwrap_or(usize::MAX).saturating_sub(shown);
+    if hidden > 0 {
+        line(out, &format!("  and {hidden} more"));
+    }
 }
 
 /// Actions that ended without being done, and what a person can do.
@@ -127,6 +158,7 @@ fn undone(out: &mut String, all: &[UndoneView]) {
         let (event, why) = (clean(&one.event), clean(&one.message));
         let fate = match one.fate {
             Fate::Done => "done",
+            Fate::Skipped => "skipped",
             Fate::Refused => "refused",
             Fate::Invalid => "not possible",
             Fate::Unknown => "not known whether it was done",
@@ -285,6 +317,7 @@ mod tests {
             ],
             waiting: Vec::new(),
             forged: vec![event("evt_x", None, "forged")],
+            ignored: Vec::new(),
         };
         insta::assert_snapshot!(text(&view, false));
         insta::assert_snapshot!(one(&event("evt_1", Some(Standing::Stale), "told")));

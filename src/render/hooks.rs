@@ -2,6 +2,7 @@
 
 mod doc;
 mod junit;
+pub mod roster;
 pub mod shadow;
 pub mod tried;
 pub mod typed;
@@ -14,6 +15,7 @@ pub use doc::{doc, doc_json, markdown};
 pub use junit::junit;
 
 use super::diagnostic::{self, Look, Sources};
+use super::words::counted;
 use crate::hooks::cases::Verdict;
 use crate::hooks::folder::Folder;
 use crate::model::issue::{Problem, Severity};
@@ -23,14 +25,15 @@ use crate::spec::mask::MaskedSource;
 /// What a check found, with snippets.
 pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
     let count = folder.count();
-    let plural = if count == 1 { "script" } else { "scripts" };
+    let scripts = counted(count, "script");
     if problems.is_empty() {
-        return format!("{count} {plural}, no problems");
+        return format!("{scripts}, no problems");
     }
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     let warnings = problems.len().saturating_sub(errors);
     let report = self::problems(folder, problems, look);
-    format!("{report}\n{count} {plural}, {errors} errors, {warnings} warnings")
+    let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+    format!("{report}\n{scripts}, {errors}, {warnings}")
 }
 
 /// Problems with snippets of the files that they are in.

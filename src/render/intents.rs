@@ -15,6 +15,13 @@ pub fn resolved(resolved: &Resolved) -> String {
             format!("{} is being settled just now; nothing was written\n", clean(&key.short()))
         }
         Resolved::Settled(key) => format!("{} is settled\n", clean(&key.short())),
+        Resolved::Differs(key, why) | Resolved::Unverified(key, why) => {
+            format!(
+                "{} is not settled, and nothing was written: {}\n",
+                clean(&key.short()),
+                clean(why)
+            )
+        }
         Resolved::Unsettled(key, why) => {
             format!("{} is still not settled: {}\n", clean(&key.short()), clean(why))
         }
@@ -114,8 +121,8 @@ fn remade(out: &mut String, paint: Paint, view: &IntentsView) {
     sentence(
         out,
         "Nothing proved that the first try failed, so the service may have these twice. Look for \
-         a second one there and remove it by hand; `reckon.dev/on-doubt: hold` in a document asks \
-         to be held instead.",
+         a second one there, remove it by hand, and say `reckon intents dismiss ID --reason TEXT`; \
+         `reckon.dev/on-doubt: hold` in a document asks to be held instead.",
     );
 }
 
@@ -156,6 +163,7 @@ mod tests {
         let view = IntentsView {
             items: vec![item("held", Some("the answer names another amount"))],
             remade: vec![RemadeView { intent: "3".to_owned(), key: "Contact/jo".parse().unwrap() }],
+            last_resort: None,
             strays: Vec::new(),
         };
         insta::assert_snapshot!(text(&view, false), @r#"
@@ -178,8 +186,9 @@ mod tests {
         3       Contact/jo
 
           Nothing proved that the first try failed, so the service may have these twice.
-          Look for a second one there and remove it by hand; `reckon.dev/on-doubt: hold`
-          in a document asks to be held instead.
+          Look for a second one there, remove it by hand, and say `reckon intents dismiss
+          ID --reason TEXT`; `reckon.dev/on-doubt: hold` in a document asks to be held
+          instead.
         "#);
         for state in ["open", "in_doubt", "held"] {
             let one = IntentsView { items: vec![item(state, None)], ..IntentsView::default() };

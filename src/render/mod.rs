@@ -6,6 +6,7 @@ mod approval;
 pub mod diagnostic;
 pub mod events;
 mod explain;
+pub mod happened;
 pub mod hooks;
 pub mod intents;
 mod metrics;
@@ -20,7 +21,7 @@ pub mod signed;
 pub mod suspension;
 mod traffic;
 pub mod why;
-mod words;
+pub mod words;
 
 use serde::Serialize;
 

@@ -100,6 +100,7 @@ fn before_after(
 fn fixed(step: &StepView) -> BTreeSet<&str> {
     let named = (step.reason == CANNOT_CHANGE).then_some(&step.message);
     let fields = named.and_then(|message| message.strip_prefix(CANNOT_CHANGE_SENTENCE));
+    let fields = fields.and_then(|rest| rest.split("; ").next());
     fields.into_iter().flat_map(|fields| fields.split(", ")).collect()
 }
 
@@ -120,8 +121,9 @@ fn symbol(step: &StepView) -> (char, Style) {
 /// What else has to be known before a plan is believed.
 fn notes(plan: &PlanView) -> Vec<String> {
     let mut notes = Vec::new();
-    if !plan.problems.is_empty() {
-        let problems = counted(plan.problems.len(), "problem");
+    let problems = plan.all_problems();
+    if !problems.is_zero() {
+        let problems = counted(problems.errors.saturating_add(problems.warnings), "problem");
         notes.push(format!("{problems} in the files: `reckon validate` shows where."));
     }
     if plan.coverage == Coverage::Partial {

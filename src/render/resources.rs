@@ -4,13 +4,14 @@ use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::Style;
 use serde_json::Value;
 
-use super::words::{Paint, clean, key, line, place, value, wrapped};
-use crate::engine::{Confidence, ResourceView};
+use super::words::{Paint, clean, counted, key, line, money_of, place, value, wrapped};
+use crate::engine::{Confidence, PaymentView, PaymentsView, ResourceView};
+use crate::model::condition::Condition;
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;
 /// Columns of the words before a fact.
-const LABEL_WIDTH: usize = 12;
+const LABEL_WIDTH: usize = 16;
 
 /// A table with one line a resource.
 pub fn table(items: &[ResourceView], color: bool) -> String {
@@ -68,7 +69,12 @@ fn row(item: &ResourceView) -> Vec<String> {
     };
     let known = item.last_known.as_deref().map_or_else(|| "-".to_owned(), minute);
     let remote = item.remote_id.as_deref().map_or_else(|| "-".to_owned(), clean);
-    let ready = if item.ready { "yes" } else { "no" };
+    let ready = match item.ready {
+        true => "yes",
+        // Without a document there is nothing that it could be as.
+        false if item.has_no_document() => "-",
+        false => "no",
+    };
     vec![clean(&item.kind), name, ready.to_owned(), clean(&item.reason), known, remote]
 }
 
@@ -90,6 +96,12 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     let ready = if item.ready { "yes".to_owned() } else { format!("no ({})", clean(&item.reason)) };
     fact(&mut out, paint, "Ready", &ready);
     sentence(&mut out, paint, "Why", &item.message);
+    for condition in &item.conditions {
+        let Condition { kind, status, reason, message: _, since } = condition;
+        let since = since.as_ref().map_or_else(String::new, |at| format!(" since {}", clean(at)));
+        fact(&mut out, paint, kind.word(), &format!("{}{since}: {}", status.word(), clean(reason)));
+    }
+    payments(&mut out, paint, item.payments.as_deref());
     fact(&mut out, paint, "Next", next(&item.verdict));
     let place = place(item.file.as_deref(), item.line);
     fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
@@ -105,6 +117,31 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     }
     facts(&mut out, paint, item);
     out
+}
+
+/// The newest payment and the next one.
+fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
+    let Some(PaymentsView { last, failures, next }) = payments else { return };
+    if let Some(PaymentView { id, result, amount, currency, reason, at }) = last {
+        let money =
+            amount.zip(currency.as_deref()).map_or_else(String::new, |(amount, currency)| {
+                format!("{} ", money_of(amount, currency))
+            });
+        let why = reason.as_ref().map_or_else(String::new, |why| format!(" ({})", clean(why)));
+        let row = match failures {
+            0 => String::new(),
+            count => format!("; {} failed in a row", counted(usize_of(*count), "payment")),
+        };
+        let text = format!("{money}{} at {}{why}, {}{row}", result.word(), clean(at), clean(id));
+        sentence(out, paint, "Last payment", &text);
+    }
+    if let Some(next) = next {
+        fact(out, paint, "Next payment", &clean(next));
+    }
+}
+
+fn usize_of(count: u32) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// When what is known was learnt, and what it is worth now.

@@ -72,9 +72,14 @@ pub(super) fn place(file: Option<&str>, line: Option<usize>) -> Option<String> {
 
 /// `125.00 USD`.
 pub(super) fn amount(money: &MoneyView) -> String {
-    match money.currency.parse::<Currency>() {
-        Ok(currency) => Money::new(money.amount, currency).to_string(),
-        Err(_) => format!("{} minor units of {}", money.amount, clean(&money.currency)),
+    money_of(money.amount, &money.currency)
+}
+
+/// The same of minor units and a currency.
+pub(super) fn money_of(amount: i64, currency: &str) -> String {
+    match currency.parse::<Currency>() {
+        Ok(currency) => Money::new(amount, currency).to_string(),
+        Err(_) => format!("{amount} minor units of {}", clean(currency)),
     }
 }
 
@@ -101,7 +106,7 @@ pub(super) fn line(out: &mut String, text: &str) {
 }
 
 /// `1 resource`, `2 resources`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }

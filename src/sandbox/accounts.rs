@@ -55,20 +55,21 @@ fn label(merchant: &MerchantRecord) -> String {
 fn profile(merchant: &MerchantRecord, policy: &Policy) -> MerchantProfile {
     if let Some(profile) = &merchant.profile {
         let reference_required = Some(policy.reference_required);
-        return MerchantProfile { reference_required, ..profile.clone() };
+        let name = merchant.shown_name().to_owned();
+        return MerchantProfile { name, reference_required, ..profile.clone() };
     }
     let text = |text: &str| Some(text.to_owned());
     MerchantProfile {
-        name: merchant.name.clone(),
+        name: merchant.shown_name().to_owned(),
         address: text("1 Main Street"),
-        additional_address: None,
+        additional_address: text("Suite 100"),
         city: text("Springfield"),
         state: text("IL"),
         postal_code: text("62701"),
         country: text("US"),
         phone: text("2175550100"),
         timezone: Some(merchant.timezone.clone()),
-        website: None,
+        website: Some(format!("https://{}.example", label(merchant))),
         support_email: Some(format!("support@{}.example", label(merchant))),
         support_phone: text("2175550101"),
         email_success_to: Some(owner_email(merchant)),
@@ -91,6 +92,10 @@ fn accounts(merchant: &MerchantRecord, policy: &Policy, mode: Mode) -> Vec<Accou
     });
     shown.collect()
 }
+
+/// The bank of the deposit accounts, and the number of the one that holds no trust money, as it is shown.
+const BANK: &str = "FIRST BANK OF TESTING";
+const DEPOSITED: &str = "*****1234";
 
 /// One deposit account: what design and credentials show of it.
 pub(crate) struct Deposit {
@@ -117,8 +122,8 @@ pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAc
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
-        account_id: Some(if deposit.trust { "*****6789" } else { "*****1234" }.to_owned()),
-        bank_name: Some("FIRST BANK OF TESTING".to_owned()),
+        account_id: Some(if deposit.trust { "*****6789" } else { DEPOSITED }.to_owned()),
+        bank_name: Some(BANK.to_owned()),
         currency: Some(CURRENCY_DEFAULT.to_owned()),
         processing_accounts: feeds(merchant.keys(deposit.mode), &policy, deposit.trust),
         id: deposit.id,
@@ -140,7 +145,7 @@ fn feeds(keys: &ModeKeys, policy: &Policy, trust: bool) -> Vec<ProcessingAccount
 }
 
 fn processing(account: &AccountRecord, policy: &Policy) -> ProcessingAccount {
-    let text = |text: &str| Some(text.to_owned());
+    let swipe = policy.swipe_of(&account.id);
     ProcessingAccount {
         id: account.id.clone(),
         name: account.name.clone(),
@@ -150,9 +155,9 @@ fn processing(account: &AccountRecord, policy: &Policy) -> ProcessingAccount {
         ),
         cvv_policy: word(&policy.cvv_of(&account.id)),
         avs_policy: word(&policy.avs_of(&account.id)),
-        swipe_cvv_policy: text("OPTIONAL"),
-        swipe_avs_policy: text("SUBMIT_IGNORE_RESULT"),
-        swipe_required_payment_fields: text(""),
+        swipe_cvv_policy: word(&swipe.cvv),
+        swipe_avs_policy: word(&swipe.avs),
+        swipe_required_payment_fields: Some(swipe.required()),
         kind: "card".to_owned(),
     }
 }
@@ -178,7 +183,7 @@ pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refus
         id: record.id.clone(),
         created: Some(record.created),
         modified: Some(record.modified.unwrap_or(record.created)),
-        name: record.name.clone(),
+        name: record.shown_name().to_owned(),
         public_key: Some(keys.public_key.clone()),
         contact_name: own.contact_name,
         contact_email: own.contact_email.or_else(|| Some(owner_email(&record))),
@@ -204,9 +209,7 @@ pub(crate) fn shown(
     owner: &MerchantRecord,
     policy: &Policy,
 ) -> MerchantAccount {
-    let is_card = account.kind == AccountType::Card;
-    let card = |word: &str| is_card.then(|| word.to_owned());
-    MerchantAccount {
+    let common = MerchantAccount {
         id: account.id.clone(),
         created: Some(owner.created),
         modified: Some(owner.created),
@@ -215,11 +218,37 @@ pub(crate) fn shown(
         primary: Some(account.primary),
         currency: Some(account.currency.clone()),
         trust_account: Some(account.trust),
-        cvv_policy: word(&policy.cvv_of(&account.id)).filter(|_| is_card),
-        avs_policy: word(&policy.avs_of(&account.id)).filter(|_| is_card),
-        accepted_card_types: policy.brands_of(&account.id).or(card("*")).filter(|_| is_card),
-        required_payment_fields: Some(policy.required_of(&account.id)).filter(|_| is_card),
         transaction_allowed_countries: policy.countries_of(&account.id),
         ..MerchantAccount::default()
+    };
+    if account.kind == AccountType::Card { card(common, policy) } else { check(common) }
+}
+
+/// What an account that takes cards shows besides.
+fn card(common: MerchantAccount, policy: &Policy) -> MerchantAccount {
+    let (id, swipe) = (common.id.as_str(), policy.swipe_of(&common.id));
+    MerchantAccount {
+        cvv_policy: word(&policy.cvv_of(id)),
+        avs_policy: word(&policy.avs_of(id)),
+        ignore_avs_failure_if_cvv_match: Some(policy.avs_waived.contains(id)),
+        required_payment_fields: Some(policy.required_of(id)),
+        swipe_cvv_policy: word(&swipe.cvv),
+        swipe_avs_policy: word(&swipe.avs),
+        swipe_ignore_avs_failure_if_cvv_match: Some(swipe.avs_waived),
+        swipe_required_payment_fields: Some(swipe.required()),
+        accepted_card_types: policy.brands_of(id).or_else(|| Some("*".to_owned())),
+        ..common
+    }
+}
+
+/// What an account that takes electronic checks shows besides: the bank account that it pays into, masked.
+fn check(common: MerchantAccount) -> MerchantAccount {
+    let text = |text: &str| Some(text.to_owned());
+    MerchantAccount {
+        routing_number: text("******013"),
+        account_number: text(DEPOSITED),
+        account_type: text("CHECKING"),
+        bank_name: text(BANK),
+        ..common
     }
 }

@@ -9,6 +9,7 @@ mod form;
 pub(crate) mod page;
 pub(crate) mod record;
 pub(crate) mod states;
+mod words;
 
 use serde_json::{Map, Value};
 

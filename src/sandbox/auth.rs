@@ -41,10 +41,12 @@ pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Call
         },
         Auth::PublicKey => {
             let entry = by_key(cx, &basic(header)?)?;
+            stay_secret(&entry, headers)?;
             Ok(Caller::Key { owner: entry.owner, account: entry.account })
         }
         Auth::SecretKey => {
             let entry = by_key(cx, &basic(header)?)?;
+            stay_secret(&entry, headers)?;
             match entry.kind {
                 KeyKind::Secret => {
                     places::need_address(cx, &entry.owner.merchant)?;
@@ -54,6 +56,14 @@ pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Call
             }
         }
     }
+}
+
+/// 401 for a secret key that a page sends: a browser names the page's origin (gateway-api, Authentication, 5 and 6).
+pub(crate) fn stay_secret(entry: &KeyEntry, headers: &HeaderMap) -> Result<(), Refusal> {
+    if entry.kind == KeyKind::Secret && headers.contains_key(header::ORIGIN) {
+        return Err(Refusal::not_authorized());
+    }
+    Ok(())
 }
 
 /// The account whose own key these headers carry, for the log.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
@@ -19,7 +19,7 @@ const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// The path of the authority's certificate, and a TLS set-up (1.2 or later) with a fresh server
 /// certificate signed by it. The authority is made if the directory has none.
 pub(super) fn server_config(directory: &Path) -> io::Result<(PathBuf, ServerConfig)> {
-    fs::create_dir_all(directory)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let certificate = directory.join(CERTIFICATE_FILE);
     let key = load_or_make(&certificate, &directory.join(KEY_FILE))?;
     let issuer = Issuer::new(authority()?, key);

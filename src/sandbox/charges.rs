@@ -12,6 +12,7 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::lists::{Kept, KindOf, Owner};
 use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::oauth::client_id;
 use crate::sandbox::processing::need_currency;
 use crate::sandbox::recur::Start;
 use crate::sandbox::refusal::Refusal;
@@ -183,6 +184,7 @@ fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction
         amount_refunded: Some(0),
         created: now,
         modified: now,
+        client_id: Some(client_id(cx.world)),
         reference: order.reference.clone(),
         surcharge_amount: order.surcharge_amount,
         recurring_charge_id: order.recurring.as_ref().map(|(charge, _)| charge.clone()),

@@ -4,16 +4,16 @@
 //! redirect URI that is not its own, are told on the page, and nobody is sent anywhere. `state` comes back as it was
 //! sent; the parameters of PKCE are taken and not looked at.
 
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, Uri, header};
+use maud::html;
 
 use crate::api::encode;
 use crate::api::token::SCOPE_PAYMENTS;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::asked::{Asked, pairs};
-use crate::sandbox::mail::escape;
 use crate::sandbox::merchants::APPLICATION;
 use crate::sandbox::oauth::{SCOPE_PAYMENTS_OLD, client_id, issue_code};
-use crate::sandbox::pages::Page;
+use crate::sandbox::pages::{Page, field};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
@@ -94,36 +94,44 @@ fn back(wish: &Wish, name: &str, value: &str) -> Answer {
 }
 
 fn stopped(cx: &Cx<'_>, why: &str) -> Answer {
-    let inner =
-        format!("<p class=\"notice bad\" role=\"alert\">{why}</p><p>Nothing was allowed.</p>");
+    let inner = html! {
+        p.notice.bad role="alert" { (why) }
+        p { "Nothing was allowed." }
+    };
     let (brand, title) = (&cx.world.options.brand, "This request cannot go on");
-    Page { brand, title, inner: &inner, narrow: true, scripts: &[] }.answer(StatusCode::BAD_REQUEST)
+    Page::new(brand, title, inner).narrow().answer(StatusCode::BAD_REQUEST)
 }
 
 fn page(cx: &Cx<'_>, wish: &Wish, error: Option<&str>) -> Result<Answer, Refusal> {
-    let carried = CARRIED.iter().map(|name| {
-        format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">", escape(one(wish, name)))
-    });
-    let abilities = ABILITIES.iter().map(|ability| format!("<li>{ability}</li>"));
     let merchants = cx.merchants()?;
-    let option = |name: &str| format!("<option>{}</option>", escape(name));
-    let options: String = merchants.iter().map(|merchant| option(&merchant.name)).collect();
-    let options = format!("<option value=\"\">Choose one</option>{options}");
-    let select = format!(
-        "<select id=\"merchant\" name=\"merchant\"{}>{options}</select>",
-        super::pages::marks("merchant", error.is_some())
-    );
-    let inner = format!(
-        "<p><strong>{}</strong> asks to act for your business. It will be able to:</p>\
-         <ul class=\"plain\">{}</ul><form method=\"post\">{}{}\
-         <div class=\"actions\"><button name=\"answer\" value=\"allow\">Allow</button>\
-         <button class=\"plain\" name=\"answer\" value=\"deny\">Do not allow</button></div></form>",
-        escape(APPLICATION),
-        abilities.collect::<String>(),
-        carried.collect::<String>(),
-        super::pages::field("merchant", "Your business", &select, error),
-    );
-    let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let (brand, title) = (&cx.world.options.brand, "Allow access");
-    Ok(Page { brand, title, inner: &inner, narrow: true, scripts: &[] }.answer(status))
+    let is_wrong = error.is_some();
+    let select = html! {
+        select #merchant name="merchant" required autofocus[is_wrong] aria-invalid=[is_wrong.then_some("true")]
+            aria-describedby=[is_wrong.then_some("merchant-error")] {
+            option value="" { "Choose one" }
+            @for merchant in &merchants { option value=(merchant.name) { (merchant.shown_name()) } }
+        }
+    };
+    let inner = html! {
+        p { strong { (APPLICATION) } " asks to act for your business. It will be able to:" }
+        ul.plain { @for ability in ABILITIES { li { (ability) } } }
+        form method="post" novalidate {
+            @for name in CARRIED { input type="hidden" name=(name) value=(one(wish, name)); }
+            (field("merchant", "Your business", &select, error))
+            div.actions {
+                button name="answer" value="allow" { "Allow" }
+                button.plain name="answer" value="deny" { "Do not allow" }
+            }
+        }
+    };
+    let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let brand = &cx.world.options.brand;
+    let page = Page::new(brand, "Allow access", inner).narrow();
+    Ok(page.leads_to(origin(one(wish, "redirect_uri"))).answer(status))
+}
+
+/// The origin of an address: where the form leads in the end.
+fn origin(address: &str) -> Option<String> {
+    let uri: Uri = address.parse().ok()?;
+    Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?))
 }

@@ -14,6 +14,9 @@ use crate::sandbox::state::Cx;
 
 pub(crate) const KIND: KindOf = KindOf { word: "contact", name: "Contact" };
 
+/// Characters of the code that the sandbox gives each contact.
+const CODE_LENGTH: usize = 8;
+
 /// POST /contacts.
 pub(crate) fn create(
     cx: &mut Cx<'_>,
@@ -61,7 +64,7 @@ fn build(cx: &mut Cx<'_>, merchant: &MerchantRecord, owner: &Owner, new: NewCont
         first_name: Some(new.first_name),
         last_name: Some(new.last_name),
         preferred_email: emails.first().map(|email| email.address.clone()),
-        contact_code: None,
+        contact_code: Some(cx.fresh("contact code", CODE_LENGTH).to_uppercase()),
         owner_id: Some(organization.id.clone()),
         owner: Some(organization),
         email_addresses: emails,
@@ -76,10 +79,10 @@ fn organization(cx: &Cx<'_>, merchant: &MerchantRecord, test_mode: bool) -> Orga
         id,
         test_mode,
         preferred_email: Some(owner_email(merchant)),
-        name: Some(merchant.name.clone()),
-        sort_name: Some(merchant.name.clone()),
+        name: Some(merchant.shown_name().to_owned()),
+        sort_name: Some(merchant.shown_name().to_owned()),
         kind: "organization".to_owned(),
-        display_name: Some(merchant.name.clone()),
+        display_name: Some(merchant.shown_name().to_owned()),
     }
 }
 

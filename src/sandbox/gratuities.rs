@@ -3,18 +3,18 @@
 
 use crate::api::rules::Problems;
 use crate::api::transaction::NewCharge;
-use crate::api::transaction::actions::{NewCapture, Signature, signature_rules};
+use crate::api::transaction::actions::{NewCapture, NewSignature, signature_rules};
 use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::signatures;
 use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, KeptTransaction};
+use crate::sandbox::transactions::{self, KeptTransaction, unfit};
 
 /// What comes beside the amount of a charge or a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Tip {
     gratuity: Option<i64>,
-    signature: Option<Signature>,
+    signature: Option<NewSignature>,
 }
 
 fn is_known(cx: &Cx<'_>) -> bool {
@@ -36,16 +36,20 @@ pub(crate) fn need_signature_of(
         return Ok(());
     }
     let signed = held.object.signature_id.is_some();
+    // A transaction takes one signature (service-facts, 48).
+    if signed && new.signature.is_some() {
+        return Err(unfit());
+    }
     check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
 }
 
-fn check(gratuity: Option<i64>, signature: Option<&Signature>) -> Result<(), Refusal> {
+fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<(), Refusal> {
     let mut problems = Problems::default();
     for found in signature.map(signature_rules).unwrap_or_default() {
         problems.add(&format!("signature.{}", found.context), &found.sub_code, &found.message);
     }
     if gratuity.is_some_and(|gratuity| gratuity < 0) {
-        problems.add("gratuity", "below_minimum_value", "Gratuity is less than the minimum");
+        problems.add("gratuity", "below_minimum_value", "Gratuity is less than the minimum value");
     }
     Refusal::fields("", &problems.into_list())?;
     if gratuity.is_some_and(|gratuity| gratuity > 0) && signature.is_none() {

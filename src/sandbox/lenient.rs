@@ -7,6 +7,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::api::bank::NewBank;
+use crate::api::card::NewCard;
 use crate::sandbox::refusal::Refusal;
 
 const INTEGERS: [&str; 10] = [
@@ -50,10 +52,37 @@ pub(crate) fn read<T: DeserializeOwned>(body: Value) -> Result<T, Refusal> {
         return Err(Refusal::malformed("Body is not an object"));
     };
     let value = Value::Object(object(map));
+    let method = value.get("method").cloned();
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string().replace('[', ".").replace(']', "");
-        Refusal::field(&path, "invalid", "Value is invalid")
+        match method.as_ref().filter(|_| path == "method").and_then(wrong_in) {
+            Some(field) => wrong(&format!("method.{field}")),
+            None => wrong(&path),
+        }
     })
+}
+
+/// The field of a method's details that is of a wrong type.
+fn wrong_in(method: &Value) -> Option<String> {
+    fn path<T: DeserializeOwned>(method: &Value) -> Option<String> {
+        let read: Result<T, _> = serde_path_to_error::deserialize(method);
+        read.err().map(|error| error.path().to_string())
+    }
+    if method.get("type").and_then(Value::as_str) == Some("bank") {
+        path::<NewBank>(method)
+    } else {
+        path::<NewCard>(method)
+    }
+}
+
+/// The refusal of a value of a wrong type; that of a date of expiry has a text of its own (service-facts, 26a).
+fn wrong(path: &str) -> Refusal {
+    let text = match path.rsplit('.').next() {
+        Some("exp_month") => "Expiration month is invalid",
+        Some("exp_year") => "Expiration year is invalid",
+        Some(_) | None => "Value is invalid",
+    };
+    Refusal::field(path, "invalid", text)
 }
 
 /// An object with its nulls gone and its values in their natural form.

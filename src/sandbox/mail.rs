@@ -63,18 +63,3 @@ pub(crate) fn numbered(cx: &Cx<'_>, number: u64) -> Result<Option<Value>, Refusa
 fn key(number: u64) -> String {
     format!("{PREFIX}{}", ordered(number))
 }
-
-/// A text as HTML shows it.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}

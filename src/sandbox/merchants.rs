@@ -81,6 +81,11 @@ impl MerchantRecord {
         }
     }
 
+    /// The name that people see: the one it gave itself, else the one it was made with, which its keys rest on.
+    pub(crate) fn shown_name(&self) -> &str {
+        self.own.name.as_deref().unwrap_or(&self.name)
+    }
+
     pub(crate) fn zone(&self) -> Tz {
         self.timezone.parse().unwrap_or(Tz::UTC)
     }

@@ -10,7 +10,7 @@ use crate::sandbox::auth::{Bearer, bearer_key};
 use crate::sandbox::ids::{LONG, alphanumerics};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, World};
-use crate::sandbox::{deauthorise, lenient};
+use crate::sandbox::{deauthorise, documented, lenient};
 
 /// An older word for `payments` (service-facts, 81).
 pub(crate) const SCOPE_PAYMENTS_OLD: &str = "chargeio";
@@ -39,6 +39,7 @@ pub(crate) fn exchange(cx: &mut Cx<'_>, asked: &Asked) -> Result<AccessToken, Re
     }
     let body: Value = if asked.is_form() { asked.form() } else { asked.json()? };
     let request: TokenRequest = lenient::read(body)?;
+    documented::token(cx, asked, request.scope.as_deref())?;
     let known = request.client_id == client_id(cx.world)
         && request.client_secret == Some(client_secret(cx.world));
     if !known || !cx.settings.enabled {

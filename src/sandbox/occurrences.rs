@@ -1,8 +1,8 @@
 //! The payments of a recurring charge: opened one after the other, paid, failed or ignored
 //! (gateway-api, Occurrences; service-facts, 59 to 62).
 //!
-//! One is pending at a time. `total_occurrences` counts those that were tried, each once;
-//! `total_amount` is what was collected.
+//! One is pending at a time. `total_occurrences` and `total_amount` are what was collected so far (gateway-api,
+//! Recurring charge); a limit counts those that were tried, each once.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::charges::{self, Order};
+use crate::sandbox::documented;
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::events;
 use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
@@ -154,7 +155,9 @@ fn next(charge: &KeptRecurring, today: NaiveDate) -> Result<Option<(NaiveDate, i
     let object = &charge.object;
     let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
     let amount = left.map_or(object.amount, |left| left.min(object.amount));
-    let counted = object.max_occurrences.is_some_and(|most| object.total_occurrences >= most);
+    let counted = object
+        .max_occurrences
+        .is_some_and(|most| charge.inside.tried.max(object.total_occurrences) >= most);
     if counted || amount <= 0 {
         return Ok(None);
     }
@@ -237,8 +240,10 @@ fn attempt(
     kept.object.last_attempt = Some(Timestamp(cx.now));
     kept.inside.transactions.push(transaction.object.id.clone());
     let totals = &mut charge.object;
-    totals.total_occurrences = totals.total_occurrences.saturating_add(i64::from(first_try));
+    let tried = charge.inside.tried.max(totals.total_occurrences);
+    charge.inside.tried = tried.saturating_add(i64::from(first_try));
     if paid {
+        totals.total_occurrences = totals.total_occurrences.saturating_add(1);
         totals.total_amount =
             totals.total_amount.checked_add(kept.object.amount).ok_or_else(Refusal::broken)?;
     }
@@ -340,7 +345,15 @@ fn show(cx: &Cx<'_>, id: &str) -> Result<Occurrence, Refusal> {
         let transaction: Option<KeptTransaction> = cx.any(charges::KIND, id)?;
         transactions.extend(transaction.map(|kept| kept.object));
     }
-    Ok(Occurrence { transactions: Some(transactions), ..kept.object })
+    let status = shown(cx, &kept.object.status);
+    Ok(Occurrence { transactions: Some(transactions), status, ..kept.object })
+}
+
+/// The documents know PENDING, PAID and IGNORED alone: what failed can still be paid, and so waits (gateway-api,
+/// Recurring charge occurrence).
+fn shown(cx: &Cx<'_>, status: &OccurrenceStatus) -> OccurrenceStatus {
+    let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
+    if is_open && documented::alone(cx) { OccurrenceStatus::Pending } else { status.clone() }
 }
 
 /// GET …/occurrences/{id}.

@@ -3,6 +3,7 @@
 //! Each way in brings its own [`Spoken`], so that what is served is in the document, and what is in the document is
 //! served. Shapes come from the types' JSON Schemas, texts from their doc comments.
 
+mod example;
 mod operation;
 mod page;
 mod schemas;
@@ -11,7 +12,6 @@ mod spoken;
 
 use std::sync::{Arc, OnceLock};
 
-use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::api::Method;
@@ -70,7 +70,7 @@ pub(crate) fn ways_in(all: &[Route]) -> [(Method, &'static str, Handler); 2] {
     let json: Handler = Box::new(move |cx, _| Answer::json(same.of(cx.world.options.surface)));
     let page: Handler = Box::new(move |cx, _| {
         let document = documents.of(cx.world.options.surface);
-        Ok(page::show(&cx.world.options.brand, document).answer(StatusCode::OK))
+        Ok(page::show(&cx.world.options.brand, document))
     });
     [(Method::Get, DOCUMENT, json), (Method::Get, PAGE, page)]
 }
@@ -82,7 +82,10 @@ fn document(all: &[Operation], surface: Surface) -> Value {
     for one in &shown {
         let path = paths.entry(one.path.clone()).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
-            path.insert(one.method.to_ascii_lowercase(), operation(one, &shown, &mut schemas));
+            path.insert(
+                one.method.to_ascii_lowercase(),
+                operation(one, &shown, surface, &mut schemas),
+            );
         }
     }
     json!({

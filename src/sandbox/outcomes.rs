@@ -112,18 +112,27 @@ pub(crate) fn status(code: &str) -> StatusCode {
     }
 }
 
-/// The short text of a failure (service-facts, 20: every error has one).
+/// The short text of a failure (service-facts, 20 and 26b: every error has one, and clients compare some).
 pub(crate) fn text(code: &str) -> String {
     let known = match code {
         COUNTRY_DENIED => "Not authorized",
         "card_declined" => "Card declined",
         "card_declined_insufficient_funds" => "Card declined: insufficient funds",
         "card_declined_limit_exceeded" => "Card declined: limit exceeded",
-        "card_expired" => "Card expired",
+        "card_expired" => "Card is expired",
         "card_number_invalid" => "Card number is invalid",
         "card_declined_processing_error" => "Card declined: processing error",
         "card_declined_hold" => "Card declined: hold card",
         "card_type_not_accepted" => "Card type is not accepted",
+        "ach_declined" | "ach_declined_hold" => "Transaction was declined",
+        "ach_declined_duplicate" => "Transaction was declined as a duplicate",
+        "ach_insufficient_funds" => "Transaction was declined due to insufficient funds",
+        "ach_limit_exceeded" => "Transaction was declined due to limits exceeded",
+        "ach_invalid_account_number" => "Account number is invalid",
+        "ach_invalid_routing_number" => "Routing number is invalid",
+        "ach_account_not_found" => "Account was not found",
+        "ach_account_closed" => "Account is closed",
+        "ach_account_frozen" => "Account is frozen",
         other => return other.replace('_', " "),
     };
     known.to_owned()

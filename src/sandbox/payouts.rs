@@ -11,6 +11,7 @@ use crate::sandbox::charges::{KIND, emit};
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::lists::{Kept, Owner};
 use crate::sandbox::methods::{KeptMethod, Resolved, resolve};
+use crate::sandbox::oauth::client_id;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
@@ -55,6 +56,7 @@ pub(crate) fn make(
         status: TransactionStatus::Pending,
         created: now,
         modified: now,
+        client_id: Some(client_id(cx.world)),
         method: Some(method.shown.clone()),
         ..object
     };

@@ -38,6 +38,10 @@ pub(crate) struct Policy {
     pub(crate) cvv: BTreeMap<String, CvvPolicy>,
     /// What an account wants of an address, where it wants anything.
     pub(crate) avs: BTreeMap<String, AvsPolicy>,
+    /// Accounts for which a CVV that matches makes good an address that does not (service-facts, 69).
+    pub(crate) avs_waived: BTreeSet<String>,
+    /// What an account wants of cards that are swiped; nothing here swipes one.
+    pub(crate) swipe: BTreeMap<String, Swipe>,
     /// The country of the addresses of a range.
     pub(crate) ip_countries: BTreeMap<String, String>,
     /// The product brand that the merchant uses; none: the sandbox's own.
@@ -56,6 +60,23 @@ pub(crate) struct Policy {
     pub(crate) settlement_days: u32,
     /// The hour of the merchant's day of the daily run, where the tenant set another one.
     pub(crate) capture_hour: Option<u32>,
+}
+
+/// What an account wants of a card that is swiped (service-facts, 69).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Swipe {
+    pub(crate) cvv: CvvPolicy,
+    pub(crate) avs: AvsPolicy,
+    pub(crate) avs_waived: bool,
+    pub(crate) required_fields: BTreeSet<String>,
+}
+
+impl Swipe {
+    /// The fields that it demands, separated by commas.
+    pub(crate) fn required(&self) -> String {
+        joined(Some(&self.required_fields)).unwrap_or_default()
+    }
 }
 
 /// Where a merchant wants its events: URLs, separated by commas.
@@ -119,6 +140,11 @@ impl Policy {
     /// What an account wants of an address.
     pub(crate) fn avs_of(&self, account: &str) -> AvsPolicy {
         self.avs.get(account).copied().unwrap_or_default()
+    }
+
+    /// What an account wants of a card that is swiped.
+    pub(crate) fn swipe_of(&self, account: &str) -> Swipe {
+        self.swipe.get(account).cloned().unwrap_or_default()
     }
 
     /// The hour of the merchant's day at which charges are captured (gateway-api, POST /v1/charges, rule 2).

@@ -16,6 +16,7 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::charges::{self, Order};
 use crate::sandbox::invoices;
 use crate::sandbox::lists::Kept;
+use crate::sandbox::portal::page::Typed;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{contact_hashes, payouts, tokens};
@@ -33,7 +34,7 @@ pub(crate) type KeptInvoice = Kept<Invoice, ()>;
 /// GET of an invoice.
 pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     match cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? {
-        Some(kept) => page::invoice(cx, &kept, None),
+        Some(kept) => page::invoice(cx, &kept, None, &Typed::default()),
         None => Ok(page::unknown(cx)),
     }
 }
@@ -53,24 +54,27 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let Some(kept) = cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? else {
         return Ok(page::unknown(cx));
     };
-    if !payments::is_open(&kept.object)? {
-        return page::invoice(
-            cx,
-            &kept,
-            Some("This invoice is paid already: nothing was charged."),
-        );
-    }
     let form = asked.form();
-    let token = form.get("token_id").and_then(serde_json::Value::as_str).unwrap_or_default();
-    match charge(cx, &kept, token) {
+    let word = |name: &str| form.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
+    let [name, address1, postal_code] =
+        ["name", "address1", "postal_code"].map(|one| word(one).to_owned());
+    let typed = Typed { name, address1, postal_code };
+    if !payments::is_open(&kept.object)? {
+        let text = "This invoice is paid already: nothing was charged.";
+        return page::invoice(cx, &kept, Some(text), &typed);
+    }
+    match charge(cx, &kept, word("token_id")) {
         Ok(transaction) if transaction.object.failure_code.is_none() => {
             payments::add(cx, kept, &transaction)?;
             let invoice = INVOICE.replace("{id}", asked.parameter(0));
             Ok(Answer::redirect(StatusCode::SEE_OTHER, &invoice))
         }
-        Ok(_) => page::invoice(cx, &kept, Some("The payment was declined. Nothing was charged.")),
+        Ok(_) => {
+            let text = "The payment was declined. Nothing was charged. Please try another card.";
+            page::invoice(cx, &kept, Some(text), &typed)
+        }
         Err(refusal) if refusal.status == StatusCode::INTERNAL_SERVER_ERROR => Err(refusal),
-        Err(refusal) => page::invoice(cx, &kept, Some(&words(&refusal))),
+        Err(refusal) => page::invoice(cx, &kept, Some(&words(&refusal)), &typed),
     }
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn need_same_currency(charge: &Transaction, asked: Option<&str>) -> R
     if asked.is_none_or(|code| code == charge.currency) {
         return Ok(());
     }
-    let text = "Currency does not match the transaction's";
+    let text = "Specified currency does not match the transaction's currency";
     Err(Refusal::rule("currency_mismatch", text))
 }
 

@@ -1,22 +1,23 @@
 //! What a merchant changes of itself and of its accounts (service-facts, 67 to 71). PUT and PATCH do the same: what a
 //! body leaves out, or sends as null, stays.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::Uri;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::api::application::countries::is_country;
 use crate::api::credentials::AccountType;
 use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange};
-use crate::api::rules::{FieldProblem, Problems};
+use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems};
 use crate::sandbox::accounts;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::events;
 use crate::sandbox::lists::Owner;
 use crate::sandbox::places::range;
-use crate::sandbox::policy::Policy;
+use crate::sandbox::policy::{Policy, Swipe};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::requirements::{FIELDS, listed};
 use crate::sandbox::state::Cx;
@@ -52,6 +53,7 @@ pub(crate) fn merchant(
 /// The details with the changed ones over them; those of the policy are kept there.
 fn over(own: MerchantChange, change: MerchantChange) -> MerchantChange {
     MerchantChange {
+        name: change.name.or(own.name),
         contact_name: change.contact_name.or(own.contact_name),
         contact_email: change.contact_email.or(own.contact_email),
         contact_phone: change.contact_phone.or(own.contact_phone),
@@ -67,6 +69,10 @@ fn over(own: MerchantChange, change: MerchantChange) -> MerchantChange {
 
 fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
+    if let Some(name) = &change.name {
+        problems.required("name", "Name", name);
+        problems.length_max("name", "Name", Some(name), NAME_LENGTH_MAX);
+    }
     if let Some(ranges) = &change.api_allowed_ip_address_ranges
         && listed(ranges).iter().any(|text| range(text).is_none())
     {
@@ -80,9 +86,7 @@ fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
             problems.add(name, "invalid", "URL is invalid");
         }
     }
-    if change.country.as_deref().is_some_and(|code| code.len() != 2) {
-        problems.add("country", "invalid", "Country is invalid");
-    }
+    problems.country("country", change.country.as_deref());
     problems.into_list()
 }
 
@@ -131,20 +135,14 @@ fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), Refusal>
 fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     if is_card {
-        word(&mut problems, "cvv_policy", &mut policy.cvv, id, change.cvv_policy.as_deref());
-        word(&mut problems, "avs_policy", &mut policy.avs, id, change.avs_policy.as_deref());
-        if let Some(fields) = change.required_payment_fields.as_deref().map(listed) {
-            if !fields.iter().all(|field| FIELDS.contains(&field.as_str())) {
-                problems.add("required_payment_fields", "invalid", "Payment field is invalid");
-            }
-            policy.required_fields.insert(id.to_owned(), fields);
-        }
+        verification(&mut problems, policy, id, change);
+        swipe(&mut problems, policy, id, change);
         if let Some(brands) = change.accepted_card_types.as_deref().map(listed) {
             policy.card_types.insert(id.to_owned(), brands);
         }
     }
     if let Some(countries) = change.transaction_allowed_countries.as_deref().map(listed) {
-        if countries.iter().any(|code| code.len() != 2) {
+        if !countries.iter().all(|code| is_country(&code.to_ascii_uppercase())) {
             problems.add("transaction_allowed_countries", "invalid", "Country is invalid");
         }
         policy.allowed_countries.insert(id.to_owned(), countries);
@@ -152,19 +150,62 @@ fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> 
     problems.into_list()
 }
 
-/// Sets one word of a policy, if it is one.
+/// What an account wants of a card that is typed.
+fn verification(problems: &mut Problems, policy: &mut Policy, id: &str, change: &AccountChange) {
+    if let Some(cvv) = word(problems, "cvv_policy", change.cvv_policy.as_deref()) {
+        policy.cvv.insert(id.to_owned(), cvv);
+    }
+    if let Some(avs) = word(problems, "avs_policy", change.avs_policy.as_deref()) {
+        policy.avs.insert(id.to_owned(), avs);
+    }
+    match change.ignore_avs_failure_if_cvv_match {
+        Some(true) => drop(policy.avs_waived.insert(id.to_owned())),
+        Some(false) => drop(policy.avs_waived.remove(id)),
+        None => {}
+    }
+    let fields = change.required_payment_fields.as_deref();
+    if let Some(fields) = needed(problems, "required_payment_fields", fields) {
+        policy.required_fields.insert(id.to_owned(), fields);
+    }
+}
+
+/// The same of a card that is swiped.
+fn swipe(problems: &mut Problems, policy: &mut Policy, id: &str, change: &AccountChange) {
+    let own = policy.swipe_of(id);
+    let fields = change.swipe_required_payment_fields.as_deref();
+    let new = Swipe {
+        cvv: word(problems, "swipe_cvv_policy", change.swipe_cvv_policy.as_deref())
+            .unwrap_or(own.cvv),
+        avs: word(problems, "swipe_avs_policy", change.swipe_avs_policy.as_deref())
+            .unwrap_or(own.avs),
+        avs_waived: change.swipe_ignore_avs_failure_if_cvv_match.unwrap_or(own.avs_waived),
+        required_fields: needed(problems, "swipe_required_payment_fields", fields)
+            .unwrap_or(own.required_fields),
+    };
+    policy.swipe.insert(id.to_owned(), new);
+}
+
+/// The fields of a list, if they are fields of a payment.
+fn needed(problems: &mut Problems, context: &str, said: Option<&str>) -> Option<BTreeSet<String>> {
+    let fields = said.map(listed)?;
+    if fields.iter().all(|field| FIELDS.contains(&field.as_str())) {
+        return Some(fields);
+    }
+    problems.add(context, "invalid", "Payment field is invalid");
+    None
+}
+
+/// One word of a policy, if it is one.
 fn word<T: DeserializeOwned>(
     problems: &mut Problems,
     context: &str,
-    set: &mut BTreeMap<String, T>,
-    id: &str,
     said: Option<&str>,
-) {
-    let Some(text) = said else { return };
-    match T::deserialize(Value::from(text)) {
-        Ok(word) => drop(set.insert(id.to_owned(), word)),
-        Err(_) => problems.add(context, "invalid", "Policy is invalid"),
+) -> Option<T> {
+    let found = T::deserialize(Value::from(said?)).ok();
+    if found.is_none() {
+        problems.add(context, "invalid", "Policy is invalid");
     }
+    found
 }
 
 fn shown(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<MerchantAccount, Refusal> {

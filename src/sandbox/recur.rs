@@ -12,7 +12,7 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::lists::{Kept, Owner};
 use crate::sandbox::methods::KeptMethod;
 use crate::sandbox::options::Surface;
-use crate::sandbox::recurring::{self, Inside, calendar, refuse_today};
+use crate::sandbox::recurring::{self, Inside, calendar};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::KeptTransaction;
@@ -70,7 +70,7 @@ impl Start {
         let sequence = cx.next();
         let object = self.object(cx, &paid.object);
         let method = for_later(paid.inside.clone());
-        let inside = Inside { method, closed: Some(today), ..Inside::default() };
+        let inside = Inside { method, closed: Some(today), tried: 1, ..Inside::default() };
         let mut kept = Kept { owner: paid.owner.clone(), sequence, object, inside };
         let id = kept.object.id.clone();
         cx.create(recurring::KIND, &paid.owner.key(), &id, &kept)?;
@@ -113,7 +113,8 @@ pub(crate) fn for_later(mut method: KeptMethod) -> KeptMethod {
     method
 }
 
-/// POST /v1/charges/{id}/schedule: method and customer are those of the charge.
+/// POST /v1/charges/{id}/schedule: method and customer are those of the charge. It may start today: the next payment
+/// is on or after today (gateway-api).
 pub(crate) fn schedule(
     cx: &mut Cx<'_>,
     asked: &Asked,
@@ -127,7 +128,6 @@ pub(crate) fn schedule(
     }
     Refusal::fields("", &api::clone_rules(&new))?;
     let schedule = new.schedule.unwrap_or_default();
-    refuse_today(&schedule, cx.merchant(&owner.merchant)?.today(cx.now))?;
     let account = charge.object.account_id.clone();
     let new = NewRecurringCharge {
         amount: new.amount,

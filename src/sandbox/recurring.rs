@@ -28,6 +28,9 @@ pub(crate) struct Inside {
     pub(crate) pending: Option<String>,
     /// The due date of the last one that was paid, failed or ignored.
     pub(crate) closed: Option<NaiveDate>,
+    /// Scheduled payments that were tried, each once: what `max_occurrences` limits.
+    #[serde(default)]
+    pub(crate) tried: i64,
 }
 
 pub(crate) type KeptRecurring = Kept<RecurringCharge, Inside>;

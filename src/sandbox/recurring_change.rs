@@ -10,8 +10,10 @@ use crate::api::{bank, card};
 use crate::sandbox::asked::Asked;
 use crate::sandbox::lenient;
 use crate::sandbox::lists::Owner;
+use crate::sandbox::methods::{KeptMethod, resolve};
 use crate::sandbox::options::Surface;
 use crate::sandbox::processing::need_currency;
+use crate::sandbox::recur::for_later;
 use crate::sandbox::recurring::{Change, KIND, KeptRecurring, calendar, find, refuse_today, step};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -27,7 +29,8 @@ pub(crate) fn patch(
     update(cx, kept, change)
 }
 
-/// PUT: complete content; an optional field that is absent is cleared (service-facts, 56).
+/// PUT: complete content; an optional field that is absent is cleared (service-facts, 56). A whole card or bank account
+/// takes the place of what is there: the documents know no PUT, and public clients send one (service-facts, 26c).
 pub(crate) fn put(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
     let mut kept = open(cx, asked)?;
     let whole: recurring::NewRecurringCharge = lenient::read(asked.json()?)?;
@@ -36,18 +39,67 @@ pub(crate) fn put(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Ref
     Refusal::fields("", &problems)?;
     let object = &mut kept.object;
     (object.description, object.max_occurrences, object.max_amount) = (None, None, None);
-    object.schedule = None;
+    object.schedule =
+        object.schedule.take().map(|own| Schedule { start: own.start, ..Schedule::default() });
+    let owner = kept.owner.clone();
+    let method = match whole.method {
+        Some(method) if is_whole(&method) => {
+            put_method(cx, &owner, &mut kept, method)?;
+            None
+        }
+        other => other,
+    };
     let change = RecurringChange {
         description: whole.description,
         reference: whole.reference,
         account_id: whole.account_id,
         amount: whole.amount,
-        method: whole.method,
+        method,
         schedule: whole.schedule,
         max_occurrences: whole.max_occurrences,
         max_amount: whole.max_amount,
     };
     update(cx, kept, change)
+}
+
+/// Are these details whole, with the number that says what is paid with?
+fn is_whole(method: &MethodRef) -> bool {
+    match method {
+        MethodRef::Id(_) => false,
+        MethodRef::Card(card) => card.number.is_some(),
+        MethodRef::Bank(bank) => bank.account_number.is_some(),
+    }
+}
+
+fn put_method(
+    cx: &mut Cx<'_>,
+    owner: &Owner,
+    kept: &mut KeptRecurring,
+    method: MethodRef,
+) -> Result<(), Refusal> {
+    let found = resolve(cx, owner, method)?;
+    Refusal::fields("method", &found.method.problems)?;
+    replace(cx, owner, kept, for_later(found.method))?;
+    expiry::plan(cx, kept)
+}
+
+/// Puts another method in the place of what is there; one of another type is collected by the account that takes it.
+fn replace(
+    cx: &Cx<'_>,
+    owner: &Owner,
+    kept: &mut KeptRecurring,
+    method: KeptMethod,
+) -> Result<(), Refusal> {
+    let before = std::mem::replace(&mut kept.inside.method, method);
+    let kind = &kept.inside.method.shown.kind;
+    if *kind != before.shown.kind {
+        let merchant = cx.merchant(&owner.merchant)?;
+        let account = merchant.account(owner.mode, kind, None, None)?;
+        need_currency(account, Some(&kept.object.currency))?;
+        kept.object.account_id.clone_from(&account.id);
+    }
+    kept.object.method = Some(kept.inside.method.shown.clone());
+    Ok(())
 }
 
 fn open(cx: &Cx<'_>, asked: &Asked) -> Result<KeptRecurring, Refusal> {
@@ -71,7 +123,10 @@ fn update(
     Refusal::fields("", &recurring::change_rules(&change))?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     if let Some(schedule) = change.schedule {
-        refuse_today(&schedule, merchant.today(cx.now))?;
+        let before = kept.object.schedule.as_ref().and_then(|own| own.start);
+        if before.is_none() || schedule.start != before {
+            refuse_today(&schedule, merchant.today(cx.now))?;
+        }
         kept.object.schedule = Some(merge(kept.object.schedule.take(), schedule)?);
     }
     if let Some(method) = change.method {
@@ -92,7 +147,7 @@ fn update(
     object.max_occurrences = change.max_occurrences.or(object.max_occurrences);
     object.max_amount = change.max_amount.or(object.max_amount);
     if object.max_amount.is_some_and(|most| most < object.amount) {
-        let text = "Max amount is less than the minimum";
+        let text = "Max amount is less than the minimum value";
         return Err(Refusal::field("max_amount", "below_minimum_value", text));
     }
     object.modified = Some(Timestamp(cx.now));
@@ -140,17 +195,9 @@ fn change_method(
     let own_kind = kept.inside.method.shown.kind.clone();
     match method {
         MethodRef::Id(token) => {
-            kept.inside.method = tokens::find(cx, owner, &token)?.inside;
-            kept.inside.method.has_cvv = false;
-            kept.inside.method.class.cvv_result = None;
+            let method = for_later(tokens::find(cx, owner, &token)?.inside);
+            replace(cx, owner, kept, method)?;
             tokens::end(cx, &token)?;
-            let kind = &kept.inside.method.shown.kind;
-            if *kind != own_kind {
-                let merchant = cx.merchant(&owner.merchant)?;
-                let account = merchant.account(owner.mode, kind, None, None)?;
-                need_currency(account, Some(&kept.object.currency))?;
-                kept.object.account_id.clone_from(&account.id);
-            }
         }
         MethodRef::Card(new) => {
             same_kind(&own_kind, &MethodKind::Card)?;

@@ -18,7 +18,7 @@ use crate::sandbox::recur::for_later;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
-use crate::sandbox::{captures, payouts, places, tokens};
+use crate::sandbox::{captures, documented, payouts, places, tokens};
 
 /// How long after a charge it can be refunded (gateway-api, Limits).
 const WINDOW: Months = Months::new(6);
@@ -55,6 +55,7 @@ pub(crate) fn create(
 ) -> Result<Transaction, Refusal> {
     let owner = asked.owner()?;
     let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
+    new.reference = new.reference.filter(|_| !documented::alone(cx));
     let problems = refund_rules(&new);
     let other = payouts::method_of(cx, &owner, new.method.take(), problems)?;
     need_refundable(cx, &charge)?;
@@ -69,7 +70,8 @@ pub(crate) fn create(
     }
     let mut method = other.map_or_else(|| for_later(charge.inside.clone()), |other| other.method);
     places::judge(cx, asked, &owner, &charge.object.account_id, &mut method);
-    let refund = Transaction { amount, data: new.data, ..blank(&charge.object) };
+    let NewRefund { reference, data, .. } = new;
+    let refund = Transaction { amount, reference, data, ..blank(&charge.object) };
     charges::answer(begin(cx, owner, &mut charge, refund, method)?)
 }
 
@@ -141,7 +143,7 @@ fn need_balance(charge: &Transaction, amount: i64) -> Result<(), Refusal> {
     if amount <= left {
         return Ok(());
     }
-    let text = "Amount of refund exceeds the remaining balance";
+    let text = "Amount of refund exceeds remaining transaction balance";
     Err(Refusal::rule("refund_exceeds_transaction", text))
 }
 

@@ -42,6 +42,9 @@ impl Sandbox {
     async fn handle(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
         let is_control = control::is_control(parts.uri.path());
+        if is_control && !control::is_local(&parts) {
+            return response(Answer::refused(&Refusal::no_path()));
+        }
         let most = if is_control { CONTROL_BYTES_MAX } else { BODY_BYTES_MAX };
         let Ok(body) = Limited::new(body, most).collect().await else {
             return response(Answer::refused(&Refusal::too_large()));

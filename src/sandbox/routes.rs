@@ -36,9 +36,9 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{
-    accounts, applications, banks, cards, charges, contact_hashes, contacts, files, invoices,
-    lenient, oauth, occurrences, preview, recur, recurring, recurring_change, recurring_end,
-    surcharges, tokens, vault,
+    accounts, applications, banks, cards, charges, contact_hashes, contacts, documented, files,
+    invoices, lenient, oauth, occurrences, preview, recur, recurring, recurring_change,
+    recurring_end, surcharges, tokens, vault,
 };
 
 pub(crate) type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
@@ -83,7 +83,7 @@ impl Routes {
 
     fn partner(&mut self) {
         let exchange = self.read::<ExchangeToken>(oauth::exchange);
-        exchange.spoken = exchange.spoken.map(Spoken::with_forms);
+        exchange.spoken = exchange.spoken.map(|spoken| spoken.with_forms(Surface::Public));
         self.read::<GetCredentials>(accounts::credentials);
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
@@ -111,7 +111,7 @@ impl Routes {
 
     fn payment(&mut self) {
         let token = Self::route(CreateToken::METHOD, CreateToken::PATH, Box::new(tokens::create));
-        let spoken = Some(Spoken::of::<CreateToken>().with_forms());
+        let spoken = Some(Spoken::of::<CreateToken>().with_forms(Surface::Documented));
         self.0.push(Route { spoken, ..token });
         self.read::<GetToken>(tokens::get);
         self.write::<CreateCard>(cards::create);
@@ -193,7 +193,11 @@ impl Routes {
         E::Request: DeserializeOwned,
         E::Reply: Serialize,
     {
-        self.read::<E>(move |cx, asked| handler(cx, asked, lenient::read(asked.json()?)?))
+        self.read::<E>(move |cx, asked| {
+            let body = asked.json()?;
+            documented::check(cx, E::NAME, &body)?;
+            handler(cx, asked, lenient::read(body)?)
+        })
     }
 
     /// The way in for a request, and the parameters of its path. Errors: 404 for an unknown path, 400 for

@@ -1,8 +1,10 @@
 //! Saved cards and saved banks: one room, told apart by a [`Room`] (gateway-api, Saved cards, Saved banks).
 
+use serde_json::Value;
+
 use crate::api::Page;
 use crate::api::method::{MethodKind, PaymentMethod};
-use crate::api::rules::FieldProblem;
+use crate::api::rules::{FieldProblem, Problems};
 use crate::api::saved::{SavedChange, change_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::asked::Asked;
@@ -21,6 +23,9 @@ pub(crate) struct Room {
     /// What must be there to be saved, beyond what a payment needs.
     pub(crate) rules: fn(&PaymentMethod) -> Vec<FieldProblem>,
 }
+
+/// Fields of a saved method that a PATCH may name: its texts, and its type, which is known.
+const CHANGED: [&str; 4] = ["type", "reference", "description", "public_key"];
 
 type KeptSaved = Kept<PaymentMethod, KeptMethod>;
 
@@ -105,7 +110,8 @@ impl Room {
     ) -> Result<PaymentMethod, Refusal> {
         let (owner, id) = (asked.owner()?, asked.parameter(0));
         let mut kept = self.find(cx, &owner, id)?;
-        Refusal::fields("", &change_rules(&change))?;
+        let details = by_token_only(&asked.json()?);
+        Refusal::fields("", &change_rules(&change).into_iter().chain(details).collect::<Vec<_>>())?;
         self.unindex(cx, &kept);
         change.reference = change.reference.or(kept.object.reference.take());
         change.description = change.description.or(kept.object.description.take());
@@ -179,6 +185,19 @@ impl Room {
             cx.remove(&key);
         }
     }
+}
+
+/// The details that a body would change and that only a token changes (gateway-api, PATCH /v1/cards/{cardId}, PATCH
+/// /v1/banks/{bankId}).
+fn by_token_only(body: &Value) -> Vec<FieldProblem> {
+    let mut problems = Problems::default();
+    for (name, value) in body.as_object().into_iter().flatten() {
+        let is_detail = tokens::OWN.contains(&name.as_str()) && !CHANGED.contains(&name.as_str());
+        if is_detail && !value.is_null() {
+            problems.add(name, "invalid", "Payment details are changed by a token only");
+        }
+    }
+    problems.into_list()
 }
 
 fn show(id: &str, method: &KeptMethod, created: Option<Timestamp>, cx: &Cx<'_>) -> PaymentMethod {

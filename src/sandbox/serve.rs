@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::response::Response;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
@@ -163,10 +164,11 @@ fn connections(
     Future = std::future::Ready<Result<Connection, Infallible>>,
 > + Send
 + Clone {
-    service_fn(move |_peer: SocketAddr| {
+    service_fn(move |peer: SocketAddr| {
         let router = router.clone();
-        let service = service_fn(move |request: Request<Incoming>| {
+        let service = service_fn(move |mut request: Request<Incoming>| {
             let router = router.clone();
+            request.extensions_mut().insert(ConnectInfo(peer));
             async move {
                 let answer = router.oneshot(request.map(Body::new)).await;
                 let answer = answer.unwrap_or_else(|never| match never {});

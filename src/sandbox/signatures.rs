@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::api::transaction::TransactionStatus;
-use crate::api::transaction::actions::{Signature, Signed, signature_rules};
+use crate::api::transaction::actions::{NewSignature, Signature, Signed, signature_rules};
 use crate::api::wire::Timestamp;
 use crate::sandbox::asked::Asked;
 use crate::sandbox::lenient;
@@ -16,7 +16,7 @@ use crate::sandbox::transactions::{self, KeptTransaction, unfit};
 const KIND: KindOf = KindOf { word: "signature", name: "Signature" };
 
 /// Keeps the one signature of a transaction.
-pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: Signature) -> Result<Signed, Refusal> {
+pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: NewSignature) -> Result<Signed, Refusal> {
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     let mut problems = signature_rules(&new);
@@ -28,9 +28,9 @@ pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: Signature) -> Result<Sig
     }
     Refusal::fields("", &problems)?;
     need_signable(&kept, gratuity)?;
-    let Signature { mime_type, data, id: _, created: _ } = new;
+    let NewSignature { mime_type, data } = new.clone();
     let signature = Signature { mime_type, data, ..Signature::default() };
-    kept.object.signature_id = Some(keep(cx, &owner, signature.clone())?);
+    kept.object.signature_id = Some(keep(cx, &owner, new)?);
     let is_public = cx.world.options.surface == Surface::Public;
     let added = Some(gratuity).filter(|gratuity| is_public && *gratuity > 0);
     kept.object.gratuity = added.or(kept.object.gratuity);
@@ -39,10 +39,11 @@ pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: Signature) -> Result<Sig
 }
 
 /// Stores a signature; its id.
-pub(crate) fn keep(cx: &mut Cx<'_>, owner: &Owner, given: Signature) -> Result<String, Refusal> {
+pub(crate) fn keep(cx: &mut Cx<'_>, owner: &Owner, given: NewSignature) -> Result<String, Refusal> {
     let id = cx.id();
-    let (named, created) = (Some(id.clone()), Some(Timestamp(cx.now)));
-    let object = Signature { id: named, created, ..given };
+    let NewSignature { mime_type, data } = given;
+    let object =
+        Signature { id: Some(id.clone()), created: Some(Timestamp(cx.now)), mime_type, data };
     let sequence = cx.next();
     let stored = Kept { owner: owner.clone(), sequence, object, inside: () };
     cx.create(KIND, &owner.key(), &id, &stored)?;

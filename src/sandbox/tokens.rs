@@ -21,8 +21,8 @@ use crate::sandbox::state::Cx;
 
 pub(crate) const KIND: KindOf = KindOf { word: "token", name: "Token" };
 
-/// The fields that are a method's own; anything else in a form comes back under `form_data`.
-const OWN: [&str; 27] = [
+/// The fields that are a method's own; anything else comes back under `form_data`.
+pub(crate) const OWN: [&str; 27] = [
     "type",
     "number",
     "cvv",
@@ -90,19 +90,29 @@ fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner
     let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
         (Ok(Caller::Key { owner, account: _ }), _) => Ok(owner),
-        (Ok(_) | Err(_), Some(key)) => Ok(auth::by_key(cx, key)?.owner),
+        (Ok(_) | Err(_), Some(key)) => {
+            let entry = auth::by_key(cx, key)?;
+            auth::stay_secret(&entry, &asked.headers)?;
+            Ok(entry.owner)
+        }
         (Ok(_), None) => Err(Refusal::not_authorized()),
         (Err(refusal), None) => Err(refusal),
     }
 }
 
+/// Every extra field (gateway-api, POST /v1/tokens); with JSON `form_data` may hold some of them itself, or be another
+/// value that is kept as it is (service-facts, 38).
 fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
-    if !form {
-        return body.get("form_data").filter(|data| !data.is_null()).cloned();
-    }
-    let extra = body.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
-    let extra: Map<_, _> = extra.map(|(name, value)| (name.clone(), value.clone())).collect();
-    (!extra.is_empty()).then_some(Value::Object(extra))
+    let given = body.get("form_data").filter(|data| !form && !data.is_null());
+    let is_extra = |name: &str, value: &Value| !OWN.contains(&name) && !value.is_null();
+    let extra = body.iter().filter(|(name, value)| is_extra(name, value));
+    let mut all: Map<String, Value> = match given {
+        Some(Value::Object(own)) => own.clone(),
+        Some(other) => return Some(other.clone()),
+        None => Map::new(),
+    };
+    all.extend(extra.map(|(name, value)| (name.clone(), value.clone())));
+    (given.is_some() || !all.is_empty()).then_some(Value::Object(all))
 }
 
 /// Cuts and drops what a token forgives, then types the rest.

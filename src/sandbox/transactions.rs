@@ -70,7 +70,7 @@ pub(crate) fn step(status: &TransactionStatus, change: Change) -> Option<Transac
 
 /// The refusal of what a transaction's status does not allow.
 pub(crate) fn unfit() -> Refusal {
-    let text = "Not valid for the transaction's status";
+    let text = "The operation cannot be completed in the current status";
     Refusal::rule("not_valid_for_transaction_status", text)
 }
 

@@ -21,6 +21,7 @@ mod settled;
 mod storm;
 mod till;
 mod told;
+mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -45,6 +46,7 @@ pub use events::Heard;
 pub(super) use events::{Listening, events};
 pub(super) use hooks::{done as hooked, hooks};
 pub(super) use once::mark_of;
+pub(super) use views::{Asked, views};
 
 /// Something that must not be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -150,6 +150,7 @@ impl Machine {
             index: self.index.clone(),
             boot: self.boot.to_string(),
             rebuild: false,
+            watch: None,
             segment_bytes: self.segment_bytes,
         };
         open::assemble(pieces, &self.key, Found::default())
@@ -205,6 +206,7 @@ impl Machine {
             index: index.clone(),
             boot: "copy".to_owned(),
             rebuild: false,
+            watch: None,
             segment_bytes: self.segment_bytes,
         };
         let assembled = open::assemble(pieces, &self.key, Found::default())?;
@@ -258,6 +260,7 @@ fn settings(policy: Rules) -> Settings {
         concurrency: 4,
         failures_max: None,
         hook_time: None,
+        first_look: false,
         commit: None,
         policy,
     }

@@ -22,7 +22,7 @@ use super::people::{People, Settler};
 use super::world::{Body, Tree};
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::engine::{Event, IntentView, Question, Reply, Resolving, Said};
+use crate::engine::{Event, IntentView, Question, Reply, Resolved, Resolving, Said};
 
 /// So many looks in a row without a word are enough, once nothing goes wrong any more.
 const QUIET_LOOKS: u32 = 2;
@@ -152,15 +152,26 @@ async fn look(
     let mut spoke = waits;
     for view in held {
         let Some(said) = word(settler, memory, &view, (&objects, ever)) else { continue };
-        let id = view.id.parse().ok()?;
-        let resolving = Resolving { id, said, actor: "the simulator".to_owned() };
-        let (reply, answer) = oneshot::channel();
-        engine.send(Event::Resolve(resolving, reply)).await.ok()?;
-        answer.await.ok()?;
+        let resolved = say(engine, &view, said.clone()).await?;
+        if let (Said::Done(id), Resolved::Unverified(..) | Resolved::Differs(..)) = (said, resolved)
+        {
+            // The books show it, whatever a read shows: the person vouches for it.
+            say(engine, &view, Said::Unverified(id)).await?;
+        }
         memory.notes().held.remove(&view.id);
         spoke = true;
     }
     Some(spoke)
+}
+
+/// Says what became of an intent; `None` if nobody answered.
+async fn say(engine: &mpsc::Sender<Event>, view: &IntentView, said: Said) -> Option<Resolved> {
+    let id = view.id.parse().ok()?;
+    let resolving = Resolving { id, said, actor: "the simulator".to_owned() };
+    let (reply, answer) = oneshot::channel();
+    engine.send(Event::Resolve(resolving, reply)).await.ok()?;
+    let Reply::Resolved(resolved) = answer.await.ok()? else { return None };
+    Some(resolved)
 }
 
 /// Notes what is held, and answers whether something of it is too young to be judged.

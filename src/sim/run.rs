@@ -182,7 +182,7 @@ impl<'a> Stage<'a> {
             self.rescue().await;
             self.machine.power.on(self.crashes.clone());
             self.front.begin();
-            match self.live().await {
+            match Box::pin(self.live()).await {
                 End::Died => self.die().await,
                 End::Stopped => {}
                 End::Over => return self.judge().await,
@@ -264,6 +264,7 @@ impl<'a> Stage<'a> {
             engine.keep_looking();
         }
         engine.tell_through(Arc::new(self.rig.courier.clone()));
+        engine.retain(drive::retention());
         let power = self.machine.power.clone();
         let mut running = pin!(watched(engine.run(events, Until::Stopped)));
         let (postman, way) = (self.desk.clone(), self.post.clone());
@@ -280,7 +281,7 @@ impl<'a> Stage<'a> {
                 ended?;
                 return Err(EngineError::Bug("it ended although nobody told it to".to_owned()));
             }
-            drove = self.drive(sender) => drove,
+            drove = self.drive(sender, open) => drove,
         };
         if let Drove::Settled(settled) = drove {
             if !settled {
@@ -378,9 +379,9 @@ impl<'a> Stage<'a> {
         self.violations.extend(check::hooks(&evidence, &told, &self.rig.tries(), complete));
         let shares = share::count(&evidence);
         share::provable(self.script.surface, &shares, &mut self.violations);
-        let last = entries.last();
+        let (last, seed) = (entries.last(), self.script.seed);
         Report {
-            seed: self.script.seed,
+            seed,
             head: last.map_or([0; 32], |entry| entry.hash),
             records: last.map_or(0, |entry| entry.sequence),
             struck: self.front.struck(),

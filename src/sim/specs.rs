@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use super::letters::Letters;
 use super::world::Tree;
+use crate::base::hash::Digest;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
 use crate::engine::Specs;
 use crate::kinds::{CheckCx, register};
 use crate::model::desired::{Coverage, Desired};
-use crate::model::issue::{Issue, Problem, Severity};
+use crate::model::issue::{Issue, Problem, Problems, Severity};
 use crate::model::manifest::{Annotations, Deletion, Kept, Manifest, OnDoubt, Place};
 
 /// The files as they are now; the run changes them, the engine reads them.
@@ -61,8 +62,12 @@ impl Specs for SimSpecs {
         self.reload(&[])
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        Vec::new()
+    fn problems(&self) -> Problems {
+        Problems::default()
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        None
     }
 
     fn place(&self, _: &Key, _: &Issue) -> Option<Problem> {
@@ -122,6 +127,7 @@ fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
         currency: Currency::USD,
         plans: BTreeMap::new(),
         programs: None,
+        variables: None,
         files: Some(Arc::new(Letters)),
     };
     let row = register::find(&header.kind)?;

@@ -4,6 +4,7 @@
 //! document that has one becomes a whole tree, to give them their places. A document whose header
 //! names it keeps its key even when the rest is bad, so that its dependants know.
 
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::base::id::{Key, Name};
 use crate::kinds::files::Looked;
 use crate::kinds::register::KindRow;
 use crate::kinds::{CheckCx, Misfit, Read, Sole};
-use crate::model::issue::{At, Issue, Problem, Severity};
+use crate::model::issue::{At, Issue, Problem, ProblemCounts, Severity};
 use crate::model::manifest::{Annotations, AttachedFile, Kept, Manifest, Place};
 use crate::spec::finding::Finding;
 use crate::spec::lines::Source;
@@ -51,8 +52,10 @@ pub struct Document {
     pub manifest: Option<Arc<Kept>>,
     /// What only one document of a tree may have, if it has such a thing.
     pub sole: Option<&'static Sole>,
-    /// What is wrong with it by itself.
+    /// Its own problems, with their places; none beyond [`PROBLEMS_OF_FILE_MAX`] of the file.
     pub problems: Vec<Problem>,
+    /// Its own problems beyond that bound.
+    pub omitted: ProblemCounts,
     /// The files that it names, as a look at them found them.
     pub looked: Vec<Looked>,
 }
@@ -61,7 +64,7 @@ impl Document {
     /// Whether it may be used, as far as it goes by itself.
     pub fn is_good(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
-        self.key.is_some() && self.manifest.is_some() && !errors
+        self.key.is_some() && self.manifest.is_some() && !errors && self.omitted.errors == 0
     }
 }
 
@@ -78,24 +81,49 @@ pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -
     if linted.findings.is_empty() {
         return read_clean(cx, source, slice, header, place);
     }
-    let problems = findings_with_places(cx, source, slice, &linted, &header);
+    let (problems, omitted) = findings_with_places(cx, source, slice, &linted, &header);
     let looked = Vec::new();
-    Document { place, key: header.key, manifest: None, sole: None, problems, looked }
+    Document { place, key: header.key, manifest: None, sole: None, problems, omitted, looked }
 }
 
-/// A text whose lines are counted only when something is wrong.
+/// Problems of one file that get a place; the rest is only counted.
+pub const PROBLEMS_OF_FILE_MAX: usize = 200;
+
+/// The text of one file while its documents are read. Its line table is made once, with the first problem.
 #[derive(Debug)]
 pub struct LazySource<'a> {
-    /// The file's name in reports.
-    pub file: Arc<str>,
-    /// The text.
-    pub text: &'a str,
+    file: Arc<str>,
+    text: &'a str,
+    lines: OnceCell<Source>,
+    /// Problems that may still get a place.
+    room: Cell<usize>,
 }
 
-impl LazySource<'_> {
-    /// The text with its lines.
-    pub fn source(&self) -> Source {
-        Source::new(self.file.clone(), Arc::from(self.text))
+impl<'a> LazySource<'a> {
+    /// A file's text, under its name in reports.
+    pub fn new(file: Arc<str>, text: &'a str) -> Self {
+        Self { file, text, lines: OnceCell::new(), room: Cell::new(PROBLEMS_OF_FILE_MAX) }
+    }
+
+    /// The text with its line table.
+    pub fn source(&self) -> &Source {
+        self.lines.get_or_init(|| Source::new(self.file.clone(), Arc::from(self.text)))
+    }
+
+    /// Splits problems into those that still get a place and the count of the rest.
+    pub(crate) fn admit<T>(
+        &self,
+        found: Vec<T>,
+        severity: impl Fn(&T) -> Severity,
+    ) -> (Vec<T>, ProblemCounts) {
+        let mut found = found;
+        let rest = found.split_off(found.len().min(self.room.get()));
+        self.room.set(self.room.get().saturating_sub(found.len()));
+        let mut omitted = ProblemCounts::default();
+        for one in &rest {
+            omitted.add(severity(one));
+        }
+        (found, omitted)
     }
 }
 
@@ -130,12 +158,40 @@ fn read_clean(
             });
         }
     }
-    let problems = if issues.is_empty() && misfit.is_none() {
-        Vec::new()
-    } else {
-        Placed::new(cx, &source.source(), slice).all(&issues, misfit.as_ref())
-    };
-    Document { place, key, manifest, sole, problems, looked }
+    let (problems, omitted) = with_places(cx, source, slice, issues, misfit);
+    Document { place, key, manifest, sole, problems, omitted, looked }
+}
+
+/// The issues that still have room with their places, and the count of the rest.
+fn with_places(
+    cx: &ReadCx,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    issues: Vec<Issue>,
+    misfit: Option<Misfit>,
+) -> (Vec<Problem>, ProblemCounts) {
+    let misfit = misfit.into_iter().map(Fault::Misfit);
+    let faults = misfit.chain(issues.into_iter().map(Fault::Issue)).collect();
+    let (faults, omitted) = source.admit(faults, Fault::severity);
+    if faults.is_empty() {
+        return (Vec::new(), omitted);
+    }
+    (Placed::new(cx, source.source(), slice).all(&faults), omitted)
+}
+
+/// One reason why a document is refused or warned of.
+enum Fault {
+    Issue(Issue),
+    Misfit(Misfit),
+}
+
+impl Fault {
+    fn severity(&self) -> Severity {
+        match self {
+            Self::Issue(issue) => issue.severity,
+            Self::Misfit(_) => Severity::Error,
+        }
+    }
 }
 
 fn digest(spec: &Value, annotations: &Annotations, files: &[AttachedFile]) -> Digest {
@@ -151,18 +207,24 @@ pub(crate) struct Placed<'a> {
     source: &'a Source,
     slice: &'a Slice,
     root: Option<Node>,
-    kinds: &'static [KindRow],
+    private: Vec<String>,
 }
 
 impl<'a> Placed<'a> {
     pub(crate) fn new(cx: &ReadCx, source: &'a Source, slice: &'a Slice) -> Self {
         let root = lint(&source.text, slice, Keep::All).root;
-        Self { source, slice, root, kinds: cx.kinds }
+        let rules = rules(cx.kinds, root.as_ref());
+        let words = root.iter().flat_map(|root| rules.private(root));
+        let private = words.map(|(_, word)| word.to_owned()).collect();
+        Self { source, slice, root, private }
     }
 
-    fn all(&self, issues: &[Issue], misfit: Option<&Misfit>) -> Vec<Problem> {
-        let mut problems: Vec<_> = issues.iter().map(|issue| self.issue(issue)).collect();
-        problems.extend(misfit.map(|misfit| self.misfit(misfit)));
+    fn all(&self, faults: &[Fault]) -> Vec<Problem> {
+        let placed = |fault: &Fault| match fault {
+            Fault::Issue(issue) => self.issue(issue),
+            Fault::Misfit(misfit) => self.misfit(misfit),
+        };
+        let mut problems: Vec<_> = faults.iter().map(placed).collect();
         problems.sort();
         problems.dedup();
         problems
@@ -197,6 +259,11 @@ impl<'a> Placed<'a> {
         }
     }
 
+    /// The line and column of a byte, both from 1.
+    pub(crate) fn position(&self, byte: usize) -> (usize, usize) {
+        self.source.position(byte)
+    }
+
     fn misfit(&self, misfit: &Misfit) -> Problem {
         let issue = misfit.issue();
         let mut finding = self.finding(&issue);
@@ -211,9 +278,7 @@ impl<'a> Placed<'a> {
     }
 
     fn problem(&self, finding: &Finding) -> Problem {
-        let rules = rules(self.kinds, self.root.as_ref());
-        let private = self.root.iter().flat_map(|root| rules.private(root));
-        let words: Vec<_> = private.map(|(_, word)| word).collect();
+        let words: Vec<_> = self.private.iter().map(String::as_str).collect();
         cleaned(self.source.problem(finding), &words)
     }
 }
@@ -224,14 +289,17 @@ fn findings_with_places(
     slice: &Slice,
     linted: &Linted,
     header: &Header,
-) -> Vec<Problem> {
-    let source = source.source();
-    let mut problems: Vec<_> =
-        linted.findings.iter().map(|finding| cleaned(source.problem(finding), &[])).collect();
-    if linted.complete {
-        problems.extend(Placed::new(cx, &source, slice).all(&header.issues, None));
+) -> (Vec<Problem>, ProblemCounts) {
+    let (found, omitted) =
+        source.admit(linted.findings.iter().collect(), |finding| finding.severity);
+    let place = |finding: &Finding| cleaned(source.source().problem(finding), &[]);
+    let mut problems: Vec<_> = found.into_iter().map(place).collect();
+    if !linted.complete {
+        return (problems, omitted);
     }
-    problems
+    let (more, rest) = with_places(cx, source, slice, header.issues.clone(), None);
+    problems.extend(more);
+    (problems, omitted.plus(rest))
 }
 
 /// The problem without private words in what it says.

@@ -201,12 +201,19 @@ fn shown(key: &Key) -> String {
     }
 }
 
+/// Members of a cycle that its message names.
+const MEMBERS_MAX: usize = 10;
+
 /// A document is one of several that need each other.
 pub fn cycle(link: &Link, group: &[Key]) -> Issue {
-    let members: Vec<_> = group.iter().map(Key::short).collect();
+    let members: Vec<_> = group.iter().take(MEMBERS_MAX).map(Key::short).collect();
+    let more = match group.len().saturating_sub(MEMBERS_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     let message = match group {
         [_] => "the document needs itself".to_owned(),
-        _ => format!("these documents need each other: {}", members.join(", ")),
+        _ => format!("these documents need each other: {}{more}", members.join(", ")),
     };
     let help = "take one of the references away";
     Issue { path: link.path.clone(), ..Issue::error("reckon::link::cycle", "", message, help) }

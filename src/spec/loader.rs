@@ -11,29 +11,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::base::folder::Place;
+use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::kinds::files::Stamp;
 use crate::model::desired::{Coverage, Desired};
-use crate::model::issue::Problem;
-use crate::spec::decode::decode;
-use crate::spec::document::{LazySource, ReadCx, private};
-use crate::spec::lines::Source;
+use crate::spec::document::ReadCx;
 use crate::spec::links::Graph;
-use crate::spec::mask::MaskedSource;
-use crate::spec::source::index::{IndexEntry, SpecIndex};
-use crate::spec::source::tree::{Listing, Stat, Trouble, read};
-use crate::spec::split::split;
+use crate::spec::source::index::{IndexEntry, SpecIndex, digest_of};
+use crate::spec::source::tree::{Listing, Stat, Trouble};
 
 mod file;
+mod problems;
 mod reading;
 mod relink;
 mod soles;
 
 use file::SpecFile;
+use problems::LinkIssue;
 use reading::{Reading, Wanted, read_all};
-use relink::LinkProblem;
 use soles::Soles;
 
 /// How often a tree that changes while it is read is read again.
@@ -66,7 +64,7 @@ struct Spot {
 /// The tree as last seen.
 #[derive(Debug)]
 pub struct Loader {
-    root: PathBuf,
+    root: Place,
     prefix: String,
     cx: ReadCx,
     files: BTreeMap<Arc<str>, SpecFile>,
@@ -77,15 +75,17 @@ pub struct Loader {
     by_key: BTreeMap<Key, Vec<Spot>>,
     graph: Graph,
     soles: Soles,
-    link_problems: BTreeMap<Key, Vec<LinkProblem>>,
+    link_issues: BTreeMap<Key, Vec<LinkIssue>>,
     desired: Desired,
+    /// Of all files; computed at the first question after a look.
+    digest: OnceLock<Digest>,
     loaded: bool,
 }
 
 impl Loader {
     /// A loader that has seen nothing yet. `root` is the folder of specs, `prefix` what stands
     /// before the paths of its files in reports: its path from the directory of `reckon.yaml`.
-    pub fn new(root: impl Into<PathBuf>, prefix: &str, cx: ReadCx) -> Self {
+    pub fn new(root: impl Into<Place>, prefix: &str, cx: ReadCx) -> Self {
         Self {
             root: root.into(),
             prefix: prefix.trim_end_matches('/').to_owned(),
@@ -96,8 +96,9 @@ impl Loader {
             by_key: BTreeMap::new(),
             graph: Graph::default(),
             soles: Soles::default(),
-            link_problems: BTreeMap::new(),
+            link_issues: BTreeMap::new(),
             desired: Desired::default(),
+            digest: OnceLock::new(),
             loaded: false,
         }
     }
@@ -125,32 +126,9 @@ impl Loader {
         &self.desired
     }
 
-    /// Everything that is wrong, sorted by file and line.
-    pub fn problems(&self) -> Vec<Problem> {
-        let troubles = self.troubles.values().map(|trouble| self.trouble_problem(trouble));
-        let files = self.files.values().flat_map(SpecFile::problems).cloned();
-        let mut problems: Vec<_> = troubles.chain(files).chain(self.link_problems()).collect();
-        problems.sort();
-        problems.dedup();
-        problems
-    }
-
     /// How many documents there are, good or not.
     pub fn documents(&self) -> usize {
         self.files.values().map(|file| file.documents.len()).sum()
-    }
-
-    /// The masked texts of the files that these problems speak of, for their snippets. A file that
-    /// changed since it was loaded has none.
-    pub fn sources(&self, problems: &[Problem]) -> BTreeMap<String, MaskedSource> {
-        let related = problems.iter().flat_map(|problem| &problem.related);
-        let names: BTreeSet<&str> = problems
-            .iter()
-            .map(|problem| problem.file.as_str())
-            .chain(related.map(|place| place.file.as_str()))
-            .collect();
-        let masked = |name: &str| Some((name.to_owned(), self.masked(self.path_of(name)?)?));
-        names.into_iter().filter_map(masked).collect()
     }
 
     /// The packed index of the files as they were read. `read_at_ns` is the time before the load
@@ -163,6 +141,12 @@ impl Loader {
         SpecIndex::pack(packed, read_at_ns)
     }
 
+    /// A digest of the paths and contents of all files as they were read; equal to [`SpecIndex::digest`].
+    pub fn digest(&self) -> Digest {
+        let files = self.files.iter().map(|(path, file)| (&**path, &file.hash));
+        *self.digest.get_or_init(|| digest_of(files))
+    }
+
     /// The files that documents name, and how they stood when they were looked at.
     pub fn looked(&self) -> Vec<(String, Option<Stamp>)> {
         let looked = self.files.values().flat_map(SpecFile::looked);
@@ -171,6 +155,7 @@ impl Loader {
 
     fn look(&mut self, below: &[String], believe: Believe) -> Change {
         let mut touched = BTreeSet::new();
+        self.digest = OnceLock::new();
         let mut before: Vec<Listing> =
             below.iter().map(|path| Listing::of(&self.root, path)).collect();
         let mut settled = false;
@@ -257,9 +242,12 @@ impl Loader {
     /// Puts a file in the place of what was known under its path.
     fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
         let spot = |index| Spot { path: path.clone(), index };
-        for (index, key) in self.files.remove(path).iter().flat_map(SpecFile::keys) {
+        let gone = self.files.remove(path);
+        let gone: BTreeSet<&Key> =
+            gone.iter().flat_map(SpecFile::keys).map(|(_, key)| key).collect();
+        for key in gone {
             if let Some(spots) = self.by_key.get_mut(key) {
-                spots.retain(|known| *known != spot(index));
+                spots.retain(|known| known.path != *path);
             }
             touched.insert(key.clone());
         }
@@ -307,9 +295,10 @@ impl Loader {
 
     /// A path of the caller's as a path below the root; hidden and foreign ones are none.
     fn below(&self, path: &Path) -> Option<String> {
-        let real = self.root.canonicalize();
+        let root = self.root.path();
+        let real = root.canonicalize();
         let bare = path
-            .strip_prefix(&self.root)
+            .strip_prefix(&root)
             .ok()
             .or_else(|| path.strip_prefix(real.as_ref().ok()?).ok())
             .unwrap_or(path);
@@ -321,29 +310,6 @@ impl Loader {
             | std::path::Component::ParentDir => None,
         });
         parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("/"))
-    }
-
-    /// The text of a file as it was loaded, with its lines; `None` when it changed since.
-    fn source(&self, path: &str) -> Option<Source> {
-        let file = self.files.get(path)?;
-        let bytes = read(&self.root, path).ok()?;
-        if *blake3::hash(&bytes).as_bytes() != file.hash {
-            return None;
-        }
-        Some(LazySource { file: self.name_of(path), text: &decode(bytes).text }.source())
-    }
-
-    fn masked(&self, path: &str) -> Option<MaskedSource> {
-        let source = self.source(path)?;
-        let (slices, _) = split(&source.text);
-        let hidden: Vec<_> =
-            slices.iter().flat_map(|slice| private(self.cx.kinds, &source.text, slice)).collect();
-        Some(MaskedSource::new(&source, &hidden))
-    }
-
-    fn trouble_problem(&self, trouble: &Trouble) -> Problem {
-        let Trouble { path, code, message, help } = trouble;
-        file::problem_at(&self.name_of(path), 1, code, message, help)
     }
 }
 
@@ -358,7 +324,7 @@ fn unreadable(path: &str, message: String) -> Trouble {
         path: path.to_owned(),
         code: "reckon::source::unreadable",
         message,
-        help: "make it readable, or move it out of the specs folder",
+        help: "make it readable, or move it out of the specs folder".to_owned(),
     }
 }
 
@@ -367,7 +333,7 @@ fn unsettled() -> Trouble {
         path: String::new(),
         code: "reckon::source::unsettled",
         message: "files change while they are read".to_owned(),
-        help: "run again when nothing writes to the folder",
+        help: "run again when nothing writes to the folder".to_owned(),
     }
 }
 

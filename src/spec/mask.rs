@@ -29,10 +29,11 @@ pub struct MaskedSource(Source);
 impl MaskedSource {
     /// Hides the private ranges of a text, numbers that pass Luhn, and control characters.
     pub fn new(source: &Source, private: &[Range<usize>]) -> Self {
+        let private = merged(private);
         let text: String = (1..=source.count())
             .map(|line| {
                 let range = source.start(line)..source.start(line.saturating_add(1));
-                mask_line(&source.text, range, private)
+                mask_line(&source.text, range, &private)
             })
             .collect();
         Self(Source::new(source.file.clone(), Arc::from(text)))
@@ -45,6 +46,26 @@ impl MaskedSource {
     }
 }
 
+/// The ranges in order, without overlaps: so a byte is looked up by bisection.
+fn merged(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut sorted = ranges.to_vec();
+    sorted.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(sorted.len());
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// Whether a byte lies in one of the ranges, which are in order and do not overlap.
+fn is_within(ranges: &[Range<usize>], byte: usize) -> bool {
+    let next = ranges.partition_point(|range| range.end <= byte);
+    ranges.get(next).is_some_and(|range| range.contains(&byte))
+}
+
 fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> String {
     let line = text.get(range.clone()).unwrap_or_default();
     let card = mask_digits(line) != line;
@@ -55,7 +76,7 @@ fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> Strin
         _ if card && found.is_ascii_digit() => true,
         _ => {
             let byte = range.start.saturating_add(at);
-            at >= indent && private.iter().any(|hidden| hidden.contains(&byte))
+            at >= indent && is_within(private, byte)
         }
     };
     line.char_indices().map(|(at, found)| if hide(at, found) { HIDDEN } else { found }).collect()

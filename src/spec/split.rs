@@ -18,7 +18,7 @@ pub struct Slice {
 
 /// The documents of a text in order; empty ones are left out.
 pub fn split(text: &str) -> (Vec<Slice>, Vec<Finding>) {
-    let mut cut = Cut { slices: Vec::new(), findings: Vec::new(), open: None };
+    let mut cut = Cut { slices: Vec::new(), findings: Vec::new(), open: None, directive: None };
     let mut line = 1_usize;
     let mut start = 0_usize;
     while start < text.len() {
@@ -28,6 +28,7 @@ pub fn split(text: &str) -> (Vec<Slice>, Vec<Finding>) {
         line = line.saturating_add(1);
     }
     cut.close(text.len());
+    cut.end_of_directives();
     (cut.slices, cut.findings)
 }
 
@@ -46,6 +47,8 @@ struct Cut {
     slices: Vec<Slice>,
     findings: Vec<Finding>,
     open: Option<Slice>,
+    /// The last directive that no `---` has followed yet.
+    directive: Option<Range<usize>>,
 }
 
 impl Cut {
@@ -53,23 +56,27 @@ impl Cut {
         let content = text.get(range.clone()).unwrap_or_default();
         if let Some(rest) = marker(content, "---") {
             self.close(range.start);
+            self.directive = None;
             if says_something(rest) {
                 self.open = Some(Slice { range: range.start..range.end, line });
             }
         } else if let Some(rest) = marker(content, "...") {
             self.close(range.start);
+            self.end_of_directives();
             if says_something(rest) {
                 self.findings.push(after_end(range));
             }
         } else if self.open.is_none() && content.starts_with('%') {
             self.directive(content, range);
         } else if self.open.is_none() && says_something(content) {
+            self.directive = None;
             self.open = Some(Slice { range, line });
         }
     }
 
     fn directive(&mut self, content: &str, range: Range<usize>) {
         let mut words = content.split_whitespace();
+        self.directive = Some(range.start..range.start.saturating_add(content.trim_end().len()));
         let known = words.next() == Some("%YAML") && matches!(words.next(), Some("1.1" | "1.2"));
         if !known {
             let end = range.start.saturating_add(content.trim_end().len());
@@ -78,6 +85,18 @@ impl Cut {
                 range.start..end,
                 "a directive changes how the file is read",
                 "remove the line",
+            ));
+        }
+    }
+
+    /// A directive belongs to a document: a file of directives alone is a mistake, not an empty file.
+    fn end_of_directives(&mut self) {
+        if let Some(span) = self.directive.take().filter(|_| self.open.is_none()) {
+            self.findings.push(Finding::error(
+                "reckon::yaml::directive",
+                span,
+                "no document follows this directive",
+                "add `---` and a document below it, or remove the line",
             ));
         }
     }
@@ -133,6 +152,12 @@ mod tests {
     #[test]
     fn directives_other_than_the_version_are_refused() {
         assert_eq!(split("%YAML 1.2\n---\na: 1\n").1, []);
+        assert_eq!(split("%YAML 1.2\n---\n").1, []);
+        for alone in ["%YAML 1.2\n", "%YAML 1.2\n# x\n...\n", "a: 1\n...\n%YAML 1.2\n"] {
+            let findings = split(alone).1;
+            assert_eq!(findings.len(), 1, "{alone}");
+            assert_eq!(findings[0].message, "no document follows this directive");
+        }
         let (slices, findings) = split("%TAG ! x\n---\na: 1\n");
         assert_eq!((slices.len(), findings.len()), (1, 1));
         assert_eq!(split("a: 1\n... b\n").1[0].code, "reckon::yaml::syntax");

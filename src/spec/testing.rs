@@ -63,6 +63,7 @@ const fn row(name: &'static str) -> KindRow {
         read_back: Contact::read_back,
         as_said: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
         adopts: Contact::adopts,
+        health: Contact::health,
         again: Contact::again,
     }
 }
@@ -126,8 +127,16 @@ pub(crate) fn cx() -> ReadCx {
     let currency = Currency::USD;
     let plans = std::collections::BTreeMap::new();
     let web_urls = Vec::new();
-    let (programs, files) = (None, None);
-    let check = CheckCx { decimal_amounts_only: false, web_urls, currency, plans, programs, files };
+    let (programs, variables, files) = (None, None, None);
+    let check = CheckCx {
+        decimal_amounts_only: false,
+        web_urls,
+        currency,
+        plans,
+        programs,
+        variables,
+        files,
+    };
     ReadCx { kinds: KINDS, check }
 }
 

@@ -5,9 +5,11 @@ mod again;
 mod epoch;
 mod events;
 mod hooks;
+mod retained;
 mod rotation;
 mod trail;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -26,19 +28,22 @@ pub(super) use adoption::{disowned_key, stray_key};
 pub use again::Decoded;
 pub(super) use epoch::{looked_key, released_key};
 pub(super) use events::{
-    event_key, forged_key, garbled_key, ledger_key, newest_page_key, number_key, object_key,
-    waiting_key,
+    EVENT_LEDGERS, NOTICES_IGNORED, event_key, forged_key, garbled_key, ledger_key,
+    newest_page_key, number_key, numbers_of, object_key, stranger_key, waiting_key,
 };
 pub(super) use hooks::{
-    HOOKS_FAILED, HOOKS_SURE, UNDONE, WISHES, cursor_key, cursors_of, depth_key, doubt_key,
-    failed_key, granted_key, kept_key, sure_key, telling_key, to_run_key, undone_key, wish_key,
+    HOOK_CURSORS, HOOKS_FAILED, HOOKS_SURE, ROSTER, UNDONE, WISHES, at_most_key, cursor_key,
+    cursors_of, depth_key, doubt_key, failed_key, failed_of, granted_key, kept_key, kept_of,
+    kept_size_key, retry_key, roster_key, schedule_key, sure_key, telling_key, to_run_key,
+    undone_key, wish_key,
 };
+pub(super) use retained::Keeping;
 pub(super) use rotation::rotation_key;
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 9;
+pub const FOLD_VERSION: u32 = 10;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
@@ -333,13 +338,24 @@ pub(super) fn suspended_key(key: &Key) -> Vec<u8> {
 }
 
 /// The resource that an entry is about.
-fn parse_key(text: &[u8]) -> Result<Key, FactError> {
+pub(super) fn parse_key(text: &[u8]) -> Result<Key, FactError> {
     let unreadable = |detail: String| FactError::Unreadable {
         key: String::from_utf8_lossy(text).into_owned(),
         detail,
     };
     let text = std::str::from_utf8(text).map_err(|error| unreadable(error.to_string()))?;
     text.parse().map_err(|error| unreadable(format!("{error}")))
+}
+
+/// The resources of which a batch changes what is known: their facts, their suspension, or the records about them,
+/// those of their intents among these.
+pub(super) fn resources(batch: &Batch) -> Result<BTreeSet<Key>, FactError> {
+    let mut names = BTreeSet::new();
+    for prefix in [OBSERVED, TRAILS, SUSPENDED] {
+        let changed = batch.under(prefix).map(|(key, _)| key.get(prefix.len()..));
+        names.extend(changed.map(Option::unwrap_or_default));
+    }
+    names.into_iter().map(parse_key).collect()
 }
 
 /// Reads one entry, what a batch is about to write first.
@@ -379,3 +395,6 @@ fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, FactError>
         detail: error.to_string(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,9 @@ mod epoch;
 mod events;
 mod hooks;
 mod moves;
+mod payments;
 mod plans;
+mod retained;
 mod rotation;
 mod suspend;
 mod trail;
@@ -26,7 +28,9 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::{IntentId, Key};
 use crate::model::bound::{Approval, speaks_of_binding};
-use crate::model::intent::{IllegalTransition, Intent, IntentState, OpenIntent, Progress};
+use crate::model::intent::{
+    IllegalTransition, Intent, IntentState, OpenIntent, OrphanSeen, Progress,
+};
 use crate::model::observed::{Held, Observation, Observed, Refusal, Source};
 use crate::model::record::Record;
 use crate::model::unsure;
@@ -34,11 +38,12 @@ use crate::store::bind::bind;
 use crate::store::error::StoreError;
 use crate::store::facts::{
     APPLIED, AppliedMark, BINDING, EMPTY_REMOTE, FOLD_VERSION, FactError, NEXT_INTENT, OBSERVED,
-    PossibleOrphan, inbox_key, intent_key, mark_key, observed_key, open_key, orphan_key, read,
+    PossibleOrphan, intent_key, mark_key, observed_key, open_key, orphan_key, read, resources,
     write,
 };
 use crate::store::index::{Batch, Index};
 use crate::store::journal::Head;
+use crate::store::touched::Touched;
 use crate::store::writer::Fold;
 
 /// A record that cannot be folded.
@@ -68,7 +73,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Intent(intent) => fold.intent(intent),
         Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
         Record::Observation(fact) => fold.observation(fact),
-        Record::Inbox(event) => Ok(write(fold.batch, &inbox_key(&event.id), event)?),
+        Record::Inbox(event) => Ok(events::notice(index, fold.batch, event)?),
         Record::Posted(posted) => Ok(events::posted(index, fold.batch, [&**posted].into_iter())?),
         Record::Told(told) => events::told(index, fold.batch, told),
         Record::Forged(forged) => Ok(events::forged(index, fold.batch, forged)?),
@@ -103,7 +108,12 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Disowned(disowned) => adoption::disowned(index, fold.batch, disowned),
         Record::Strays(strays) => adoption::strays(index, fold.batch, strays),
         Record::Attached(one) => attached::fold(index, fold.batch, one),
+        Record::OrphanSeen(seen) => fold.orphan_seen(seen),
         Record::Dismissed(seen) => Ok(undone::dismissed(index, fold.batch, seen)?),
+        Record::Loaded(loaded) => Ok(hooks::roster::loaded(index, fold.batch, loaded)?),
+        Record::ScriptForgotten(one) => Ok(hooks::roster::forgotten(index, fold.batch, one)?),
+        Record::Retained(one) => Ok(retained::retained(index, fold.batch, one)?),
+        Record::Lapsed(one) => Ok(retained::lapsed(index, fold.batch, one)?),
         Record::Rotated(rotated) => Ok(rotation::fold(index, fold.batch, rotated)?),
     }
 }
@@ -112,12 +122,13 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
 #[derive(Debug)]
 pub struct IndexFold {
     index: Arc<dyn Index>,
+    touched: Touched,
 }
 
 impl IndexFold {
     /// Folds into this index.
     pub fn new(index: Arc<dyn Index>) -> Self {
-        Self { index }
+        Self { index, touched: Touched::default() }
     }
 }
 
@@ -129,7 +140,18 @@ impl Fold<Record> for IndexFold {
         }
         let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
         write(&mut changes, APPLIED, &mark).map_err(FoldError::from)?;
-        Ok(self.index.apply(changes)?)
+        let spoken_of = resources(&changes).map_err(FoldError::from)?;
+        self.index.apply(changes)?;
+        self.touched.note(spoken_of);
+        Ok(())
+    }
+
+    fn touched(&self) -> Touched {
+        self.touched.clone()
+    }
+
+    fn leaves(&self, record: &Record) -> bool {
+        record.leaves()
     }
 }
 
@@ -171,7 +193,8 @@ impl Folding<'_> {
             return Err(FoldError::Law { law: 5, detail });
         }
         let next = self.next_intent(intent.id)?;
-        let open = OpenIntent { intent: intent.clone(), state: IntentState::Open { attempt: 1 } };
+        let state = IntentState::Open { attempt: 1 };
+        let open = OpenIntent { intent: intent.clone(), state, since: Some(intent.at) };
         write(self.batch, &intent_key(intent.id), &open)?;
         write(self.batch, &open_key(&intent.key), &intent.id)?;
         write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
@@ -198,12 +221,13 @@ impl Folding<'_> {
         progress: &Progress,
     ) -> Result<(), FoldError> {
         let open: Option<OpenIntent> = self.read(&intent_key(id))?;
-        let Some(OpenIntent { intent, state }) = open else {
+        let Some(OpenIntent { intent, state, since }) = open else {
             let detail = format!("{id} is settled, yet it is {} again", progress.word());
             return Err(FoldError::Law { law: 5, detail });
         };
         epoch::absent(self.index, self.batch, (&intent, &state), (progress, at))?;
         let held = matches!(state, IntentState::Held { .. });
+        let before = state.word();
         match state.next(id, progress)? {
             IntentState::Closed => {
                 self.batch.remove(intent_key(id));
@@ -213,7 +237,9 @@ impl Folding<'_> {
             state @ (IntentState::Open { .. }
             | IntentState::InDoubt { .. }
             | IntentState::Held { .. }) => {
-                write(self.batch, &intent_key(id), &OpenIntent { intent: intent.clone(), state })?;
+                let since = since.filter(|_| state.word() == before).or(Some(at));
+                let open = OpenIntent { intent: intent.clone(), state, since };
+                write(self.batch, &intent_key(id), &open)?;
             }
         }
         self.consequence(&intent, at, progress)?;
@@ -317,6 +343,15 @@ impl Folding<'_> {
         let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), approval.at));
         known.approval = Some(Box::new(approval.clone()));
         Ok(write(self.batch, &observed_key(key), &known)?)
+    }
+
+    /// What was made again is listed no more.
+    fn orphan_seen(&mut self, seen: &OrphanSeen) -> Result<(), FoldError> {
+        self.batch.remove(orphan_key(seen.intent));
+        let known: Option<Observed> = self.read(&observed_key(&seen.key))?;
+        let Some(mut known) = known else { return Ok(()) };
+        known.remade = known.remade.saturating_sub(1);
+        Ok(write(self.batch, &observed_key(&seen.key), &known)?)
     }
 
     /// An operator vouches for the remote side: holds of surveys end, and surveys need no marks.

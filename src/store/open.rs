@@ -8,6 +8,7 @@ mod base;
 mod compact;
 mod marks;
 mod peek;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub use assemble::{Assembled, Pieces, assemble, decode};
 pub use compact::{Compacting, Shorter, compact};
 pub use marks::close;
 pub use peek::{Peek, peek, private_index};
+pub use watch::{Marking, PutBack, Watch};
 
 use peek::open_index;
 
@@ -45,6 +47,8 @@ pub struct Opening {
     pub boot: String,
     /// Makes the index again in any case.
     pub rebuild: bool,
+    /// Where the mark outside the state directory is; none for a state that needs none.
+    pub marking: Option<Marking>,
 }
 
 /// An open state.
@@ -74,6 +78,10 @@ pub struct Found {
     pub moved_aside: Option<PathBuf>,
     /// How many records were folded.
     pub folded: u64,
+    /// The state is older than its mark, or another one: a new epoch began.
+    pub put_back: Option<PutBack>,
+    /// Why no mark, or a new one, watches over a state that holds records.
+    pub unmarked: Option<String>,
 }
 
 /// Why a state cannot be opened. All of these are exit code 4.
@@ -108,6 +116,14 @@ pub enum OpenError {
         /// Why.
         source: std::io::Error,
     },
+    /// The mark outside the state directory cannot be used.
+    #[error("use the mark of the state in {}: {source}", place.display())]
+    Mark {
+        /// The folder, or the file that names the state.
+        place: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A backup was being restored into it.
     #[error(
         "open the state {}: a restore of a backup was interrupted; run `reckon store restore` again",
@@ -133,18 +149,26 @@ impl State {
         if opening.dir.join(RESTORING).exists() {
             return Err(OpenError::Interrupted { dir: opening.dir.clone() });
         }
-        Self::open_restoring(opening, key)
+        Self::open_as(opening, key, false)
     }
 
-    /// Opens a state that a backup is being restored into.
+    /// Opens a state that a backup is being restored into: its mark is that of the state before.
     pub(super) fn open_restoring(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
+        Self::open_as(opening, key, true)
+    }
+
+    fn open_as(opening: &Opening, key: &MasterKey, restoring: bool) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
         let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
         let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
         let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
         let mut found = Found::default();
         let index = open_index(&opening.dir.join("sled"), &mut found)?;
+        let marking = opening.marking.as_ref();
+        let watch =
+            marking.map(|one| one.watch(&opening.dir, restoring, &mut found)).transpose()?;
         let pieces = Pieces {
+            watch: watch.flatten(),
             journal: Arc::new(journal_disk),
             vault: Arc::new(vault_disk),
             index: index.clone(),

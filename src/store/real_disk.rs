@@ -9,9 +9,9 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
+    os::unix::fs::{FileExt, OpenOptionsExt},
     panic::resume_unwind,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -21,6 +21,7 @@ use std::{
 use super::{
     bytes::{to_u64, to_usize},
     disk::Disk,
+    private::private_dir,
 };
 
 /// Files kept open after writing; the journal writes one at a time, the vault two.
@@ -43,14 +44,14 @@ struct Handles {
 }
 
 impl RealDisk {
-    /// Opens the directory, making it (0700) if there is none. Names that an earlier process
+    /// Opens the directory, making it (0700) if there is none, and closing it to others if they could enter it. Names that an earlier process
     /// left behind are made durable.
     pub fn open(dir: &Path) -> io::Result<Self> {
-        if !dir.is_dir() {
-            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-            if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-                sync_dir(parent)?;
-            }
+        let is_new = !dir.is_dir();
+        private_dir(dir)?;
+        let parent = dir.parent().filter(|parent| is_new && !parent.as_os_str().is_empty());
+        if let Some(parent) = parent {
+            sync_dir(parent)?;
         }
         sync_dir(dir)?;
         Ok(Self { dir: dir.to_owned(), handles: Mutex::default() })

@@ -20,6 +20,7 @@ use crate::store::journal::Head;
 use crate::store::key::MasterKey;
 use crate::store::lock::StateLock;
 use crate::store::open::{OpenError, Opening, RESTORING, State};
+use crate::store::private::private_dir;
 use crate::store::real_disk::{RealDisk, sync_dir};
 use crate::store::writer::Commit;
 
@@ -158,7 +159,7 @@ fn move_aside(dir: &Path) -> Result<Option<PathBuf>, RestoreError> {
     let names = (1..u32::MAX).map(|number| dir.join(format!("replaced-{number}")));
     let mut free = names.filter(|path| !path.exists());
     let aside = free.next().unwrap_or_else(|| dir.join("replaced"));
-    fs::create_dir(&aside).map_err(io("make", &aside))?;
+    private_dir(&aside).map_err(io("make", &aside))?;
     for part in there {
         fs::rename(dir.join(part), aside.join(part)).map_err(io("move", &dir.join(part)))?;
     }
@@ -245,7 +246,15 @@ pub(crate) fn began(
 ) -> Result<Restored, OpenError> {
     let epoch = facts.binding()?.map_or(0, |bound| bound.epoch).saturating_add(1);
     let backup_head = Digest::from_bytes(head.hash);
-    Ok(Restored { epoch, backup_sequence: head.sequence, backup_head, backup_at, at, actor })
+    Ok(Restored {
+        epoch,
+        backup_sequence: head.sequence,
+        backup_head,
+        backup_at,
+        at,
+        actor,
+        put_back: false,
+    })
 }
 
 #[cfg(test)]

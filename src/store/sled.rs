@@ -21,6 +21,7 @@ use std::{
 use super::{
     bytes::Fields,
     index::{Batch, Entry, Index, IndexError, lower},
+    private::private_dir,
 };
 
 /// Memory for pages, in bytes; sled may use about twice as much.
@@ -66,10 +67,12 @@ impl Drop for OwnHandle {
 }
 
 impl SledIndex {
-    /// Opens the index in this folder, making it if there is none.
+    /// Opens the index in this folder, making it if there is none; nobody but its owner can enter it.
     ///
     /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
+        let failed = |source| IndexError::Io { path: path.to_owned(), source };
+        private_dir(path).map_err(failed)?;
         let config =
             ::sled::Config::new().path(path).cache_capacity(CACHE_BYTES).flush_every_ms(None);
         let opened = catch_unwind(AssertUnwindSafe(|| {
@@ -82,11 +85,8 @@ impl SledIndex {
             Err(_) => return Err(corrupt(path, "it could not be opened")),
         };
         let chunked = in_chunks(&db).map_err(|error| refused(path, error))?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path.join("db"))
-            .map_err(|source| IndexError::Io { path: path.to_owned(), source })?;
+        let file =
+            OpenOptions::new().read(true).write(true).open(path.join("db")).map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
             db,

@@ -192,6 +192,10 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
             let detail = format!("event {} ({})", told.event, word(told.standing));
             story.others.push(happened(stands, told.at, &told.kind, Some(detail)));
         }
+        Record::OrphanSeen(seen) => {
+            let detail = format!("{} by {}: {}", seen.intent, seen.actor, seen.reason);
+            story.others.push(happened(stands, seen.at, "dismissed", Some(detail)));
+        }
         Record::Bound(_)
         | Record::Inbox(_)
         | Record::Posted(_)
@@ -203,7 +207,11 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Telling(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
+        | Record::Retained(_)
+        | Record::Lapsed(_)
         | Record::Dismissed(_)
+        | Record::Loaded(_)
+        | Record::ScriptForgotten(_)
         | Record::EmptyRemote { .. }
         | Record::Compacted(_)
         | Record::Restored(_)
@@ -286,12 +294,7 @@ fn detail(progress: &Progress) -> Option<String> {
         Progress::Again => None,
         Progress::Done { observation: _, proof } => Some(proof.to_string()),
         Progress::Refused { status, problem } => {
-            let words: Vec<&str> = problem
-                .messages
-                .iter()
-                .map(|message| message.message.as_deref().unwrap_or(&message.code))
-                .collect();
-            Some(format!("HTTP {status}: {}", words.join("; ")))
+            Some(format!("HTTP {status}: {}", problem.sentences()))
         }
         Progress::Doubt { reason, unsent: _ }
         | Progress::NotSent { reason }

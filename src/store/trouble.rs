@@ -18,6 +18,8 @@ use crate::store::open::{Assembled, Compacting, Found, OpenError, Pieces, assemb
 use crate::store::testing::{FullDisk, seeded};
 use crate::store::writer::{Commit, Writer};
 
+mod marks;
+
 const SEGMENT: u64 = 1024;
 
 fn key() -> MasterKey {
@@ -57,7 +59,7 @@ impl Disks {
 
 fn pieces(journal: Arc<dyn Disk>, vault: Arc<dyn Disk>, index: Arc<dyn Index>) -> Pieces {
     let boot = "b".to_owned();
-    Pieces { journal, vault, index, boot, rebuild: false, segment_bytes: SEGMENT }
+    Pieces { journal, vault, index, boot, rebuild: false, segment_bytes: SEGMENT, watch: None }
 }
 
 /// Opens a state over a new index, or over this one.

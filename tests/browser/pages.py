@@ -325,7 +325,7 @@ def sign_up(page, partner):
     for name, text in APPLICANT.items():
         control = page.find_element(By.ID, name)
         if control.tag_name == "select":
-            Select(control).select_by_visible_text(text)
+            Select(control).select_by_value(text)
         else:
             control.clear()
             control.send_keys(text)

@@ -19,7 +19,11 @@ fn stranger(world: &World, path: &str) -> String {
     let body = match path {
         "/v1/cards" => card,
         "/v1/banks" => bank,
-        _ => json!({"amount": 700, "method": card, "schedule": schedule}),
+        _ => {
+            // The two documents take a saved method or a token alone.
+            let token = world.ask("acme", "POST", "/v1/tokens", &card);
+            json!({"amount": 700, "method": token["id"], "schedule": schedule})
+        }
     };
     world.ask("acme", "POST", path, &body)["id"].as_str().unwrap().to_owned()
 }

@@ -43,7 +43,11 @@ async fn what_nobody_manages_is_deleted_once_whatever_becomes_of_the_answer() {
     for surface in SURFACES {
         for lost in LOST {
             let world = connected(surface).await;
-            for (kind, path, body) in strangers() {
+            for (kind, path, mut body) in strangers() {
+                if kind == "recurring" {
+                    // The two documents take a saved method or a token alone.
+                    body["method"] = elsewhere(&world, "/v1/tokens", &visa()).into();
+                }
                 let id = elsewhere(&world, path, &body);
                 fault_of(&world, "DELETE", path, lost);
                 let fields = json!({"type": kind, "id": id});

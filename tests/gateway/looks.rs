@@ -45,7 +45,8 @@ async fn reads_by_id_find_what_exists_and_say_what_does_not() {
     let world = connected(Surface::Public).await;
     let charge = json!({"amount": usd(10_000), "method": "jane"});
     let charge = act(&world, "charge", None, charge).await.remote_id.unwrap();
-    let strokes = json!({"transaction": charge, "mime_type": "service/jsignature", "data": "[]"});
+    let strokes = json!({"transaction": charge, "mime_type": "service/jsignature",
+        "data": "[{\"x\":[1,2],\"y\":[1,2]}]"});
     act(&world, "sign", None, strokes).await;
     let recurring = id(&only(&world, "recurring_charges"));
     let occurrence = id(&only(&world, "occurrences"));

@@ -85,7 +85,7 @@ impl House {
     /// How a charge stands, in the oracle's words.
     pub(crate) async fn stands(&self, id: Option<&str>) -> Value {
         let Some(id) = id else {
-            return json!({"status": "COMPLETED", "tried": 0, "total": 0, "paid": [], "waits": null});
+            return json!({"status": "COMPLETED", "collected": 0, "total": 0, "paid": [], "waits": null});
         };
         let (_, charge) =
             self.send("GET", &format!("/v1/recurring/charges/{id}"), &Value::Null).await;
@@ -109,7 +109,7 @@ impl House {
             }
         }
         let paid: Vec<Value> = paid.into_values().collect();
-        json!({"status": charge.get("status"), "tried": charge.get("total_occurrences"),
+        json!({"status": charge.get("status"), "collected": charge.get("total_occurrences"),
             "total": charge.get("total_amount"), "paid": paid, "waits": waits})
     }
 }

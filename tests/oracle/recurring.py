@@ -65,7 +65,7 @@ def collected(charge, made, until):
         day += ONE_DAY
     return {
         "status": "ACTIVE" if waits else "COMPLETED",
-        "tried": tried,
+        "collected": len(paid),
         "total": total,
         "paid": paid,
         "waits": waits,

@@ -53,6 +53,7 @@ pub(crate) async fn restore(world: &mut World, backup: &Backup, epoch: bool) {
         backup_at: "2026-11-20T08:00:00Z".parse().unwrap(),
         at: "2026-11-21T09:30:00Z".parse().unwrap(),
         actor: "uid 1000".to_owned(),
+        put_back: false,
     };
     writer.append(Commit::of(vec![Record::Restored(Box::new(restored))])).await.unwrap();
 }

@@ -9,7 +9,9 @@ use axum::body::Body;
 use http::Request;
 use reckon::base::id::{Key, Mode};
 use reckon::control::Control;
-use reckon::engine::{Courier, Event, EventsView, EventsWanted, Found, Question, Reply, Until};
+use reckon::engine::{
+    Courier, Event, EventsView, EventsWanted, Found, Question, Reply, Retention, Until,
+};
 use reckon::http::{Outside, public};
 use reckon::sandbox;
 use serde_json::{Value, json};
@@ -57,6 +59,9 @@ impl World {
     ) {
         let mut engine = self.engine();
         engine.keep_looking();
+        if let Some(keep) = self.keep {
+            engine.retain(Retention { keep, every: Duration::from_hours(1) });
+        }
         if let Some(courier) = courier {
             engine.tell_through(courier);
         }

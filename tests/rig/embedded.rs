@@ -22,7 +22,7 @@ impl Drop for Embedded {
 }
 
 const CONFIG: &str = "apiVersion: reckon.dev/v1\nkind: Config\npartner: {name: acme}\n\
-    service: {base_url: 'http://127.0.0.1:0', timeout: 5s}\ndoubt: {grace: 1s}\n\
+    service: {base_url: 'http://127.0.0.1:0', timeout: 5s}\ndoubt: {grace: 1s}\nsecrets: {env: [CODE_*]}\n\
     specs: specs\nstate: .reckon\nlisten: 127.0.0.1:0\n";
 
 /// Starts one over this tree, on free ports, and waits until it listens; `None` where it ended before.

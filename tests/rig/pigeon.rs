@@ -9,15 +9,24 @@ use reckon::outbox::{Message, Sent};
 
 /// A courier.
 pub(crate) struct Pigeon {
-    carried: Mutex<Vec<Message>>,
-    answers: Mutex<Vec<Sent>>,
+    pub(crate) carried: Mutex<Vec<Message>>,
+    pub(crate) answers: Mutex<Vec<Sent>>,
+    /// A target that never answers.
+    pub(crate) hangs: Option<&'static str>,
+    /// Whether targets drop repeats.
+    pub(crate) repeats: bool,
 }
 
 impl Pigeon {
     /// One that answers so, one after the other, and then that all went well.
     pub(crate) fn answering(answers: &[Sent]) -> Arc<Self> {
+        Arc::new(Self::telling(answers))
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn telling(answers: &[Sent]) -> Self {
         let answers = Mutex::new(answers.iter().rev().cloned().collect());
-        Arc::new(Self { carried: Mutex::default(), answers })
+        Self { carried: Mutex::default(), answers, hangs: None, repeats: false }
     }
 
     /// Everything that it was given.
@@ -30,7 +39,16 @@ impl Courier for Pigeon {
     fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a> {
         self.carried.lock().unwrap().push(message.clone());
         let answer = self.answers.lock().unwrap().pop().unwrap_or(Sent::Done);
-        Box::pin(async move { answer })
+        let hangs = self.hangs == Some(message.target.as_str());
+        Box::pin(async move { if hangs { std::future::pending().await } else { answer } })
+    }
+
+    fn repeats(&self, _target: &str) -> bool {
+        self.repeats
+    }
+
+    fn takes_any(&self, _target: &str) -> bool {
+        false
     }
 
     fn intake(&self, link: &IntakeLink) -> String {

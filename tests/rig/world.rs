@@ -6,6 +6,8 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "counting.rs"]
+mod counting;
 #[path = "seen.rs"]
 pub(crate) mod seen;
 
@@ -15,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use counting::Counting;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use reckon::base::clock::VirtualClock;
@@ -103,6 +106,8 @@ pub(crate) struct World {
     pub(crate) sandbox: Sandbox,
     pub(crate) journal: MemoryDisk,
     pub(crate) index: Arc<MemoryIndex>,
+    /// How many entries of hooks' actions and failures engines have read from the index.
+    pub(crate) reads: Arc<AtomicU64>,
     /// The files of secrets: name and contents.
     pub(crate) files: BTreeMap<String, String>,
     pub(crate) vault: MemoryDisk,
@@ -112,6 +117,10 @@ pub(crate) struct World {
     pub(crate) policy: reckon::policy::Rules,
     /// The guards of removals: none at first.
     pub(crate) prune: Prune,
+    /// For how long a daemon keeps events that are settled; for ever at first.
+    pub(crate) keep: Option<chrono::TimeDelta>,
+    /// Whether the first creation of a process reads the list of its kind; not at first.
+    pub(crate) first_look: bool,
     /// Where the requests of all engines are written down; nowhere at first.
     pub(crate) seen: Option<Seen>,
     clock: Arc<VirtualClock>,
@@ -131,11 +140,14 @@ impl World {
             sandbox,
             journal: MemoryDisk::new(),
             index: Arc::new(MemoryIndex::new()),
+            reads: Arc::default(),
             files: BTreeMap::new(),
             vault: MemoryDisk::new(),
             failures_max: None,
             policy: reckon::policy::Rules::default(),
             prune: Prune::open(),
+            keep: None,
+            first_look: false,
             seen: None,
             clock,
             engines: AtomicU64::new(1),
@@ -205,6 +217,7 @@ impl World {
             currency: Currency::USD,
             plans: BTreeMap::new(),
             programs: None,
+            variables: None,
             files: Some(Arc::new(self.attachments())),
         };
         let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
@@ -214,12 +227,32 @@ impl World {
 
     /// An engine over the state as it is.
     pub(crate) fn engine(&self) -> Engine {
+        self.engine_of(self.shared())
+    }
+
+    /// An engine over these parts.
+    pub(crate) fn engine_of(&self, shared: Arc<Shared>) -> Engine {
+        Engine::new(shared, Box::new(self.loader())).unwrap()
+    }
+
+    /// One that is started again while another one runs: over a copy of its disks, to be asked and never run.
+    pub(crate) fn engine_again(&self) -> Engine {
+        self.engine_of(self.shared_over(&self.journal.copy(), &self.vault.copy()))
+    }
+
+    /// The parts of an engine over the state as it is.
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        self.shared_over(&self.journal, &self.vault)
+    }
+
+    fn shared_over(&self, journal: &MemoryDisk, vault: &MemoryDisk) -> Arc<Shared> {
         let partner = self.control("GET", "credentials", &Value::Null)["partner"].clone();
         let text = |field: &str| partner[field].as_str().unwrap().to_owned();
-        let vault = Vault::open(Arc::new(self.vault.clone()), &MasterKey::new([7; 32])).unwrap();
-        let journal = Arc::new(self.journal.clone());
+        let vault = Vault::open(Arc::new(vault.clone()), &MasterKey::new([7; 32])).unwrap();
+        let journal = Arc::new(journal.clone());
         let (journal, _) = Journal::open(journal, JournalOptions::default()).unwrap();
-        let index: Arc<dyn Index> = self.index.clone();
+        let index: Arc<dyn Index> =
+            Arc::new(Counting { behind: self.index.clone(), reads: self.reads.clone() });
         let writer = Writer::inline(journal, vault.clone(), IndexFold::new(index.clone()));
         let service = Service {
             base_url: "https://127.0.0.1:8700".to_owned(),
@@ -235,7 +268,7 @@ impl World {
         let router = self.sandbox.router();
         let router = self.seen.iter().fold(router, |router, seen| seen.before(router));
         let transport = Transport::InProcess { router, wire: Arc::new(Untouched) };
-        let shared = Shared::new(Parts {
+        Shared::new(Parts {
             client: Client::new(service, transport, self.clock.clone()).unwrap(),
             writer: Arc::new(writer),
             facts: Facts::new(index),
@@ -264,12 +297,12 @@ impl World {
                 concurrency: 16,
                 failures_max: self.failures_max,
                 hook_time: None,
+                first_look: self.first_look,
                 commit: None,
                 policy: self.policy.clone(),
             },
             rng: ChaCha20Rng::seed_from_u64(self.engines.fetch_add(1, Ordering::Relaxed)),
-        });
-        Engine::new(shared, Box::new(self.loader())).unwrap()
+        })
     }
 
     /// Every open step: verdict, name, word, sentence; and each sum of money.

@@ -251,27 +251,24 @@ name and account_holder_type (`business`): no other word
     - account_holder_type: business
     + account_holder_type: individual
     = specs/it.yaml:13:28 reckon::spec::unknown_value: `individual` is not possible here | write `business`
-name and account_holder_type (`business`): not one without the other
+name and account_holder_type (`business`): no holder by the type alone
     - name: Doe Ltd
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: a business has both fields | write `name` and `account_holder_type: business`, or `given_name` and `surname`
-name and account_holder_type (`business`): nor the other without the one
-    - account_holder_type: business
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: a business has both fields | write `name` and `account_holder_type: business`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: a business has a name | write `name`, or `given_name` and `surname`
 name and account_holder_type, or given_name and surname: one of the two
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: Jane\n      surname: Doe\n      name: Doe Ltd
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named both as a business and as an individual | write `name` and `account_holder_type: business`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named both as a business and as an individual | write `name`, or `given_name` and `surname`
 given_name and surname for an individual: not one without the other
     - name: Doe Ltd\n      account_holder_type: business
     + given_name: Jane
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: an individual has both names | write `name` and `account_holder_type: business`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: an individual has both names | write `name`, or `given_name` and `surname`
 given_name and surname for an individual: nor the other without the one
     - name: Doe Ltd\n      account_holder_type: business
     + surname: Doe
-    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: an individual has both names | write `name` and `account_holder_type: business`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: the holder is named by half: an individual has both names | write `name`, or `given_name` and `surname`
 name and account_holder_type, or given_name and surname: somebody holds the account
     - name: Doe Ltd\n      account_holder_type: business
-    = specs/it.yaml:8:5 reckon::saved_method::holder: nobody is named as the holder of the account | write `name` and `account_holder_type: business`, or `given_name` and `surname`
+    = specs/it.yaml:8:5 reckon::saved_method::holder: nobody is named as the holder of the account | write `name`, or `given_name` and `surname`
 name: it says something
     - name: Doe Ltd
     + name: ''

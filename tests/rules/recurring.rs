@@ -189,11 +189,11 @@ days | only with interval_delay 1
 days | monthly: day numbers from `"1"`
     - days: ["1", LAST]
     + days: ["0"]
-    = specs/it.yaml:17:11 reckon::recurring_charge::schedule: a month has no day 0 | write "1" to "31", or LAST
+    = specs/it.yaml:17:12 reckon::recurring_charge::schedule: a month has no day 0 | write "1" to "31", or LAST
 days | monthly: day numbers that a month has
     - days: ["1", LAST]
     + days: ["32"]
-    = specs/it.yaml:17:11 reckon::recurring_charge::schedule: a month has no day 32 | write "1" to "31", or LAST
+    = specs/it.yaml:17:12 reckon::recurring_charge::schedule: a month has no day 32 | write "1" to "31", or LAST
 days | monthly: the keyword `LAST`
     - days: ["1", LAST]
     + days: [FIRST]
@@ -201,7 +201,7 @@ days | monthly: the keyword `LAST`
 days | weekly: ISO day numbers
     - interval_unit: MONTH
     + interval_unit: WEEK
-    = specs/it.yaml:17:11 reckon::recurring_charge::schedule: LAST is a day of a month, not of a week | write "1" (Monday) to "7" (Sunday)
+    = specs/it.yaml:17:17 reckon::recurring_charge::schedule: LAST is a day of a month, not of a week | write "1" (Monday) to "7" (Sunday)
 id | string, system-assigned
     + id: r1
     = specs/it.yaml:18:3 reckon::spec::unknown_field: there is no field `id` here | write one of `merchant`, `method`, `amount`, `first_amount`, `description`, `account`, `max_occurrences`, `max_amount`, `schedule`, `first_charge`, `surcharge`, `from_charge`

@@ -113,11 +113,11 @@ surcharge_amount | integer | optional: what the surcharge lookup says
 days | weekly: ISO day numbers `"1"` (Monday) to `"7"` (Sunday)
     - days: ["1", "7"]
     + days: ["8"]
-    = specs/it.yaml:16:11 reckon::recurring_charge::schedule: a week has no day 8 | write "1" (Monday) to "7" (Sunday)
+    = specs/it.yaml:16:12 reckon::recurring_charge::schedule: a week has no day 8 | write "1" (Monday) to "7" (Sunday)
 days | weekly: the keyword `LAST` is a month's
     - days: ["1", "7"]
     + days: [LAST]
-    = specs/it.yaml:16:11 reckon::recurring_charge::schedule: LAST is a day of a month, not of a week | write "1" (Monday) to "7" (Sunday)
+    = specs/it.yaml:16:12 reckon::recurring_charge::schedule: LAST is a day of a month, not of a week | write "1" (Monday) to "7" (Sunday)
 auto_capture must be true when recur is present: it is
     + auto_capture: false
     = specs/it.yaml:17:3 reckon::spec::unknown_field: there is no field `auto_capture` here | write one of `merchant`, `method`, `amount`, `first_amount`, `description`, `account`, `max_occurrences`, `max_amount`, `schedule`, `first_charge`, `surcharge`, `from_charge`

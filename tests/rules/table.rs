@@ -92,7 +92,7 @@ fn diagnostics(yaml: &str) -> Vec<String> {
     std::fs::write(folder.path().join(FILE), yaml).unwrap();
     let mut loader = Loader::new(folder.path(), "specs", ReadCx { kinds: KINDS, check: cx() });
     loader.load_all();
-    let problems = loader.problems();
+    let problems = loader.problems().shown;
     let shown = text(&problems, &loader.sources(&problems), LOOK);
     problems.iter().map(|problem| line(problem, &shown)).collect()
 }
@@ -115,6 +115,7 @@ fn cx() -> CheckCx {
         currency: Currency::USD,
         plans: BTreeMap::from([("basic".to_owned(), false), ("trust".to_owned(), true)]),
         programs: Some(Vec::new()),
+        variables: None,
         files: None,
     }
 }

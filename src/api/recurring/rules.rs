@@ -123,7 +123,7 @@ fn limit_rules(problems: &mut Problems, amount: Option<i64>, count: Option<i64>,
         problems.add(
             "max_occurrences",
             "below_minimum_value",
-            "Max occurrences is less than the minimum",
+            "Max occurrences is less than the minimum value",
         );
     }
     if let Some(sum) = sum {

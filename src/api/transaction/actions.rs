@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::api::method::MethodRef;
 use crate::api::query::{ACCOUNT, PAGE, PAGE_SIZE, Parameter};
@@ -46,7 +47,7 @@ pub struct NewCapture {
     pub gratuity: Option<i64>,
     /// What the payer drew (service-facts, 47).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub signature: Option<Signature>,
+    pub signature: Option<NewSignature>,
 }
 
 /// The request that gives a charge's money back, all of it or a part.
@@ -64,10 +65,14 @@ pub struct NewRefund {
     /// Another card or bank account of the same type, where the tenant allows it (service-facts, 54).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
+    /// At most 128 characters; the documents name none, public clients read it (service-facts, 26c).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
+    pub reference: Option<String>,
     /// Any object; kept and returned (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-    pub data: Option<serde_json::Value>,
+    pub data: Option<Value>,
 }
 
 /// The request that takes a transaction back before it is settled; all of it may be left out.
@@ -103,10 +108,23 @@ pub struct NewCredit {
     pub reference: Option<String>,
 }
 
-/// A signature as it is given and as it is kept. `data` is a secret: what a person drew.
+/// A signature as a caller gives it; whatever else a client sends along is ignored (service-facts, 26c).
+/// `data` is a secret: what a person drew.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["mime_type", "data"]))]
+pub struct NewSignature {
+    /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
+    #[schemars(length(min = 1, max = MIME_TYPE_LENGTH_MAX), regex(pattern = r"\S"))]
+    pub mime_type: String,
+    /// JSON stroke data with arrays x and y, 1 to 8192 characters.
+    #[schemars(length(min = 1, max = SIGNATURE_LENGTH_MAX), regex(pattern = r"\S"))]
+    pub data: String,
+}
+
+/// A signature as it is kept. `data` is a secret: what a person drew.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Signature {
     /// 22 characters; only when it is read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,10 +133,8 @@ pub struct Signature {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
-    #[schemars(length(min = 1, max = MIME_TYPE_LENGTH_MAX), regex(pattern = r"\S"))]
     pub mime_type: String,
     /// JSON stroke data with arrays x and y, 1 to 8192 characters.
-    #[schemars(length(min = 1, max = SIGNATURE_LENGTH_MAX), regex(pattern = r"\S"))]
     pub data: String,
 }
 
@@ -149,18 +165,40 @@ pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
 pub fn refund_rules(new: &NewRefund) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.amount_required("amount", "Amount", new.amount);
+    let reference = new.reference.as_deref();
+    problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
     problems.into_list()
 }
 
 /// Everything wrong with a signature (service-facts, 31 and 48).
-pub fn signature_rules(new: &Signature) -> Vec<FieldProblem> {
+pub fn signature_rules(new: &NewSignature) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let (mime_type, data) = (new.mime_type.as_str(), new.data.as_str());
     problems.required("mime_type", "Signature type", mime_type);
     problems.length_max("mime_type", "Signature type", Some(mime_type), MIME_TYPE_LENGTH_MAX);
     problems.required("data", "Signature", data);
     problems.length_max("data", "Signature", Some(data), SIGNATURE_LENGTH_MAX);
-    problems.into_list()
+    let mut problems = problems.into_list();
+    if problems.is_empty() && mime_type.ends_with("/jsignature") && !are_strokes(data) {
+        let (context, message) = ("data".to_owned(), "Signature is invalid".to_owned());
+        problems.push(FieldProblem { context, sub_code: "invalid".to_owned(), message });
+    }
+    problems
+}
+
+/// Is it JSON stroke data with arrays x and y (gateway-api, POST /v1/transactions/{transactionId}/sign): one stroke, or
+/// a list of them?
+fn are_strokes(data: &str) -> bool {
+    let numbers = |value: Option<&Value>| {
+        let list = value.and_then(Value::as_array);
+        list.is_some_and(|list| list.iter().all(Value::is_number))
+    };
+    let is_stroke = |one: &Value| numbers(one.get("x")) && numbers(one.get("y"));
+    match serde_json::from_str(data) {
+        Ok(Value::Array(all)) => !all.is_empty() && all.iter().all(is_stroke),
+        Ok(one) => is_stroke(&one),
+        Err(_) => false,
+    }
 }
 
 /// Everything wrong with the own fields of a void.
@@ -222,7 +260,7 @@ endpoint! {
 }
 endpoint! {
     /// Keeps a signature of a transaction (gateway-api, POST /v1/transactions/{transactionId}/sign).
-    SignTransaction, "transaction.sign", Post "/v1/transactions/{id}/sign", Signature, Signed
+    SignTransaction, "transaction.sign", Post "/v1/transactions/{id}/sign", NewSignature, Signed
 }
 endpoint! {
     /// Reads a signature; not in the two documents (service-facts, 48).

@@ -16,6 +16,38 @@ fn a_source_id_grows_a_suffix_with_a_deliberate_replacement_only() {
     assert_ne!(source(0).mark(), source(1).mark());
 }
 
+/// S3: what is on the service already stays ours.
+#[test]
+fn names_and_marks_on_the_service_never_change() {
+    let of = |key: &str, generation| SourceId::new("acme", &key.parse().unwrap(), generation);
+    for (key, generation, source_id, mark) in [
+        ("Invoice/default/jane", 0, "acme:Invoice/default/jane", "rkqiqg3nzsppv7qdefd6qfdzwbce"),
+        ("SavedMethod/a.b/c", 2, "acme:SavedMethod/a.b/c;r2", "rkvyz3pqdh7mba6tgzfq5ljxronu"),
+        ("SavedMethod/a/b.c", 2, "acme:SavedMethod/a/b.c;r2", "rkxzj3ozpv7l7vp3nf55xtwdvt6i"),
+    ] {
+        let found = of(key, generation);
+        assert_eq!((found.as_str(), found.mark().as_str()), (source_id, mark));
+    }
+}
+
+proptest! {
+    /// Closes S3 for names and marks: two obligations never share one.
+    #[test]
+    fn two_obligations_never_share_a_name(
+        parts in proptest::collection::vec(("[AB]", "[a0]([a0.-]{0,3}[a0])?", "[a0]([a0.-]{0,3}[a0])?", 0_u32..12), 2..6)
+    ) {
+        let of = |(kind, namespace, name, generation): &(String, String, String, u32)| {
+            SourceId::new("acme", &format!("{kind}/{namespace}/{name}").parse().unwrap(), *generation)
+        };
+        for one in &parts {
+            for other in parts.iter().filter(|other| *other != one) {
+                prop_assert_ne!(of(one), of(other));
+                prop_assert_ne!(of(one).mark(), of(other).mark());
+            }
+        }
+    }
+}
+
 #[test]
 fn a_mark_is_rk_and_the_first_128_bits_of_the_hash() {
     let mark = source(0).mark();

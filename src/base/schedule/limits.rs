@@ -21,11 +21,13 @@ impl Limits {
     pub fn problems(&self, amount: i64) -> Vec<ScheduleProblem> {
         let Self { max_occurrences, max_amount } = *self;
         let occurrences = max_occurrences.filter(|most| *most == 0).map(|_| ScheduleProblem {
+            item: None,
             field: "max_occurrences",
             message: "no payment is allowed".to_owned(),
             help: "write 1 or more, or leave it out".to_owned(),
         });
         let total = max_amount.filter(|most| *most < amount).map(|most| ScheduleProblem {
+            item: None,
             field: "max_amount",
             message: format!("the total, {most}, is less than one payment, {amount}"),
             help: format!("write {amount} or more, or leave it out"),

@@ -10,6 +10,8 @@ const MONTH_DAY_MAX: u8 = 31;
 pub struct ScheduleProblem {
     /// The guilty field by its wire name.
     pub field: &'static str,
+    /// The guilty item of `days`, from 0.
+    pub item: Option<usize>,
     /// What is wrong.
     pub message: String,
     /// What to write instead.
@@ -36,7 +38,8 @@ impl Schedule {
         faults.extend(self.delay_fault());
         if !self.days.is_empty() {
             faults.extend(self.days_misplaced());
-            faults.extend(self.days.iter().filter_map(|day| self.day_fault(*day)));
+            let days = self.days.iter().enumerate();
+            faults.extend(days.filter_map(|(item, day)| self.day_fault(item, *day)));
             faults.extend(self.repeated_days());
         }
         faults.extend(self.end_fault());
@@ -65,7 +68,7 @@ impl Schedule {
         })
     }
 
-    fn day_fault(&self, day: Day) -> Option<ScheduleProblem> {
+    fn day_fault(&self, item: usize, day: Day) -> Option<ScheduleProblem> {
         let (fits, message, help) = match (self.interval_unit, day) {
             (Unit::Day, Day::Number(_) | Day::Last) | (Unit::Month, Day::Last) => return None,
             (Unit::Week, Day::Number(number)) => (
@@ -84,15 +87,17 @@ impl Schedule {
                 "write \"1\" to \"31\", or LAST",
             ),
         };
-        (!fits).then(|| problem("days", message, help))
+        (!fits).then(|| ScheduleProblem { item: Some(item), ..problem("days", message, help) })
     }
 
     fn repeated_days(&self) -> Option<ScheduleProblem> {
-        let repeated = (1..)
-            .zip(&self.days)
-            .find(|(after, day)| self.days.iter().skip(*after).any(|d| d == *day));
-        repeated.map(|(_, day)| {
-            problem("days", format!("the day {day} stands there twice"), "write each day once")
+        let mut days = self.days.iter().enumerate();
+        let (item, day) =
+            days.find(|(item, day)| self.days.iter().take(*item).any(|before| before == *day))?;
+        let message = format!("the day {day} is written twice");
+        Some(ScheduleProblem {
+            item: Some(item),
+            ..problem("days", message, "write each day once")
         })
     }
 
@@ -104,5 +109,5 @@ impl Schedule {
 }
 
 fn problem(field: &'static str, message: String, help: &str) -> ScheduleProblem {
-    ScheduleProblem { field, message, help: help.to_owned() }
+    ScheduleProblem { field, item: None, message, help: help.to_owned() }
 }

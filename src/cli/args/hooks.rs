@@ -15,10 +15,25 @@ pub enum HooksCommand {
     Run(HooksRunArgs),
     /// Run the scripts of the folder on the events of a while, and show what they would do otherwise than was done.
     Shadow(HooksShadowArgs),
+    /// List the scripts that the state knows: since when they are in use, the events that wait for each, and what they keep.
+    List,
+    /// Forget a script whose file is gone: its place in the events, and what it keeps. Until then events wait for it.
+    Forget(HooksForgetArgs),
     /// A prompt for lines of a script, with everything that scripts can call: reads are made, actions only shown.
     Repl,
     /// What scripts can call, which events there are, and what they hold; -o markdown for a file.
     Doc,
+}
+
+/// `hooks forget`.
+#[derive(Debug, Args)]
+pub struct HooksForgetArgs {
+    /// The script: the name of its file without `.rhai`.
+    #[arg(value_name = "NAME")]
+    pub script: String,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// `hooks test`.

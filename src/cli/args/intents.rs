@@ -20,6 +20,19 @@ pub struct IntentsArgs {
 pub enum IntentsCommand {
     /// Say what became of an intent that nothing else can settle. Asks nothing: a word is enough.
     Resolve(ResolveArgs),
+    /// Say that you looked after what an intent made again: it is listed and counted no more.
+    Dismiss(DismissArgs),
+}
+
+/// `intents dismiss`.
+#[derive(Debug, Args)]
+pub struct DismissArgs {
+    /// The intent's number, as `intents` lists it under MADE AGAIN.
+    #[arg(value_name = "ID")]
+    pub id: IntentId,
+    /// What you found, for the journal.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
 }
 
 /// `intents resolve`.
@@ -28,9 +41,10 @@ pub struct ResolveArgs {
     /// The intent's number.
     #[arg(value_name = "ID")]
     pub id: IntentId,
-    /// `done:` and the object's id: it happened; `not-done`: it did not, and cannot any more; `retry`: look for it
-    /// once more.
-    #[arg(long = "as", value_name = "done:REMOTE_ID|not-done|retry")]
+    /// `done:` and the object's id: it happened, and the object is read and compared where the service shows it;
+    /// `unverified:` and the id: it happened, on your word alone; `not-done`: it did not, and cannot any more; `retry`:
+    /// look for it once more.
+    #[arg(long = "as", value_name = "done:REMOTE_ID|unverified:REMOTE_ID|not-done|retry")]
     pub said: Word,
 }
 

@@ -1,11 +1,13 @@
 //! Secrets in files: beneath one folder, no links, no more than a secret needs.
 
-use std::fs::{File, symlink_metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::{Component, Path};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use zeroize::Zeroizing;
 
+use crate::base::folder::{PathError, Place, open_file};
 use crate::base::secret::Secret;
 
 /// A secret in a file is at most so long.
@@ -13,31 +15,34 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Reads a file beneath a folder; no link leads out of it. `closed` is a file that no spec may name, wherever it
 /// stands. Errors: why not, in words that say nothing of the content.
-pub(super) fn beneath(folder: &Path, name: &str, closed: Option<&Path>) -> Result<Secret, String> {
-    let path = Path::new(name);
-    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(format!("the file {name} is not a plain path below secrets.files"));
-    }
-    let broken = |error: io::Error| format!("the file {name}: {error}");
-    if has_link(folder, path).map_err(broken)? {
-        return Err(format!("the file {name} is, or stands behind, a symbolic link"));
-    }
-    let place = folder.join(path);
-    if closed.is_some_and(|closed| is_same(closed, &place)) {
+pub(super) fn beneath(folder: &Place, name: &str, closed: Option<&Path>) -> Result<Secret, String> {
+    let root = folder.open().map_err(|error| {
+        format!("the folder {folder} of secrets.files cannot be opened: {error}; put the folder itself there, or write its real path")
+    })?;
+    let file = root.file(name).map_err(|error| match error {
+        PathError::NotPlain(_) => {
+            format!("the file {name} is not a plain path below secrets.files")
+        }
+        PathError::Link { .. } | PathError::Out(_) | PathError::Odd { .. } | PathError::Io(_) => {
+            format!("the file {name}: {error}")
+        }
+    })?;
+    if closed.is_some_and(|closed| is_same(closed, &file)) {
         return Err(format!("the file {name} is the identity of secrets.age, which no spec reads"));
     }
-    let text = text(&place).map_err(|why| format!("the file {name} {why}"))?;
+    let text = content(file).map_err(|why| format!("the file {name} {why}"))?;
     let text = text.trim_end_matches(['\n', '\r']).to_owned();
     if text.is_empty() { Err(format!("the file {name} is empty")) } else { Ok(Secret::from(text)) }
 }
 
-/// A small text file. Errors: why not, to follow the file's name.
+/// A small text file of the operator's. Errors: why not, to follow the file's name.
 pub(super) fn text(path: &Path) -> Result<Zeroizing<String>, String> {
+    content(open_file(path).map_err(|error| format!("cannot be read: {error}"))?)
+}
+
+/// The text of a small file. Errors: as for [`text`].
+fn content(file: File) -> Result<Zeroizing<String>, String> {
     let broken = |error: io::Error| format!("cannot be read: {error}");
-    let file = File::open(path).map_err(broken)?;
-    if !file.metadata().map_err(broken)?.is_file() {
-        return Err("is no plain file".to_owned());
-    }
     let mut bytes = Zeroizing::new(Vec::new());
     file.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes).map_err(broken)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
@@ -47,20 +52,9 @@ pub(super) fn text(path: &Path) -> Result<Zeroizing<String>, String> {
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// Whether two paths lead to one file.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    real(one).is_some_and(|one| Some(one) == real(other))
-}
-
-/// Whether any part of a path below a folder is a symbolic link.
-fn has_link(folder: &Path, path: &Path) -> io::Result<bool> {
-    let mut place = folder.to_owned();
-    for part in path.components() {
-        place.push(part);
-        if symlink_metadata(&place)?.file_type().is_symlink() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+/// Whether a path leads to this file.
+fn is_same(path: &Path, file: &File) -> bool {
+    let id = |found: &Metadata| (found.dev(), found.ino());
+    let named = path.metadata().ok();
+    named.zip(file.metadata().ok()).is_some_and(|(one, other)| id(&one) == id(&other))
 }

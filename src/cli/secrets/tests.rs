@@ -4,7 +4,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::*;
-use crate::config::EnvPattern;
+use crate::kinds::open_variables::EnvPattern;
 
 fn opened(files: Option<PathBuf>) -> OpenedSecrets {
     OpenedSecrets {
@@ -19,6 +19,13 @@ fn opened(files: Option<PathBuf>) -> OpenedSecrets {
         dir: PathBuf::from("/"),
         env: Arc::new(|name| (name != "CODE_UNSET").then(|| format!("value of {name}"))),
     }
+}
+
+/// S3: the place that sealed texts in people's trees name stays as it is, byte for byte.
+#[test]
+fn the_place_of_a_sealed_text_never_changes() {
+    let key = "SavedMethod/a.b/jane".parse().expect("a key");
+    assert_eq!(place(&key, "source.card.number"), "SavedMethod/a.b/jane/source.card.number");
 }
 
 fn resolve(secrets: &OpenedSecrets, source: &Value) -> Result<String, String> {

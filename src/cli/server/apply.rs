@@ -9,10 +9,10 @@ use crate::cli::args::ApplyArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::out::Out;
 use crate::cli::setup::Setup;
-use crate::cli::{apply, plan, plan_file, prune, specs, validate};
+use crate::cli::{applied, apply, plan, plan_file, prune, specs};
 use crate::control::Request;
 use crate::control::look::{Differences, Look, SentTree};
-use crate::engine::{PlanView, Question, Reply};
+use crate::engine::{Happened, PlanView, Question, Reply};
 use crate::model::scope::Scope;
 use crate::render;
 
@@ -32,7 +32,7 @@ pub(in crate::cli) async fn run(
         let why = "a daemon does by itself whatever the files say, so that a saved plan bounds nothing there";
         return Err(local("`apply PLANFILE`", why));
     }
-    let scope = specs::scope(setup, &args.paths, &args.choice);
+    let scope = specs::scope(setup, &args.paths, &args.choice)?;
     if !scope.exclude.is_empty() {
         let why = "a daemon does by itself whatever the files say; `reckon suspend` leaves something out of that";
         return Err(local("`apply --exclude`", why));
@@ -43,7 +43,7 @@ pub(in crate::cli) async fn run(
         return Err(other_tree(server, &tree, &differences));
     }
     let before = the_plan(server, &tree, scope.clone()).await?;
-    if validate::verdict(&before.problems) == Exit::Input && !args.isolate {
+    if before.has_errors() && !args.isolate {
         for problem in &before.problems {
             out.note(&render::plan::problem(problem));
         }
@@ -56,14 +56,15 @@ pub(in crate::cli) async fn run(
     out.note(&format!("the daemon at {} applies; waiting for it", server.address()));
     prune::beside(&super::Daemon::Server(server.clone()), args, out).await?;
     server.request(&Request::Ask(Question::Settle)).await?;
-    told(server, &tree, scope, out).await
+    let done = applied::since(&super::Daemon::Server(server.clone()), before.position, out).await?;
+    told(server, &tree, (scope, &done), out).await
 }
 
 /// Shows what is left, and says if the tree moved on in the meantime.
 async fn told(
     server: &ServerClient,
     tree: &SentTree,
-    scope: Scope,
+    (scope, done): (Scope, &[Happened]),
     out: Out,
 ) -> Result<Exit, Failure> {
     let differences = compared(server, tree).await?;
@@ -72,7 +73,7 @@ async fn told(
         Ok(after) => after,
         Err(_) => the_plan(server, tree, Scope::default()).await?,
     };
-    plan::show(&after, out)?;
+    applied::show(&after, done, out)?;
     if differences.is_none() {
         return Ok(plan::stuck(&after));
     }

@@ -4,14 +4,14 @@
 //! and digest alone.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::ServerClient;
+use crate::base::folder::Place;
 use crate::base::hash::sha256;
 use crate::cli::exit::Failure;
 use crate::cli::plan::Fresh;
 use crate::cli::setup::Setup;
-use crate::cli::{git, specs};
+use crate::cli::specs;
 use crate::control::Request;
 use crate::control::look::{Contents, Look, SentFile, SentTree};
 use crate::control::wire::REQUEST_BYTES_MAX;
@@ -51,7 +51,7 @@ pub(super) async fn planned(
 pub(super) fn sent(setup: &Setup) -> Result<SentTree, Failure> {
     let mut files = BTreeMap::new();
     let mut bytes = 0_usize;
-    for (path, content) in contents(&setup.specs)? {
+    for (path, content) in contents(&setup.place())? {
         bytes = bytes.saturating_add(content.len());
         let text = String::from_utf8(content).map_err(|_| {
             let what = format!("{path} is no UTF-8 text");
@@ -65,20 +65,23 @@ pub(super) fn sent(setup: &Setup) -> Result<SentTree, Failure> {
             .help("plan it on the daemon's machine, or split it"));
     }
     let prefix = specs::below(&setup.root, &setup.specs).to_string_lossy().into_owned();
-    Ok(SentTree { prefix, commit: git::commit(&setup.specs), files, attached: attached(setup)? })
+    Ok(SentTree { prefix, commit: setup.commit(), files, attached: attached(setup)? })
 }
 
 /// Every file of a tree.
-fn contents(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+fn contents(root: &Place) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let Listing { files, troubles } = Listing::of(root, "");
     if let Some(trouble) = troubles.into_values().next() {
-        let place = root.join(&trouble.path);
+        let place = root.path().join(&trouble.path);
         let what = format!("{}: {}", place.display(), trouble.message);
         return Err(Failure::input(trouble.code, what).help(trouble.help));
     }
+    let opened = root.open().map_err(|error| {
+        Failure::input("reckon::server::unreadable", format!("open {root}: {error}"))
+    })?;
     let content = |path: String| {
-        let content = read(root, &path).map_err(|error| {
-            let what = format!("read {}: {error}", root.join(&path).display());
+        let content = read(&opened, &path).map_err(|error| {
+            let what = format!("read {}: {error}", root.path().join(&path).display());
             Failure::input("reckon::server::unreadable", what)
         })?;
         Ok((path, content))
@@ -89,7 +92,7 @@ fn contents(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
 /// What is known of the files that documents name; `None` where the configuration opens no folder of them.
 fn attached(setup: &Setup) -> Result<Option<BTreeMap<String, SentFile>>, Failure> {
     let Some(folder) = setup.attachments_path()? else { return Ok(None) };
-    let folder = AttachmentFolder::new(folder);
+    let folder = AttachmentFolder::new(Place::configured(&setup.root, &folder));
     let mut loader = setup.loader();
     loader.load_all();
     let known = loader.looked().into_iter().filter_map(|(path, _)| {
@@ -110,7 +113,7 @@ pub(super) fn digests(sent: &SentTree) -> Contents {
 }
 
 /// What a tree of this machine holds, and what stands in the way of seeing all of it.
-pub(in crate::cli) fn held(root: &Path) -> Result<Contents, Failure> {
+pub(in crate::cli) fn held(root: &Place) -> Result<Contents, Failure> {
     let files = contents(root)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();
     Ok(Contents { files, attached: BTreeMap::new() })

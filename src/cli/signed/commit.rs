@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::git::{Git, Trouble};
+use crate::cli::git::{Git, Trouble};
 
 /// What a commit says of itself, and who signed that.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,17 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::git::{Git, Trouble};
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
+use crate::cli::git::blobs::{self, is_none};
+use crate::cli::git::{Git, Trouble};
 use crate::spec::decode::decode;
 use crate::spec::document::{LazySource, ReadCx, read};
 use crate::spec::lint::{Keep, lint};
 use crate::spec::node::Node;
 use crate::spec::split::split;
 
-/// Blobs are read by so many at a time.
-const BLOBS: usize = 256;
 /// Git's mode of a plain file begins so; links and submodules begin otherwise.
 const FILE: &str = "100";
 /// Git's mode of nothing.
@@ -49,8 +48,8 @@ pub(super) fn changes(
 ) -> Result<Vec<Change>, Trouble> {
     let mut arguments = vec!["log", "--topo-order", "--full-history", "--sparse"];
     arguments.extend(["--diff-merges=remerge", "--raw", "-z", "--no-renames", "--no-abbrev"]);
-    arguments.extend(["--no-ext-diff", "--ignore-submodules=none", "--format=%H %P", head, "--"]);
-    arguments.push(specs);
+    arguments.extend(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
+    arguments.extend(["--format=%H %P", head, "--", specs]);
     let said = git.ask(&arguments, &[])?;
     let touches = touches(&said);
     let blobs = Blobs::read(git, &touches, sought)?;
@@ -136,17 +135,9 @@ impl Blobs {
         let blobs: BTreeSet<&str> = blobs.map(String::as_str).filter(|id| !is_none(id)).collect();
         let blobs: Vec<&str> = blobs.into_iter().collect();
         let mut read = BTreeMap::new();
-        for some in blobs.chunks(BLOBS) {
-            let input: String = some.iter().flat_map(|id| [*id, "\n"]).collect();
-            let said = git.ask(&["cat-file", "--batch"], input.as_bytes())?;
-            let mut rest = &*said;
-            for id in some {
-                let (content, after) = content(rest).unwrap_or((None, &[]));
-                let found = content.and_then(|bytes| documents(bytes, sought));
-                read.insert((*id).to_owned(), found);
-                rest = after;
-            }
-        }
+        blobs::each(git, &blobs, &mut |id, bytes| {
+            read.insert(id.to_owned(), bytes.and_then(|bytes| documents(bytes, sought)));
+        })?;
         Ok(Self(read))
     }
 
@@ -183,23 +174,6 @@ impl Blobs {
     }
 }
 
-/// Whether a blob's id stands for no file.
-fn is_none(id: &str) -> bool {
-    id.bytes().all(|byte| byte == b'0')
-}
-
-/// The first answer of `cat-file --batch`, and the rest: `ID blob SIZE`, the bytes, the end of a line.
-fn content(said: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
-    let end = said.iter().position(|byte| *byte == b'\n')?;
-    let about = std::str::from_utf8(said.get(..end)?).ok()?;
-    let rest = said.get(end.saturating_add(1)..)?;
-    let Some(size) = about.split_once(" blob ").and_then(|(_, size)| size.parse::<usize>().ok())
-    else {
-        return Some((None, rest));
-    };
-    Some((Some(rest.get(..size)?), rest.get(size.saturating_add(1)..)?))
-}
-
 /// The documents of a file that have one of these names; none if one of those cannot be told.
 fn documents(bytes: &[u8], Sought { keys, cx }: &Sought) -> Documents {
     let text = String::from_utf8_lossy(bytes);
@@ -211,7 +185,7 @@ fn documents(bytes: &[u8], Sought { keys, cx }: &Sought) -> Documents {
     if !decoded.is_good() {
         return None;
     }
-    let source = LazySource { file: Arc::from(""), text: &decoded.text };
+    let source = LazySource::new(Arc::from(""), &decoded.text);
     for slice in split(&decoded.text).0 {
         let part = decoded.text.get(slice.range.clone()).unwrap_or_default();
         if !keys.iter().any(|key| may_name(part, key)) {
@@ -290,12 +264,5 @@ mod tests {
         assert_eq!(touches[0].files[0].blobs, ["aa".to_owned(), zero]);
         assert_eq!((touches[0].parents, touches[1].parents, touches[2].parents), (1, 2, 0));
         assert!(touches.iter().all(|touch| !touch.is_unclear()));
-    }
-
-    #[test]
-    fn answers_are_read_to_their_size() {
-        let (first, rest) = content(b"aa blob 3\na\nb\nbb missing\n").unwrap();
-        assert_eq!(first, Some(&b"a\nb"[..]));
-        assert_eq!(content(rest), Some((None, &b""[..])));
     }
 }

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::commit::{Commit, Signed, Signer};
-use super::git::{Git, Trouble};
 use super::history::{Change, Sought, changes};
 use super::place::{Repo, is_yaml};
 use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
+use crate::cli::git::{Git, Trouble};
 use crate::config::{ApprovalFile, Authors};
 use crate::engine::{ApprovingPlan, Signing};
 use crate::model::issue::{Problem, Severity};
@@ -116,7 +116,13 @@ impl<'a> Judge<'a> {
     fn alone(&self, commit: &Commit) -> Result<Result<(), No>, Trouble> {
         let Repo { git, folder, .. } = self.repo;
         let mut arguments = vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z"];
-        arguments.extend(["--name-only", "--no-renames", "--no-ext-diff", &commit.id]);
+        arguments.extend([
+            "--name-only",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            &commit.id,
+        ]);
         let said = git.ask(&arguments, &[])?;
         let said = String::from_utf8_lossy(&said);
         let beneath = format!("{folder}/");
@@ -149,7 +155,11 @@ impl<'a> Judge<'a> {
 
     /// Whether the signer changed no document of the plan, as far as that can be known.
     fn not_the_author(&mut self, signer: &Signer) -> Result<Result<(), No>, Trouble> {
-        for change in self.changes()? {
+        let changes = self.changes()?;
+        if let Err(no) = self.written(&changes) {
+            return Ok(Err(no));
+        }
+        for change in changes {
             let commit = self.commit(&change.commit)?;
             if let Err(no) = differs(signer, &commit, &change, self.repo.authors)
                 && !self.is_applied(&change)?
@@ -158,6 +168,16 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Every document of the plan has to be the work of some commit.
+    fn written(&self, changes: &[Change]) -> Result<(), No> {
+        let unknown = |key: &&Key| !changes.iter().any(|one| one.documents.contains_key(*key));
+        let Some(key) = self.sought.keys.iter().find(unknown) else { return Ok(()) };
+        let what = format!("nobody knows who wrote {}: no commit names it", key.short());
+        let help =
+            "commit its document as plain text, or approve the plan with `reckon approve CHECKSUM`";
+        Err(No("reckon::approval::unknown_author", what, help))
     }
 
     /// Whether all that a commit changed is on the service: it came before a commit at which each of these documents

@@ -1,12 +1,15 @@
-//! Where approvals in signed commits stand, and whether that can be trusted: a pull request must not reach who may
-//! sign, and the specs have to be just what was committed.
+//! The repository of approvals in signed commits, and whether it can be trusted: a pull request must not reach who may
+//! sign.
+//!
+//! `check.rs` compares the loaded specs with the commit.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::git::{Git, Trouble, below};
 use super::judge::problem;
+use crate::base::folder;
 use crate::cli::exit::Failure;
+use crate::cli::git::{Git, Trouble, below};
 use crate::cli::setup::Setup;
 use crate::cli::{git, specs};
 use crate::config::{Authors, ProcessEnv, SignedRules};
@@ -19,7 +22,9 @@ use crate::spec::document::ReadCx;
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     root: PathBuf,
-    specs: PathBuf,
+    /// The folder of the configuration's name, and the one of the file itself.
+    config: Vec<PathBuf>,
+    specs: folder::Place,
     rules: SignedRules,
     valid_for: Duration,
     check: CheckCx,
@@ -74,9 +79,15 @@ impl Place {
         let section = setup.config.policy.approvals.signed.as_ref();
         let rules = section.map(|section| section.get(&ProcessEnv)).transpose()?.flatten();
         let valid_for = setup.config.rules(&ProcessEnv)?.approvals.valid_for;
-        let (root, specs) = (setup.root.clone(), setup.specs.clone());
+        let (root, specs) = (setup.root.clone(), setup.place());
         let check = setup.config.check_cx(&ProcessEnv)?;
-        Ok(rules.map(|rules| Self { root, specs, rules, valid_for, check }))
+        let config = setup.config_places();
+        Ok(rules.map(|rules| Self { root, config, specs, rules, valid_for, check }))
+    }
+
+    /// The folder of specs.
+    pub(super) fn specs(&self) -> &folder::Place {
+        &self.specs
     }
 
     /// How documents are read.
@@ -89,7 +100,7 @@ impl Place {
         let (top, specs) = self.tree()?;
         let signers = self.signers(&top)?;
         let folder = self.folder(&top, &specs)?;
-        let git = Git { top, signers };
+        let git = Git::at(top).trusting(signers);
         let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], &[])?;
         let head = String::from_utf8_lossy(&found.out).trim().to_owned();
         if !found.good || head.is_empty() {
@@ -102,14 +113,19 @@ impl Place {
 
     /// The top of the work tree, and the specs from there.
     fn tree(&self) -> Result<(PathBuf, String), Unfit> {
-        let specs = self.specs.canonicalize().ok();
+        if let Err(error) = self.specs.open() {
+            let what = format!("the folder of specs {} cannot be opened: {error}", self.specs);
+            let help = "put the folder itself there, or write its real path in `specs`";
+            return Err(self.unfit("repository", what, help));
+        }
+        let specs = self.specs.path().canonicalize().ok();
         let top = specs.as_deref().and_then(git::work_tree);
         let Some((top, specs)) = top.zip(specs) else {
             let help = "keep the specs in a git repository";
             let what = "the specs stand in no git work tree, so that there are no signed commits";
             return Err(self.unfit("repository", what.to_owned(), help));
         };
-        if self.root.canonicalize().is_ok_and(|root| root.starts_with(&top)) {
+        if self.config.iter().any(|place| place.starts_with(&top)) {
             let what = "this file stands in the repository of the specs, so that a pull request can change who may approve";
             let help = "keep the configuration outside of it and name it with --config FILE";
             return Err(self.unfit("config_inside", what.to_owned(), help));
@@ -147,8 +163,9 @@ impl Place {
 
     /// The folder of the approvals, from the top.
     fn folder(&self, top: &Path, specs: &str) -> Result<String, Unfit> {
-        let beside =
-            || self.specs.canonicalize().ok()?.parent().map(|parent| parent.join("approvals"));
+        let beside = || {
+            self.specs.path().canonicalize().ok()?.parent().map(|parent| parent.join("approvals"))
+        };
         let folder = self.rules.folder.clone().or_else(beside).unwrap_or_default();
         let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
         let real = parent.zip(folder.file_name()).map(|(parent, name)| parent.join(name));
@@ -164,7 +181,7 @@ impl Place {
     }
 
     /// Something that has to change before any approval counts.
-    fn unfit(&self, word: &str, message: String, help: &str) -> Unfit {
+    pub(super) fn unfit(&self, word: &str, message: String, help: &str) -> Unfit {
         Unfit::Problem(Box::new(self.problem(&format!("reckon::approval::{word}"), message, help)))
     }
 
@@ -178,30 +195,6 @@ impl Place {
         let help = "git 2.35 or later and ssh-keygen have to be here";
         self.problem("reckon::approval::git", trouble.to_string(), help)
     }
-
-    /// Checks that the whole history is here and that the specs are what was committed.
-    pub(super) fn check(&self, repo: &Repo) -> Result<(), Unfit> {
-        let git = &repo.git;
-        if git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
-            let what = "the clone does not hold the whole history, so that nobody knows who wrote the specs";
-            return Err(self.unfit(
-                "shallow",
-                what.to_owned(),
-                "fetch all of it: `git fetch --unshallow`",
-            ));
-        }
-        let mut arguments = vec!["status", "--porcelain", "-z", "--untracked-files=all"];
-        arguments.extend(["--ignored=traditional", "--ignore-submodules=none", "--no-renames"]);
-        arguments.extend(["--", &repo.specs]);
-        let said = git.ask(&arguments, &[])?;
-        let said = String::from_utf8_lossy(&said);
-        if let Some(path) = said.split('\0').find(|entry| is_change(entry)) {
-            let path = repo.shown(path.get(3..).unwrap_or_default());
-            let what = format!("{path} is not as it was committed: no approval by file counts");
-            return Err(self.unfit("dirty", what, "commit it or take it back"));
-        }
-        Ok(())
-    }
 }
 
 impl Repo {
@@ -209,12 +202,6 @@ impl Repo {
     pub(super) fn shown(&self, path: &str) -> String {
         specs::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
     }
-}
-
-/// Whether a line of `git status` tells of a change that could be read as a spec. What is ignored is one, too.
-fn is_change(entry: &str) -> bool {
-    let spec = is_yaml(entry) || entry.ends_with('/');
-    !entry.is_empty() && (spec || !entry.starts_with("!!"))
 }
 
 /// Whether a file may hold documents.

@@ -38,7 +38,7 @@ pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<E
     make_dir(&setup.state)?;
     let kept = Kept::find(&args.from).map_err(backup::failed)?;
     let wanted = Wanted {
-        opening: setup.opening(true),
+        opening: setup.opening(true)?,
         partner: setup.partner().ok(),
         replace: args.replace,
         nothing_since: args.nothing_since,

@@ -1,9 +1,10 @@
 //! Who wrote a line: asked of git, where the repository is there.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde::Serialize;
+
+use crate::cli::git::Git;
 
 /// Who changed a line last, as of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,7 +28,8 @@ pub(super) fn author(root: &Path, commit: &str, file: &str, line: usize) -> Opti
         return None;
     }
     let range = format!("{line},{line}");
-    let blame = git(root, &["blame", "--porcelain", "-L", &range, commit, "--", file])?;
+    let blame =
+        git(root, &["blame", "--no-textconv", "--porcelain", "-L", &range, commit, "--", file])?;
     let changed = blame.split_whitespace().next()?.to_owned();
     let form = "--format=%an%x00%ae%x00%aI%x00%s";
     let shown = git(root, &["show", "--no-patch", form, &changed])?;
@@ -42,8 +44,6 @@ pub(super) fn author(root: &Path, commit: &str, file: &str, line: usize) -> Opti
 }
 
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(root).args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    String::from_utf8(output.stdout).ok()
+    let said = Git::at(root).ask(arguments, &[]).ok()?;
+    String::from_utf8(said).ok()
 }

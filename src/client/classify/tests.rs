@@ -3,6 +3,7 @@
 use super::*;
 use crate::api::Endpoint;
 use crate::api::merchant::PurgeTestData;
+use crate::base::outside::ServicePlace;
 
 fn now() -> DateTime<Utc> {
     DateTime::parse_from_rfc3339("2026-11-20T08:00:00Z").unwrap().to_utc()
@@ -10,7 +11,7 @@ fn now() -> DateTime<Utc> {
 
 fn check(status: u16, body: &str) -> Outcome {
     let answer = Answer { status, retry_after: None, body: body.into() };
-    classify(Ok(answer), now()).outcome
+    classify(Ok(answer), &Known::default(), now()).outcome
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn a_204_without_a_body_is_done_for_the_one_path_that_has_nothing_to_say() {
     let outcome = |endpoint: &str, status: u16, body: &str| {
         let call = Call { endpoint: endpoint.to_owned(), ..Call::to::<PurgeTestData>(&[]) };
         let answer = Answer { status, retry_after: None, body: body.into() };
-        classify(Ok(answer.of(&call)), now()).outcome
+        classify(Ok(answer.of(&call)), &Known::default(), now()).outcome
     };
     let purge = PurgeTestData::NAME;
     for status in [200, 204] {
@@ -65,7 +66,7 @@ fn a_server_error_is_in_doubt_and_names_its_code() {
         let Outcome::InDoubt { reason } = outcome else {
             panic!("{outcome:?}");
         };
-        reason
+        reason.to_string()
     };
     let body = r#"{"messages":[{"code":"server_error"}]}"#;
     assert_eq!(reason(check(500, body)), "the service answered 500 server_error");
@@ -80,21 +81,21 @@ fn a_refusal_carries_its_problem_or_none() {
     let Outcome::Refused { status: 422, problem } = check(422, declined) else {
         panic!("a decline is a refusal");
     };
-    assert_eq!(problem.messages[0].entity_id.as_deref(), Some("tx1"));
-    let bare = Outcome::Refused { status: 404, problem: Problem::default() };
+    assert_eq!(problem.messages[0].entity_id.as_ref().map(ServicePlace::as_str), Some("tx1"));
+    let bare = Outcome::Refused { status: 404, problem: ServiceProblem::default() };
     assert_eq!(check(404, ""), bare);
     assert_eq!(check(404, "<html>"), bare);
 }
 
 #[test]
 fn every_failure_has_its_outcome() {
-    let outcome = |failure| classify(Err(failure), now()).outcome;
+    let outcome = |failure| classify(Err(failure), &Known::default(), now()).outcome;
     let text = || "why".to_owned();
     assert_eq!(
         outcome(Failure::NotConnected(text())),
-        Outcome::NotSent { reason: text(), retry_after_s: None }
+        Outcome::NotSent { reason: "why".into(), retry_after_s: None }
     );
-    assert_eq!(outcome(Failure::Broken(text())), Outcome::InDoubt { reason: text() });
+    assert_eq!(outcome(Failure::Broken(text())), Outcome::InDoubt { reason: "why".into() });
     for failure in [Failure::TimedOut, Failure::TooLarge] {
         assert!(matches!(outcome(failure), Outcome::InDoubt { .. }));
     }
@@ -119,7 +120,7 @@ fn retry_after_is_seconds_or_a_date() {
 fn a_429_waits_as_asked_and_a_503_remembers_the_wait() {
     let asked = |status| {
         let retry_after = Some("9".to_owned());
-        classify(Ok(Answer { status, retry_after, body: Vec::new() }), now())
+        classify(Ok(Answer { status, retry_after, body: Vec::new() }), &Known::default(), now())
     };
     let throttled = asked(429);
     assert!(matches!(throttled.outcome, Outcome::NotSent { retry_after_s: Some(9), .. }));

@@ -43,7 +43,7 @@ async fn a_failure_that_passes_is_read_over() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_that_stays_ends_the_read_after_four_tries() {
     let (result, tries, took) = check(&[(500, "")]).await;
-    let reason = "the service answered 500".to_owned();
+    let reason = "the service answered 500".into();
     assert_eq!((result, tries), (Err(ReadError::Unreachable { reason }), 4));
     assert!(took <= Duration::from_millis(250 + 500 + 1000 + 10), "{took:?}");
 }

@@ -37,6 +37,7 @@ async fn serve_at(below: &str) -> Served {
         | Question::IntakeLink(_)
         | Question::Trail(_)
         | Question::Addresses
+        | Question::Happened(_)
         | Question::Settle => Reply::Settled,
     });
     let (stop, stopped) = oneshot::channel();

@@ -140,6 +140,6 @@ mod tests {
         let recurring = "recurring.delete /v1/recurring/charges/x1 null";
         assert_eq!(told("recurring").unwrap(), recurring);
         assert!(told("invoice").is_err());
-        assert!(made(merchant, obligation(), &json!({"set": {"name": "x"}})).is_err());
+        assert!(made(merchant, obligation(), &json!({"set": {"nickname": "x"}})).is_err());
     }
 }

@@ -123,7 +123,8 @@ impl Ground {
     ) -> Record {
         let (runs, failures) = match ended {
             Ok(run) => {
-                self.unwritten.keep(&run.kept);
+                let stored = |key: &str| self.shared.facts.kept(&run.script, key);
+                self.unwritten.keep(&run, |key| stored(key).unwrap_or_default());
                 (vec![run], Vec::new())
             }
             Err(message) => (Vec::new(), vec![self.failed(&begun, message, at)]),

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use chrono::{Days, Utc};
+use chrono::{Days, TimeDelta, Utc};
 use serde_json::Value;
 
 use crate::base::id::Key;
@@ -13,7 +13,9 @@ use crate::engine::shared::{EngineError, Shared};
 use crate::engine::tasks::Finished;
 use crate::engine::{Engine, IntakeLink};
 use crate::hooks::escaped;
-use crate::model::ran::{Fate, Granted, Pending, Telling, WishId};
+use crate::kinds::reference;
+use crate::kinds::step::MERCHANT;
+use crate::model::ran::{Channel, Fate, Granted, Pending, Scheduled, Telling, WishId};
 use crate::model::record::Record;
 use crate::outbox::{Message, Sent};
 use crate::plan::World;
@@ -25,6 +27,9 @@ const LINK_DAYS: Days = Days::new(7);
 /// Links in one notification.
 const LINKS_MAX: usize = 16;
 
+/// A notification is sent again for so long where its target drops repeats.
+const REPEATED_FOR: TimeDelta = TimeDelta::days(1);
+
 /// An attempt on its way.
 pub type Carried<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
 
@@ -32,25 +37,33 @@ pub type Carried<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
 pub trait Courier: Send + Sync {
     /// Makes one attempt.
     fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a>;
+    /// Whether a target takes a notification more than once, and drops repeats by their key.
+    fn repeats(&self, _target: &str) -> bool {
+        false
+    }
     /// The address of a payer's page: a secret.
     fn intake(&self, link: &IntakeLink) -> String;
+    /// Whether scripts may name any address to this target; else contacts of the event's merchant alone.
+    fn takes_any(&self, target: &str) -> bool;
 }
 
 impl Engine {
     /// Tells hooks' notifications through this courier from now on.
     pub fn tell_through(&mut self, courier: Arc<dyn Courier>) {
         self.scripts.courier = Some(courier);
+        self.scripts.agenda.reload();
     }
 
     /// Tells somebody something.
     pub(super) fn notify_for(&mut self, pending: &Pending) {
         let id = pending.id.clone();
         let Some(courier) = self.scripts.courier.clone() else {
-            self.scripts.granting.remove(&id);
-            return;
+            return self.scripts.agenda.end(&id);
         };
+        let repeats = self.repeats(pending, &*courier);
         match self.shared.facts.is_telling(&id) {
             Ok(false) => {}
+            Ok(true) if repeats => {}
             Ok(true) => {
                 let why = "the daemon ended while it was told: whether it arrived is not known";
                 return self.settle_wish(id, Fate::Unknown, why.to_owned(), None);
@@ -63,10 +76,18 @@ impl Engine {
         match self.message(pending, &*courier) {
             Ok(message) => {
                 let shared = self.shared.clone();
-                self.tasks.spawn(async move { told(&shared, id, &message, &*courier).await });
+                let sending = Sending { shared, id, message, courier, repeats };
+                self.tasks.spawn(sending.run());
             }
             Err(why) => self.settle_wish(id, Fate::Invalid, why, None),
         }
+    }
+
+    /// Whether a notification whose answer got lost is sent again: its target drops repeats, and a day is not over.
+    fn repeats(&self, pending: &Pending, courier: &dyn Courier) -> bool {
+        let Channel::Target(target) = Channel::of(&pending.wish) else { return false };
+        let age = self.shared.now().signed_duration_since(Scheduled::of(pending).at);
+        age < REPEATED_FOR && courier.repeats(&target)
     }
 
     /// What is to be told. Errors: it cannot be.
@@ -75,27 +96,41 @@ impl Engine {
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let key = pending.id.action_name().map_err(|error| error.to_string())?;
         let body = fields.get("body").cloned().unwrap_or_default();
+        let target = text("target").ok_or("it names no target")?;
+        let whose = (!courier.takes_any(&target)).then_some(&pending.id.merchant);
+        let links = Links { engine: self, courier, merchant: &pending.id.merchant };
         Ok(Message {
             key: key.to_string(),
-            target: text("target").ok_or("it names no target")?,
+            target,
             body: if let Value::String(body) = body {
-                Value::String(self.with_links(body, courier, str::to_owned)?)
+                Value::String(links.filled(body, str::to_owned)?)
             } else {
                 body
             },
-            html: text("html").map(|html| self.with_links(html, courier, escaped)).transpose()?,
+            html: text("html").map(|html| links.filled(html, escaped)).transpose()?,
             subject: text("subject"),
-            to: text("to").map(|to| self.addresses(&to)).transpose()?,
+            to: text("to").map(|to| self.addresses(&to, whose)).transpose()?,
         })
     }
 
-    /// The addresses of a contact, or the one that was written. Errors: the contact has none.
-    fn addresses(&self, to: &str) -> Result<Vec<String>, String> {
+    /// The addresses of a contact, or the one that was written. `whose`: the merchant that the contact has to belong to;
+    /// without one any address will do. Errors: the contact has none, or is another merchant's.
+    fn addresses(&self, to: &str, whose: Option<&Key>) -> Result<Vec<String>, String> {
         if to.contains('@') {
-            return Ok(vec![to.to_owned()]);
+            let closed =
+                || "a mail of a script goes to contacts of the event's merchant alone".to_owned();
+            return whose.is_none().then(|| vec![to.to_owned()]).ok_or_else(closed);
         }
-        let key: Key = to.parse().map_err(|_| format!("{to} is no address and no contact"))?;
+        let key: Key =
+            to.parse().map_err(|_| "its `to` is neither an address nor a contact".to_owned())?;
         let manifest = self.world.desired().manifest(&key);
+        let of = manifest.as_ref().and_then(|one| merchant_of(&key, &one.spec));
+        if whose.is_some_and(|whose| of.as_ref() != Some(whose)) {
+            let name = key.short();
+            return Err(format!(
+                "{name} is no contact of the event's merchant: no mail is sent to it"
+            ));
+        }
         let list = manifest.and_then(|one| one.spec.get("email_addresses").cloned());
         let addresses: Vec<String> = list
             .as_ref()
@@ -109,64 +144,102 @@ impl Engine {
         }
         Ok(addresses)
     }
+}
 
+/// The merchant that a document names.
+fn merchant_of(key: &Key, spec: &Value) -> Option<Key> {
+    reference::resolve(MERCHANT, spec.get("merchant")?.as_str()?, &key.namespace).ok()
+}
+
+/// What payers' links in a notification are made of.
+struct Links<'a> {
+    engine: &'a Engine,
+    courier: &'a dyn Courier,
+    /// Whose event it is: links are for its methods alone.
+    merchant: &'a Key,
+}
+
+impl Links<'_> {
     /// A text with the payers' links that it asks for, written so. Errors: one cannot be made now.
-    fn with_links(
-        &self,
-        mut text: String,
-        courier: &dyn Courier,
-        written: fn(&str) -> String,
-    ) -> Result<String, String> {
+    fn filled(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
         let (open, close) = LINK;
         for _ in 0..LINKS_MAX {
             let Some((before, rest)) = text.split_once(open) else { return Ok(text) };
             let Some((key, after)) = rest.split_once(close) else { return Ok(text) };
-            let key: Key = key.parse().map_err(|error| format!("{key}: {error}"))?;
-            let terms = self.intake_link(&key)?;
-            let until = self.shared.now().checked_add_days(LINK_DAYS);
-            let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
-            let link = courier.intake(&IntakeLink { key, terms, until });
-            text = [before, written(&link).as_str(), after].concat();
+            let key: Key = key.parse().map_err(|_| "its link names no saved method".to_owned())?;
+            text = [before, written(&self.link(key)?).as_str(), after].concat();
         }
         Err(format!("it asks for more than {LINKS_MAX} links"))
     }
-}
 
-/// Writes down that it is told, tells it, and writes down what became of that.
-async fn told(shared: &Shared, id: WishId, message: &Message, courier: &dyn Courier) -> Finished {
-    match tell(shared, &id, message, courier).await {
-        Ok(settled) => Finished::Granted(id, settled, None),
-        Err(error) => Finished::Broken(error),
-    }
-}
-
-async fn tell(
-    shared: &Shared,
-    id: &WishId,
-    message: &Message,
-    courier: &dyn Courier,
-) -> Result<bool, EngineError> {
-    let telling = |under_way| {
-        let at = shared.now();
-        vec![Record::Telling(Box::new(Telling { id: id.clone(), under_way, at }))]
-    };
-    if !planted::is("told-without-a-note") {
-        shared.write(Vec::new(), telling(true)).await?;
-    }
-    let (fate, why) = match courier.carry(message).await {
-        Sent::Done => (Fate::Done, "told".to_owned()),
-        Sent::Refused(why) => (Fate::Refused, why),
-        Sent::InDoubt(why) => (Fate::Unknown, why),
-        Sent::NotSent(why) => {
-            tracing::warn!(event = id.event, action = %id.name, reason = why, "not told yet");
-            shared.write(Vec::new(), telling(false)).await?;
-            return Ok(false);
+    fn link(&self, key: Key) -> Result<String, String> {
+        let terms = self.engine.intake_link(&key)?;
+        let manifest = self.engine.world.desired().manifest(&key);
+        let of = manifest.and_then(|one| merchant_of(&key, &one.spec));
+        if of.as_ref() != Some(self.merchant) {
+            return Err(format!(
+                "{} is no method of the event's merchant: no link is made",
+                key.short()
+            ));
         }
-    };
-    if fate != Fate::Done {
-        tracing::warn!(event = id.event, action = %id.name, reason = why, "not told");
+        let until = self.engine.shared.now().checked_add_days(LINK_DAYS);
+        let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
+        Ok(self.courier.intake(&IntakeLink { key, terms, until }))
     }
-    let granted = Granted { id: id.clone(), fate, message: why, at: shared.now() };
-    shared.write(Vec::new(), vec![Record::Granted(Box::new(granted))]).await?;
-    Ok(true)
+}
+
+/// One attempt at a notification.
+struct Sending {
+    shared: Arc<Shared>,
+    id: WishId,
+    message: Message,
+    courier: Arc<dyn Courier>,
+    /// An answer that got lost is no end.
+    repeats: bool,
+}
+
+impl Sending {
+    async fn run(self) -> Finished {
+        match self.send().await {
+            Ok(settled) => Finished::Granted(self.id, settled, None),
+            Err(error) => Finished::Broken(error),
+        }
+    }
+
+    /// Writes down that it is sent, sends it, and writes down what became of that. Returns whether it is settled.
+    async fn send(&self) -> Result<bool, EngineError> {
+        if !planted::is("told-without-a-note") {
+            self.note(true).await?;
+        }
+        let (fate, why) = match self.courier.carry(&self.message).await {
+            Sent::Done => (Fate::Done, "told".to_owned()),
+            Sent::Refused(why) => (Fate::Refused, why),
+            Sent::InDoubt(why) if self.repeats => {
+                self.warn(&why, "sent again: its answer got lost");
+                return Ok(false);
+            }
+            Sent::InDoubt(why) => (Fate::Unknown, why),
+            Sent::NotSent(why) => {
+                self.warn(&why, "not told yet");
+                self.note(false).await?;
+                return Ok(false);
+            }
+        };
+        if fate != Fate::Done {
+            self.warn(&why, "not told");
+        }
+        let granted = Granted { id: self.id.clone(), fate, message: why, at: self.shared.now() };
+        self.shared.write(Vec::new(), vec![Record::Granted(Box::new(granted))]).await?;
+        Ok(true)
+    }
+
+    async fn note(&self, under_way: bool) -> Result<(), EngineError> {
+        let (id, at) = (self.id.clone(), self.shared.now());
+        let record = Record::Telling(Box::new(Telling { id, under_way, at }));
+        self.shared.write(Vec::new(), vec![record]).await
+    }
+
+    fn warn(&self, why: &str, what: &str) {
+        tracing::warn!(event = self.id.event, action = %self.id.name, reason = why, "{what}");
+    }
 }

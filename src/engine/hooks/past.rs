@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event::shown;
+use super::words;
 use crate::base::id::Key;
 use crate::engine::shared::{EngineError, Shared};
 use crate::model::event::Told;
@@ -55,7 +56,7 @@ impl fmt::Debug for PastRun {
     }
 }
 
-/// Seals what the runs in these records read; their records name it.
+/// Seals what the runs in these records read and the words of what they ask for; their records name it.
 pub(super) fn sealed(
     shared: &Shared,
     merchant: &Key,
@@ -65,6 +66,11 @@ pub(super) fn sealed(
     for record in records {
         let Record::Ran(ran) = record else { continue };
         for run in &mut ran.runs {
+            let subject = merchant.to_string();
+            for wish in &mut run.wishes {
+                let seal = shared.random(|rng| words::seal(&shared.vault, &subject, wish, rng))?;
+                blobs.extend(seal);
+            }
             let answers = std::mem::take(&mut run.answers);
             if answers.iter().all(Value::is_null) {
                 continue;
@@ -73,7 +79,6 @@ pub(super) fn sealed(
             if bytes.len() > ANSWERS_MAX {
                 continue;
             }
-            let subject = merchant.to_string();
             let blob = shared.random(|rng| shared.vault.seal(&subject, &bytes, rng))?;
             run.sealed = Some(blob.reference().to_string());
             blobs.push(blob);
@@ -124,5 +129,6 @@ fn past_run(shared: &Shared, run: Run) -> PastRun {
         run.sealed.as_ref().and_then(|name| shared.vault.open_blob(&name.parse().ok()?).ok());
     let kept: Option<Vec<Value>> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let answers = kept.unwrap_or_else(|| vec![Value::Null; run.looks.len()]);
-    PastRun { run, answers }
+    let wishes = run.wishes.iter().map(|wish| words::shown(&shared.vault, wish)).collect();
+    PastRun { run: Run { wishes, ..run }, answers }
 }

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use super::ground::Ground;
 use crate::hooks::Reads;
+use crate::model::hook::Run;
+use crate::model::kept::{KeptSize, sum};
 
 /// A read that somebody else has to make.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +43,14 @@ impl Unwritten {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a run that ended well keeps.
-    pub(super) fn keep(&self, kept: &[(String, Value)]) {
-        self.kept().extend(kept.iter().cloned());
+    /// What a run that ended well keeps and adds. `stored`: what is written down under a key.
+    pub(super) fn keep(&self, run: &Run, stored: impl Fn(&str) -> Value) {
+        let mut kept = self.kept();
+        kept.extend(run.kept.iter().cloned());
+        for (key, added) in &run.added {
+            let before = kept.get(key).cloned().unwrap_or_else(|| stored(key));
+            kept.extend(sum(&before, added).map(|sum| (key.clone(), sum)));
+        }
     }
 }
 
@@ -113,5 +120,11 @@ impl Reads for Answers {
             return Ok(kept.clone());
         }
         self.ground.shared.facts.kept(script, key).map_err(|error| error.to_string())
+    }
+
+    fn kept_size(&self, script: &str) -> Result<(KeptSize, KeptSize), String> {
+        let facts = &self.ground.shared.facts;
+        let sizes = facts.kept_size(script).and_then(|own| Ok((own, facts.kept_total()?)));
+        sizes.map_err(|error| error.to_string())
     }
 }

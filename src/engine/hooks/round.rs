@@ -20,7 +20,7 @@ use crate::engine::Event;
 use crate::engine::shared::{EngineError, Shared};
 use crate::engine::tasks::Finished;
 use crate::hooks::{Hooks, Queue};
-use crate::model::ran::{Cursor, Failed, FailedHook, Passed};
+use crate::model::ran::{Failed, FailedHook, Passed, Scheduled};
 use crate::model::record::Record;
 
 /// Events of one script that are written down together at most; time is up before that for any that takes some.
@@ -65,6 +65,12 @@ pub(super) struct Done {
     pub(super) turn: Option<OwnedMutexGuard<()>>,
 }
 
+/// The event of a run that asks for something.
+fn asking(record: &Record) -> Option<String> {
+    let Record::Ran(ran) = record else { return None };
+    ran.runs.iter().any(|run| !run.wishes.is_empty()).then(|| ran.event.clone())
+}
+
 type Places = BTreeMap<String, Place>;
 
 impl Round {
@@ -97,20 +103,16 @@ impl Round {
         }
     }
 
-    /// Every script and where it stands. One that was renamed goes on where it was under its former name; one that is new
-    /// begins where all the others have been.
+    /// Every script and its place. A new one begins where all others have been, unless it says otherwise; one that was
+    /// away goes on at its own place, behind all others.
     fn places(&self) -> Result<Places, EngineError> {
         let ran_to = self.shared.facts.event_ledger(&self.merchant)?.ran_to;
         let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
-        let loaded = |name: &str| self.hooks.scripts().any(|script| script == name);
         let place = |queue: Queue| {
-            let lane = &queue.lane;
-            let own = cursors.iter().find(|(name, _)| *name == lane.script);
-            let same =
-                |(name, cursor): &&(String, Cursor)| cursor.text == lane.text && !loaded(name);
-            let cursor = own.or_else(|| cursors.iter().find(same));
-            let at = cursor.map_or(0, |(_, cursor)| cursor.to).max(ran_to);
-            (lane.script.clone(), Place { queue, at, is_busy: false })
+            let name = queue.lane.script.clone();
+            let cursor = cursors.iter().find(|(script, _)| *script == name);
+            let at = cursor.map_or(ran_to, |(_, cursor)| cursor.to);
+            (name, Place { queue, at, is_busy: false })
         };
         Ok(self.hooks.queues().map(place).collect())
     }
@@ -165,6 +167,7 @@ impl Round {
             place.is_busy = false;
         }
         let is_news = !records.is_empty();
+        let asking: Vec<String> = records.iter().filter_map(asking).collect();
         if is_news {
             self.write(records, places).await?;
         }
@@ -172,24 +175,47 @@ impl Round {
         self.bell.done(&failed);
         if is_news {
             // An engine that is gone needs to know nothing.
-            drop(self.engine.send(Event::Wished));
+            drop(self.engine.send(Event::Wished(self.asked(&asking)?)));
         }
         Ok(())
+    }
+
+    /// The actions of these events that are not settled.
+    fn asked(&self, events: &[String]) -> Result<Vec<Scheduled>, EngineError> {
+        let mut asked = Vec::new();
+        for event in events {
+            let pending = self.shared.facts.pending_of(&self.merchant, event)?;
+            asked.extend(pending.iter().map(Scheduled::of));
+        }
+        Ok(asked)
     }
 
     /// Writes these down, and how far all scripts have come if that is further than before.
     async fn write(&self, mut records: Vec<Record>, places: &Places) -> Result<(), EngineError> {
         let ledger = self.shared.facts.event_ledger(&self.merchant)?;
         let nobody = if self.hooks.queues().next().is_none() { ledger.told } else { 0 };
+        records.extend(self.behind(places, ledger.ran_to)?);
         let to = places.values().map(|place| place.at).min().unwrap_or(nobody);
         if to > ledger.ran_to {
             let merchant = self.merchant.clone();
-            records.push(Record::Passed(Box::new(Passed { merchant, to })));
+            records.push(Record::Passed(Box::new(Passed { merchant, to, script: None })));
         }
         if records.is_empty() {
             return Ok(());
         }
         let blobs = sealed(&self.shared, &self.merchant, &mut records)?;
         self.shared.write(blobs, records).await
+    }
+
+    /// How far scripts have come that are behind all others.
+    fn behind(&self, places: &Places, ran_to: u64) -> Result<Vec<Record>, EngineError> {
+        let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
+        let behind = cursors.into_iter().filter_map(|(script, cursor)| {
+            let to = places.get(&script)?.at;
+            let (merchant, script) = (self.merchant.clone(), Some(script));
+            let further = cursor.to < to && cursor.to < ran_to;
+            further.then(|| Record::Passed(Box::new(Passed { merchant, to, script })))
+        });
+        Ok(behind.collect())
     }
 }

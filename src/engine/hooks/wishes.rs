@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::words;
 use crate::base::id::Key;
 use crate::engine::act::Stands;
 use crate::engine::question::Reply;
@@ -22,54 +23,59 @@ use crate::model::ran::{Fate, Granted, Pending, WishId};
 use crate::model::record::Record;
 use crate::model::suspension::{Pause, Paused};
 
-/// Actions of hooks that are under way at once.
-const AT_ONCE: usize = 8;
 /// No action waits longer than this for its next try, unless it said so itself.
 const AGAIN_MAX: Duration = Duration::from_mins(5);
 
 impl Engine {
-    /// Does what hooks asked for, as far as its time has come.
+    /// Does what hooks asked for, as far as it is due and has a slot.
     pub(in crate::engine) fn grant(&mut self) -> Result<(), EngineError> {
         self.scripts.next_wish = None;
         if self.stopping {
             return Ok(());
         }
         let now = self.shared.now();
-        for pending in self.shared.facts.wishes()? {
-            let unsure = epoch::unsure_action(&self.shared.facts, &pending)?.is_some();
-            if unsure || self.scripts.granting.contains(&pending.id) {
-                continue;
-            }
-            let Some(wait) = self.waits(&pending, now) else {
-                if self.scripts.granting.len() < AT_ONCE {
-                    self.start_wish(pending);
-                }
-                continue;
-            };
-            let due = Instant::now().checked_add(wait);
-            self.scripts.next_wish = self.scripts.next_wish.into_iter().chain(due).min();
+        self.scripts.agenda.wake(&self.shared.facts, now)?;
+        while let Some(id) = self.scripts.agenda.start() {
+            self.start_wish(&id, now)?;
         }
+        self.scripts.next_wish = self.scripts.agenda.next_due(now);
         Ok(())
     }
 
-    /// How long an action still waits.
-    fn waits(&self, pending: &Pending, now: DateTime<Utc>) -> Option<Duration> {
-        let said = pending.wish.at.filter(|at| *at > now);
-        let said = said.and_then(|at| at.signed_duration_since(now).to_std().ok());
-        let tried = self.scripts.tried.get(&pending.id).map(|(_, due)| *due);
-        let tried = tried.and_then(|due| due.checked_duration_since(Instant::now()));
-        said.into_iter().chain(tried.filter(|wait| !wait.is_zero())).max()
-    }
-
-    fn start_wish(&mut self, pending: Pending) {
-        let id = pending.id.clone();
-        self.scripts.granting.insert(id);
+    /// Starts an action, unless it is settled, or waits for a person: then [`Self::grant_all`] finds it again.
+    fn start_wish(&mut self, id: &WishId, now: DateTime<Utc>) -> Result<(), EngineError> {
+        let pending = self.shared.facts.pending(id)?;
+        let Some(pending) = pending else {
+            self.scripts.agenda.end(id);
+            return Ok(());
+        };
+        if epoch::unsure_action(&self.shared.facts, &pending)?.is_some() {
+            self.scripts.agenda.end(id);
+            return Ok(());
+        }
+        if let Some(at) = pending.wish.at.filter(|at| *at > now) {
+            self.scripts.agenda.put_off(id, schedule::until_time(now, at));
+            return Ok(());
+        }
+        let Some(wish) = words::open(&self.shared.vault, pending.wish.clone())? else {
+            let why = format!("its words were erased with {}", id.merchant.short());
+            self.settle_wish(id.clone(), Fate::Invalid, why, None);
+            return Ok(());
+        };
+        let pending = Pending { wish, ..pending };
         match pending.wish.verb.as_str() {
             SUSPEND | RESUME => self.pause_for(pending),
             RECONCILE => self.reconcile_for(pending),
             NOTIFY => self.notify_for(&pending),
             _ => self.act_for(pending),
         }
+        Ok(())
+    }
+
+    /// Looks at every action again: one that waited for a person may be done now.
+    pub(in crate::engine) fn grant_all(&mut self) -> Result<(), EngineError> {
+        self.scripts.agenda.reload();
+        self.grant()
     }
 
     /// Has an action done like a person's command.
@@ -139,16 +145,13 @@ impl Engine {
         settled: bool,
         key: Option<Key>,
     ) -> Result<(), EngineError> {
-        self.scripts.granting.remove(id);
         if settled {
-            self.scripts.tried.remove(id);
+            self.scripts.agenda.end(id);
         } else {
-            let tries = self.scripts.tried.get(id).map_or(0, |(tries, _)| *tries).saturating_add(1);
+            let tries = self.scripts.agenda.tried(id);
             let shared = self.shared.clone();
             let wait = shared.random(|rng| schedule::delay(tries, rng)).min(AGAIN_MAX);
-            if let Some(due) = Instant::now().checked_add(wait) {
-                self.scripts.tried.insert(id.clone(), (tries, due));
-            }
+            self.scripts.agenda.put_off(id, Instant::now().checked_add(wait));
         }
         self.heard(key)?;
         self.grant()

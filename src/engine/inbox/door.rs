@@ -101,6 +101,11 @@ impl Inbox {
         Ok(taken)
     }
 
+    /// Whether the events of this merchant are taken in. Errors: the state cannot be read.
+    pub fn receives(&self, merchant: &Key) -> Result<bool, EngineError> {
+        Ok(self.shared.merchant(merchant)?.is_some())
+    }
+
     /// How a merchant's events stand. It is asked for each post, and changes with many of them.
     fn ledger(&self, merchant: &Key) -> Result<Arc<EventLedger>, EngineError> {
         let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);

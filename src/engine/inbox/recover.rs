@@ -38,6 +38,9 @@ pub struct Recovered {
     pub new: u64,
     /// The moment of the oldest one.
     pub oldest: Option<String>,
+    /// Events up to here were dropped once they were settled: none of them is new, whatever the list shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<String>,
     /// Why there is no list to be read yet: the merchant is not connected, say.
     pub waits: Option<String>,
     /// Why the list was not read to its end.
@@ -119,14 +122,19 @@ impl Engine {
         count: Count,
         (waits, trouble): (Option<String>, Option<String>),
     ) {
+        let horizon = self.shared.facts.event_ledger(merchant).ok();
+        let horizon = horizon.and_then(|ledger| ledger.horizon);
         if let Some(recovery) = &mut self.inboxes.recovery
             && recovery.left.remove(merchant)
         {
+            let horizon = horizon.filter(|horizon| recovery.asked.since <= *horizon);
+            let horizon = horizon.as_ref().map(timestamp);
             recovery.done.push(Recovered {
                 merchant: merchant.short(),
                 read: count.read,
                 new: count.new,
                 oldest: count.oldest.as_ref().map(timestamp),
+                horizon,
                 waits,
                 trouble,
             });

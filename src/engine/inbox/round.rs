@@ -49,6 +49,8 @@ pub struct Looked {
     pub(super) merchant: Key,
     /// Whether it came to its end.
     pub(super) done: bool,
+    /// When the list was read to its end, if it was.
+    pub(super) listed_at: Option<DateTime<Utc>>,
     /// Whether a person had the list read again, and what it held.
     pub(super) again: bool,
     pub(super) count: Count,
@@ -71,6 +73,7 @@ pub(super) async fn look(
     let mut looked = Looked {
         merchant,
         done: false,
+        listed_at: None,
         again: round.again.is_some(),
         count: Count::default(),
         trouble: None,
@@ -106,6 +109,7 @@ async fn looks(
     let mut about = BTreeSet::new();
     if round.list {
         list(shared, wallet, round.again, &mut about, looked).await?;
+        looked.listed_at = Some(shared.now());
     }
     read_back(shared, wallet, round.read_backs, &mut about, looked).await?;
     let news = sweep::look_at_each(shared, wallet, about, ignored).await?;
@@ -188,7 +192,7 @@ async fn page(
         Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
     };
     page.ok_or_else(|| {
-        let reason = "the list of events is not a page of events".to_owned();
+        let reason = "the list of events is not a page of events".into();
         Unread::Read(crate::client::ReadError::Unreachable { reason })
     })
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::api::Call;
@@ -23,6 +24,7 @@ use crate::model::event::{EventStands, Told, Via};
 use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
 use crate::model::remote_object::{RemoteObject, Standing};
+use crate::model::retained::Lapsed;
 use crate::store::vault::Sealed;
 
 /// Where a transaction carries the mark of the action that made it.
@@ -69,6 +71,9 @@ impl<'a> Telling<'a> {
         if event.id.is_empty() || !self.taken.insert(event.id.clone()) || self.is_told(event)? {
             return Ok(());
         }
+        if self.is_lapsed(created)? {
+            return self.lapse(event);
+        }
         let data = event.data.as_ref().unwrap_or(&Value::Null);
         let object = RemoteObject::of(&event.kind, data, created);
         let (object, standing, previous) = self.judged(object).await?;
@@ -94,6 +99,24 @@ impl<'a> Telling<'a> {
             quiet: self.quiet,
             at: self.shared.now(),
         })));
+        Ok(())
+    }
+
+    /// Whether an event happened before the horizon: it was dropped, or it was never meant for us.
+    fn is_lapsed(&self, created: DateTime<Utc>) -> Result<bool, EngineError> {
+        let ledger = self.shared.facts.event_ledger(&self.wallet.merchant)?;
+        Ok(ledger.horizon.is_some_and(|horizon| created <= horizon))
+    }
+
+    /// An event from before the horizon is no news; a post of it waits no longer.
+    fn lapse(&mut self, event: &Event) -> Result<(), Unread> {
+        let merchant = &self.wallet.merchant;
+        let known = self.shared.facts.event(merchant, &event.id).map_err(EngineError::from)?;
+        if known.is_some_and(|known| known.page.is_some()) {
+            let (event, at) = (event.id.clone(), self.shared.now());
+            let lapsed = Lapsed { merchant: merchant.clone(), event, at };
+            self.records.push(Record::Lapsed(Box::new(lapsed)));
+        }
         Ok(())
     }
 

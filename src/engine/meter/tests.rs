@@ -48,6 +48,7 @@ fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
         concurrency: 1,
         failures_max: None,
         hook_time: None,
+        first_look: false,
         commit: None,
         policy: Rules { limits, ..Rules::default() },
     };

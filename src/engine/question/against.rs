@@ -9,7 +9,7 @@ use super::{settled, step_view, sums};
 use crate::base::id::Key;
 use crate::base::nearest::nearest;
 use crate::model::desired::Desired;
-use crate::model::issue::Problem;
+use crate::model::issue::Problems;
 use crate::model::plan::Step;
 use crate::model::scope::Scope;
 use crate::plan::{Assumed, Planner, Settings};
@@ -24,7 +24,7 @@ pub struct Compared<'a> {
     /// Their commits.
     pub against: Against,
     /// What is wrong with the files of both.
-    pub problems: Vec<Problem>,
+    pub problems: Problems,
 }
 
 impl PlanView {
@@ -53,12 +53,14 @@ impl PlanView {
             position: 0,
             head: String::new(),
             commit: against.after.clone(),
+            files: None,
             checksum: String::new(),
             against: Some(Box::new(against)),
             resources: plan.steps.len(),
             totals: sums(&steps),
             steps,
-            problems,
+            problems: problems.shown,
+            omitted: problems.omitted,
         };
         Ok(if scope.is_whole() { whole } else { whole.within(scope) })
     }

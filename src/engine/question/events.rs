@@ -8,6 +8,7 @@ use crate::base::id::Key;
 use crate::engine::Engine;
 use crate::engine::shared::EngineError;
 use crate::model::event::{EventEntry, EventLedger, EventStands, Via};
+use crate::model::inbox::InboxEvent;
 use crate::model::remote_object::{RemoteObject, Standing};
 
 /// The partner's notifications are tried 25 more times, ten minutes apart (partner-api, Delivery rules, 3).
@@ -37,6 +38,20 @@ pub struct EventsView {
     pub waiting: Vec<EventView>,
     /// Posts whose event the service does not have: somebody made them up.
     pub forged: Vec<EventView>,
+    /// Notifications of the partner interface that teach nothing, newest first.
+    #[serde(default)]
+    pub ignored: Vec<IgnoredView>,
+}
+
+/// A notification of the partner interface that teaches nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IgnoredView {
+    /// When it came.
+    pub at: String,
+    /// The reference that it was posted to.
+    pub reference: String,
+    /// Why it teaches nothing.
+    pub reason: String,
 }
 
 /// How a merchant's events stand.
@@ -80,6 +95,11 @@ pub struct EventView {
     pub object: Option<RemoteObject>,
 }
 
+fn ignored_view(one: InboxEvent) -> IgnoredView {
+    let reason = one.ignored.unwrap_or_default();
+    IgnoredView { at: timestamp(&one.at), reference: one.reference, reason }
+}
+
 impl Engine {
     /// Events, newest first, and how their receiver stands.
     pub(super) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
@@ -95,6 +115,10 @@ impl Engine {
             self.views(merchant, waiting, &mut view.waiting)?;
             let forged = facts.events_forged(merchant, wanted.most)?;
             self.views(merchant, forged, &mut view.forged)?;
+        }
+        if wanted.merchant.is_none() {
+            let ignored = self.shared.facts.newest_ignored(wanted.most)?;
+            view.ignored = ignored.into_iter().map(ignored_view).collect();
         }
         view.items.sort_by(|one, other| other.created.cmp(&one.created));
         view.items.truncate(wanted.most);
@@ -133,7 +157,7 @@ impl Engine {
         Ok(ReceiverView {
             merchant: merchant.short(),
             age_seconds: since(ledger.newest),
-            lag_seconds: since(ledger.polled_at),
+            lag_seconds: since(self.list_read_at(merchant)?),
             ledger,
         })
     }

@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ScriptView;
 use crate::base::clock::timestamp;
 use crate::engine::shared::EngineError;
 use crate::engine::{Engine, epoch};
 use crate::model::hook::NOTIFY;
 use crate::model::ran::{FailedHook, Fate, Pending, Undone};
+
+/// Entries of each list that are shown at most.
+const SHOWN_MAX: usize = 1000;
 
 /// How hooks stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +23,9 @@ pub struct HooksView {
     pub files: Option<String>,
     /// How much is wrong with that one; then an older one is in use.
     pub problems: usize,
+    /// Every script that the state knows, also those whose file is gone.
+    #[serde(default)]
+    pub known: Vec<ScriptView>,
     /// Actions that are not settled.
     pub waiting: Vec<WishView>,
     /// Hooks that failed and are run again.
@@ -27,6 +34,20 @@ pub struct HooksView {
     pub dead: Vec<FailedView>,
     /// Actions that ended without being done: a person has to look.
     pub undone: Vec<UndoneView>,
+    /// How many there are of all of these.
+    #[serde(default)]
+    pub totals: HookTotals,
+}
+
+/// Counts of what hooks left open: lists show the first of each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookTotals {
+    /// Actions that are not settled.
+    pub waiting: u64,
+    /// Hooks that failed and are run again.
+    pub failed: u64,
+    /// Hooks that failed for good.
+    pub dead: u64,
 }
 
 /// An action that ended without being done, as far as is known.
@@ -94,17 +115,24 @@ pub struct FailedView {
 impl Engine {
     /// How hooks stand.
     pub(super) fn hooks_view(&self) -> Result<HooksView, EngineError> {
-        let failed = self.shared.facts.failed_hooks()?;
+        let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
         let (again, dead): (Vec<_>, Vec<_>) =
             failed.iter().partition(|failed| failed.failed.again.is_some());
         let mut view = self.scripts_view();
+        view.known = self.roster_view()?;
         view.undone = self.shared.facts.undone()?.iter().map(undone_view).collect();
-        for pending in self.shared.facts.wishes()? {
+        for pending in self.shared.facts.first_pending(SHOWN_MAX)? {
             let held = epoch::unsure_action(&self.shared.facts, &pending)?;
             view.waiting.push(wish_view(&pending, held));
         }
         view.failed = again.into_iter().map(failed_view).collect();
         view.dead = dead.into_iter().map(failed_view).collect();
+        for ledger in self.shared.facts.event_ledgers()? {
+            let totals = &mut view.totals;
+            totals.waiting = totals.waiting.saturating_add(ledger.pending);
+            totals.failed = totals.failed.saturating_add(ledger.retried);
+            totals.dead = totals.dead.saturating_add(ledger.dead);
+        }
         Ok(view)
     }
 }
@@ -151,7 +179,7 @@ fn undone_view(undone: &Undone) -> UndoneView {
 /// What a person can do about an action that was not done. Its name is used up, so that it can never happen twice.
 fn next(fate: Fate, verb: &str) -> &'static str {
     match fate {
-        Fate::Done => "nothing",
+        Fate::Done | Fate::Skipped => "nothing",
         Fate::Refused if verb == NOTIFY => {
             "nobody was told: mend the target (`notify` of reckon.yaml) or the script, and tell it otherwise"
         }

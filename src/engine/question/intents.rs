@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::disowning::{Disowning, disowning};
 use super::strays::StrayView;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
@@ -84,6 +85,9 @@ pub struct IntentsView {
     /// Objects with marks of ours that stand in the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<StrayView>,
+    /// The dangerous way out, which disowns every unknown object at once; none where there is no such object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_resort: Option<Disowning>,
 }
 
 /// A resource that was made again.
@@ -103,7 +107,9 @@ impl Engine {
         let orphans = self.shared.facts.possible_orphans()?.into_iter();
         let remade =
             orphans.map(|orphan| RemadeView { intent: orphan.intent.to_string(), key: orphan.key });
+        let unknown = disowning(&self.shared.facts)?;
         Ok(IntentsView {
+            last_resort: (!unknown.objects.is_empty()).then_some(unknown),
             items: open.into_iter().map(intent_view).collect(),
             remade: remade.collect(),
             strays: self.strays()?,

@@ -20,6 +20,9 @@ pub struct Metrics {
     pub intents: BTreeMap<String, (u64, i64)>,
     /// Resources that are not ready or not as their file says, by reason.
     pub reasons: BTreeMap<String, u64>,
+    /// Resources by each condition and its status.
+    #[serde(default)]
+    pub conditions: BTreeMap<String, BTreeMap<String, u64>>,
     /// Resources that a limit stands in the way of.
     pub over_limit: u64,
     /// Resources that wait for another try.
@@ -51,15 +54,29 @@ pub struct EventTotals {
     pub hooks_again: u64,
     /// Hooks that failed for good.
     pub hooks_dead: u64,
+    /// Notifications of the partner interface that teach nothing.
+    #[serde(default)]
+    pub notices_ignored: u64,
+    /// Scripts whose file is gone and whose place is kept.
+    #[serde(default)]
+    pub hooks_absent: u64,
 }
 
 impl Engine {
     /// What a monitor asks for. Errors: the state cannot be read.
     pub(super) fn metrics(&self) -> Result<Metrics, EngineError> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
-        for step in self.planner.steps().filter(|step| !step.ready || step.verdict.changes()) {
-            let count = reasons.entry(step.reason.word().to_owned()).or_default();
-            *count = count.saturating_add(1);
+        let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+        for step in self.planner.steps() {
+            for (kind, status) in self.statuses(step) {
+                let of_kind = conditions.entry(kind.word().to_owned()).or_default();
+                let count = of_kind.entry(status.word().to_owned()).or_default();
+                *count = count.saturating_add(1);
+            }
+            if !step.is_ready() || step.verdict.changes() {
+                let count = reasons.entry(step.headline().0.to_owned()).or_default();
+                *count = count.saturating_add(1);
+            }
         }
         let over = self.planner.steps().filter(|step| matches!(step.reason, Reason::OverLimit(_)));
         let counts = self.shared.writer.syncs().counts();
@@ -67,6 +84,7 @@ impl Engine {
             overview: self.overview(),
             intents: self.intents_by_state(),
             reasons,
+            conditions,
             over_limit: many(over.count()),
             backoff: many(self.backoff.len()),
             possible_orphans: many(self.shared.facts.possible_orphans()?.len()),
@@ -85,15 +103,19 @@ impl Engine {
         let mut totals = EventTotals::default();
         for ledger in facts.event_ledgers()? {
             totals.ledger.add(&ledger);
-            let lag = ledger.polled_at.map(since);
+        }
+        // One that is gone is not read any more: it does not wait.
+        for merchant in self.merchants() {
+            let lag = self.list_read_at(&merchant)?.map(since);
             totals.lag_seconds = totals.lag_seconds.max(lag);
         }
         totals.age_seconds = totals.ledger.newest.map(since);
-        totals.actions_waiting = many(facts.wishes()?.len());
-        let failed = facts.failed_hooks()?;
-        let again = failed.iter().filter(|one| one.failed.again.is_some()).count();
-        totals.hooks_again = many(again);
-        totals.hooks_dead = many(failed.len().saturating_sub(again));
+        totals.actions_waiting = totals.ledger.pending;
+        totals.hooks_again = totals.ledger.retried;
+        totals.hooks_dead = totals.ledger.dead;
+        totals.notices_ignored = facts.notices_ignored()?;
+        let roster = facts.roster()?;
+        totals.hooks_absent = many(roster.values().filter(|one| one.absent.is_some()).count());
         Ok(totals)
     }
 

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::engine::Engine;
+use crate::kinds::redact::open;
+use crate::kinds::{Privacy, register};
 use crate::model::plan::Step;
 use crate::plan::World;
 
@@ -23,19 +25,26 @@ impl Engine {
 
     fn seen_of(&self, step: &Step) -> Value {
         let manifest = self.world.desired().manifest(&step.key);
+        let (reason, message) = step.headline();
         let labels = manifest.as_ref().map(|manifest| manifest.labels.clone());
         json!({
             "kind": step.key.kind,
             "namespace": step.key.namespace,
             "name": step.key.name,
             "labels": labels.unwrap_or_default(),
-            "spec": manifest.map(|manifest| manifest.spec).unwrap_or_default(),
-            "ready": step.ready,
-            "reason": step.reason.word(),
-            "message": step.reason.to_string(),
+            "spec": manifest.map(|manifest| shown(&manifest.key, &manifest.spec)).unwrap_or_default(),
+            "ready": step.is_ready(),
+            "reason": reason,
+            "message": message,
             "remote_id": step.remote_id,
         })
     }
+}
+
+/// A document without its secret values: no script sees one.
+fn shown(key: &Key, spec: &Value) -> Value {
+    let row = register::find(key.kind.as_str());
+    row.map_or(Value::Null, |row| open(row.fields, spec, |privacy| privacy != Privacy::Secret))
 }
 
 /// Whether a value has all that a filter names.

@@ -61,17 +61,14 @@ impl Engine {
 }
 
 fn view(stray: &Stray, key: Key, marks: &BTreeMap<String, Key>) -> StrayView {
-    let Stray { id, mark, list, second } = stray;
+    let Stray { id, mark, list, second, collects: _ } = stray;
     let document = marks.get(mark.as_str());
     let import = match document {
         Some(document) if !second => format!("reckon import {} {id}", document.short()),
         Some(_) => format!("end one of the two at the service: {}", key.short()),
         None => format!("reckon import KIND/NAME {id}"),
     };
-    let mut way_out = vec![import, format!("reckon forget {id}")];
-    if !second {
-        way_out.push("reckon init --empty-remote".to_owned());
-    }
+    let way_out = vec![import, format!("reckon forget {id}")];
     StrayView {
         id: id.to_string(),
         list: list.clone(),

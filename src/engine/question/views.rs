@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::payments::PaymentsView;
 use super::traffic::TrafficView;
+use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
+use crate::model::condition::Condition;
 use crate::model::desired::Coverage;
 use crate::model::going::Removal;
-use crate::model::issue::Problem;
+use crate::model::issue::{Problem, ProblemCounts};
 use crate::model::limit::Over;
 use crate::model::plan::{FieldChange, Replaced, Verdict};
 
@@ -62,7 +65,7 @@ pub struct ResourceView {
     pub namespace: String,
     /// The name.
     pub name: String,
-    /// Whether it is as the file says.
+    /// Whether it is as the file says, nothing of it is in doubt, and nothing is wrong with it.
     pub ready: bool,
     /// A CamelCase word.
     pub reason: String,
@@ -71,6 +74,9 @@ pub struct ResourceView {
     /// The service's id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
+    /// How it is: each question with its answer, why, and since when.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
     /// What would be done.
     pub verdict: String,
     /// The document's file.
@@ -88,12 +94,29 @@ pub struct ResourceView {
     /// When the service was last seen to show it as it is known; only where this process looked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verified_at: Option<String>,
+    /// The newest payment that it collected or tried to, and the next one; only of what collects money.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub payments: Option<Box<PaymentsView>>,
     /// How often it was made again without proof that the first try failed.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub possible_orphans: u32,
     /// What is known of it; only for one resource at a time.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
+}
+
+impl ResourceView {
+    /// Whether no document stands for it; a broken one does.
+    pub fn has_no_document(&self) -> bool {
+        self.file.is_none() && self.reason != "BrokenDocument"
+    }
+
+    /// Whether it is of this resource.
+    pub fn is_of(&self, key: &Key) -> bool {
+        self.kind == key.kind.as_str()
+            && self.namespace == key.namespace.as_str()
+            && self.name == key.name.as_str()
+    }
 }
 
 /// What may be said of an object (design.md part 3, Kinds without read-back).
@@ -132,6 +155,9 @@ pub struct PlanView {
     pub head: String,
     /// The git commit of the tree.
     pub commit: Option<String>,
+    /// A digest of the paths and bytes of the files that it was made of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub files: Option<Digest>,
     /// What an approval names: equal ones do the same.
     #[serde(default)]
     pub checksum: String,
@@ -147,8 +173,23 @@ pub struct PlanView {
     pub steps: Vec<StepView>,
     /// What it adds up to.
     pub totals: Vec<MoneyView>,
-    /// What is wrong with the files.
+    /// The first problems of the files.
     pub problems: Vec<Problem>,
+    /// The count of the files' other problems.
+    #[serde(skip_serializing_if = "ProblemCounts::is_zero", default)]
+    pub omitted: ProblemCounts,
+}
+
+impl PlanView {
+    /// Whether a document of the tree is unusable.
+    pub fn has_errors(&self) -> bool {
+        self.all_problems().errors > 0
+    }
+
+    /// Counts of all problems of the files, shown or not.
+    pub fn all_problems(&self) -> ProblemCounts {
+        self.problems.iter().collect::<ProblemCounts>().plus(self.omitted)
+    }
 }
 
 /// Two trees that are compared without a service: `plan --against`.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::{Key, RemoteId};
-use crate::effects::mark_of;
+use crate::effects::{collects, mark_of};
 use crate::engine::shared::{EngineError, Shared};
 use crate::kinds::readback::ReadBack;
 use crate::model::adoption::{Stray, StraysFound};
@@ -29,10 +29,10 @@ pub(in crate::engine) fn ours(mut items: Vec<Value>, disowned: &BTreeSet<String>
 }
 
 /// One look at a list: how it is read, and when the look began.
-type Look = (&'static ReadBack, DateTime<Utc>);
+pub(in crate::engine) type Look = (&'static ReadBack, DateTime<Utc>);
 
 /// Of what stands in somebody's way, everything that is new since the last look at this list.
-pub(super) fn found(
+pub(in crate::engine) fn found(
     shared: &Shared,
     merchant: &Key,
     look: Look,
@@ -91,6 +91,7 @@ fn stray(
         mark: mark.clone(),
         list: back.list_name.to_owned(),
         second,
+        collects: collects(item),
     };
     let Some(key) = shared.facts.marked(mark.as_str())? else {
         return Ok((!declared).then(|| (merchant.clone(), stray(false))));
@@ -128,7 +129,7 @@ mod tests {
 
     fn stray(id: &str, list: &str, second: bool) -> Stray {
         let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();
-        Stray { id: id.parse().unwrap(), mark, list: list.to_owned(), second }
+        Stray { id: id.parse().unwrap(), mark, list: list.to_owned(), second, collects: None }
     }
 
     #[test]

@@ -71,6 +71,7 @@ async fn looked(
         news.add(&key, Some(Record::Strays(Box::new(strays)))).await?;
     }
     news.write().await?;
+    shared.lists().was_read(&list.0, list.1);
     Ok((Seen::At(at), news.touched))
 }
 

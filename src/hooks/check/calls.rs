@@ -40,7 +40,7 @@ impl Walk<'_> {
             self.expression(argument);
         }
         if call.is_operator_call() {
-            return;
+            return self.operator(call, at);
         }
         let (name, count) = (call.name.as_str(), call.args.len());
         if call.is_qualified() {
@@ -81,6 +81,9 @@ impl Walk<'_> {
         let language = builtin.is_some_and(|known| known.contains(&count));
         // A list has a method `find`, too: which of the two it is shows when it runs.
         if let Some(row) = rows.iter().find(|row| row.takes(count) && !(method && language)) {
+            self.rights(row, call, usize::from(method), at);
+            self.hosted(row.name, at);
+            self.filter(name, call);
             return self.arguments(row, call, method);
         }
         if language {
@@ -194,6 +197,7 @@ impl Walk<'_> {
             self.options(row, options);
         }
         if row.options().any(|option| option.sort == Sort::Template) {
+            self.at_most(call);
             self.template(call, skipped);
         }
     }
@@ -213,7 +217,7 @@ impl Walk<'_> {
     }
 
     fn option(&mut self, row: &'static HostFn, name: &str, at: Position, value: &Expr) {
-        let Some(option) = row.options().find(|option| option.name == name) else {
+        let Some(option) = row.options().find(|option| option.is_called(name)) else {
             let message = format!("`{}` has no option `{name}`", row.name);
             let help = crate::base::nearest::help(
                 name,

@@ -1,10 +1,11 @@
 //! Every statement and expression of a file, with the variables that are there at each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt};
 
 use super::Set;
+use super::types::{self, Type};
 use crate::base::nearest::nearest;
 use crate::hooks::events::{FIELDS, is_hook};
 use crate::hooks::failure::place;
@@ -14,6 +15,9 @@ use crate::model::issue::Problem;
 /// What a script calls the constants outside its functions.
 const GLOBAL: &str = "global";
 
+/// A variable, and its type where that is sure.
+type Local = (String, Option<Type>);
+
 /// The walk through one file.
 pub(super) struct Walk<'a> {
     pub(super) set: &'a Set<'a>,
@@ -21,10 +25,14 @@ pub(super) struct Walk<'a> {
     pub(super) problems: Vec<Problem>,
     /// The functions of the file that it calls itself.
     pub(super) called: BTreeSet<String>,
+    /// The host functions that it calls, and where first.
+    pub(super) hosted: BTreeMap<&'static str, Position>,
     /// The names that it gives to actions.
     pub(super) names: Vec<super::names::Named>,
-    /// Variables of the blocks around, the innermost last.
-    scopes: Vec<Vec<String>>,
+    /// Variables of the blocks around with the types that are sure, the innermost last.
+    scopes: Vec<Vec<Local>>,
+    /// Variables of the file that are assigned anywhere: their types are not sure.
+    assigned: BTreeSet<String>,
     /// The event's name in a function that gets one.
     event: Option<String>,
 }
@@ -33,7 +41,9 @@ impl<'a> Walk<'a> {
     pub(super) fn new(set: &'a Set<'a>, unit: &'a Unit<'a>) -> Self {
         let (problems, called) = (Vec::new(), BTreeSet::new());
         let (names, scopes) = (Vec::new(), Vec::new());
-        Self { set, unit, problems, called, names, scopes, event: None }
+        let assigned = types::assigned(unit);
+        let hosted = BTreeMap::new();
+        Self { set, unit, problems, called, hosted, names, scopes, assigned, event: None }
     }
 
     pub(super) fn constant(&mut self, value: &Expr) {
@@ -43,7 +53,7 @@ impl<'a> Walk<'a> {
     pub(super) fn function(&mut self, function: &Function) {
         let hook = is_hook(&function.name) && !self.unit.source.is_module();
         self.event = function.parameters.first().filter(|_| hook).cloned();
-        self.scopes = vec![function.parameters.clone()];
+        self.scopes = vec![untyped(function.parameters.iter().cloned())];
         self.block(&function.body);
         self.scopes.clear();
     }
@@ -56,12 +66,19 @@ impl<'a> Walk<'a> {
 
     /// Whether a variable is there.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.scopes.iter().flatten().any(|known| known == name)
+        self.scopes.iter().flatten().any(|(known, _)| known == name)
     }
 
-    fn declare(&mut self, name: &str) {
+    /// The type of a variable, where that is sure.
+    pub(super) fn local_type(&self, name: &str) -> Option<Type> {
+        let mut known = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
+        let (_, found) = known.find(|(known, _)| known == name)?;
+        found.filter(|_| !self.assigned.contains(name))
+    }
+
+    fn declare(&mut self, name: &str, found: Option<Type>) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.push(name.to_owned());
+            scope.push((name.to_owned(), found));
         }
     }
 
@@ -70,7 +87,7 @@ impl<'a> Walk<'a> {
     }
 
     fn block_with(&mut self, statements: &[Stmt], names: Vec<String>) {
-        self.scopes.push(names);
+        self.scopes.push(untyped(names));
         for statement in statements {
             self.statement(statement);
         }
@@ -108,12 +125,13 @@ impl<'a> Walk<'a> {
             Stmt::Var(parts, _, _) => {
                 let (name, value, _) = &**parts;
                 self.expression(value);
-                self.declare(&name.name);
+                self.declare(&name.name, self.type_of(value));
             }
             Stmt::Assignment(parts) => {
-                let (_, sides) = &**parts;
+                let (how, sides) = &**parts;
                 self.expression(&sides.lhs);
                 self.expression(&sides.rhs);
+                self.added_to(how, &sides.lhs, &sides.rhs);
             }
             Stmt::FnCall(call, at) => self.call(call, *at, false),
             Stmt::Block(block) => self.block(block.statements()),
@@ -217,7 +235,7 @@ impl<'a> Walk<'a> {
         let help = if self.unit.constants.contains_key(name) {
             format!("write `{GLOBAL}::{name}`: functions see constants by that name")
         } else {
-            let all = self.scopes.iter().flatten().map(String::as_str);
+            let all = self.scopes.iter().flatten().map(|(name, _)| name.as_str());
             nearest(name, all).map_or_else(
                 || format!("write `let {name} = …` before it, or a text in quotes: `\"{name}\"`"),
                 |meant| format!("did you mean `{meant}`?"),
@@ -284,4 +302,8 @@ impl<'a> Walk<'a> {
             self.tell(*at, "unknown_field", &message, &help);
         }
     }
+}
+
+fn untyped(names: impl IntoIterator<Item = String>) -> Vec<Local> {
+    names.into_iter().map(|name| (name, None)).collect()
 }

@@ -3,28 +3,49 @@
 use rhai::Dynamic;
 use serde_json::Value;
 
+use super::read::stored;
 use super::{Call, fields, json_of};
+use crate::hooks::kept;
 use crate::hooks::session::Refused;
 use crate::hooks::template::Filled;
+use crate::model::at_most::{AtMost, COUNT_MAX, seconds, span};
 use crate::model::hook::NOTIFY;
+use crate::policy::Power;
 
 type Answer = Result<Dynamic, Refused>;
 
+/// The way out where an address is closed.
+pub(in crate::hooks) const TO_HELP: &str = "write `to: \"Contact/NAME\"`, or let the target take any address: `mail: {to: [any, …]}` in reckon.yaml";
+
+/// A mail of a script goes to contacts of the event's merchant alone, unless its target says otherwise.
+pub(in crate::hooks) fn to_message(target: &str) -> String {
+    format!("`to` of a mail by `{target}` is a contact of the event's merchant, not an address")
+}
+
 pub(in crate::hooks) fn notify(call: &Call<'_>) -> Answer {
+    let target = call.text(0);
+    if let Some(any) = call.session.names().mail.get(&target) {
+        call.session.need(Power::Mail, call.session.merchant())?;
+        let address = call.option_text("to").filter(|to| to.contains('@') && !any);
+        if address.is_some() {
+            return Err(Refused::Wrong(format!("{}; {}", to_message(&target), TO_HELP)));
+        }
+    }
     let body = json_of(&call.argument(1))?;
     let filled = call.option_text("template").map(|name| filled(call, &name, &body)).transpose()?;
     let (body, html, subject) = match filled {
         None => (body, None, None),
         Some(Filled { subject, text, html }) => (Value::String(text), html, subject),
     };
+    let at_most = call.option("at_most").map(|bound| at_most(call, &bound, &target)).transpose()?;
     let fields = fields([
-        ("target", Some(call.text(0).into())),
+        ("target", Some(target.into())),
         ("body", Some(body)),
         ("html", html.map(Value::String)),
         ("subject", call.option_text("subject").or(subject).map(Value::String)),
         ("to", call.option_text("to").map(Value::String)),
     ]);
-    call.wish(NOTIFY, call.session.merchant().cloned(), fields)
+    call.bounded(NOTIFY, call.session.merchant().cloned(), fields, at_most)
 }
 
 /// A template, filled in. Errors: the body is no map, or something is missing in it.
@@ -37,8 +58,45 @@ fn filled(call: &Call<'_>, name: &str, values: &Value) -> Result<Filled, String>
     template.fill(values).map_err(|why| format!("template `{name}`: {why}"))
 }
 
+/// The words of `at_most`.
+pub(in crate::hooks) const AT_MOST: [&str; 3] = ["count", "per", "key"];
+/// How one is written.
+pub(in crate::hooks) const AT_MOST_HELP: &str = "write `at_most: #{count: 1, per: \"1d\"}`, with `key: …` where not all notifications of the target count together";
+
+/// A bound on notifications. Errors: it is none.
+fn at_most(call: &Call<'_>, value: &Dynamic, target: &str) -> Result<AtMost, String> {
+    let wrong = |why: &str| format!("`at_most` {why}; {AT_MOST_HELP}");
+    let fields = value.as_map_ref().map_err(|_| wrong("is a map"))?;
+    if let Some(name) = fields.keys().find(|name| !AT_MOST.contains(&name.as_str())) {
+        return Err(wrong(&format!("has no field `{name}`")));
+    }
+    let count = fields.get("count").and_then(|count| count.as_int().ok());
+    let count = count.and_then(|count| u32::try_from(count).ok());
+    let count = count.filter(|count| (1..=COUNT_MAX).contains(count));
+    let count = count.ok_or_else(|| wrong(&format!("has a `count` of 1 to {COUNT_MAX}")))?;
+    let per = fields.get("per").map(ToString::to_string).unwrap_or_default();
+    let bad = || wrong("has a `per` such as `\"1d\"`, `\"12h\"` or `\"30m\"`");
+    let seconds = seconds(&per).ok_or_else(bad)?;
+    let created = call.session.created().ok_or("the event does not say when it happened")?;
+    let span = span(created, seconds).ok_or_else(bad)?;
+    let key = fields.get("key").map_or_else(|| target.to_owned(), ToString::to_string);
+    Ok(AtMost { key, count, seconds, span })
+}
+
+pub(in crate::hooks) fn kv_add(call: &Call<'_>) -> Answer {
+    let (key, number) = (call.text(0), kept::written(&call.argument(1))?);
+    let before = if call.session.kept(&key).is_some() { Value::Null } else { stored(call, &key)? };
+    call.session.add(&key, &before, &number)?;
+    Ok(Dynamic::UNIT)
+}
+
+pub(in crate::hooks) fn kv_delete(call: &Call<'_>) -> Answer {
+    call.session.keep(&call.text(0), Value::Null)?;
+    Ok(Dynamic::UNIT)
+}
+
 pub(in crate::hooks) fn kv_set(call: &Call<'_>) -> Answer {
-    call.session.keep(&call.text(0), json_of(&call.argument(1))?)?;
+    call.session.keep(&call.text(0), kept::written(&call.argument(1))?)?;
     Ok(Dynamic::UNIT)
 }
 

@@ -17,7 +17,7 @@ fn key(call: &Call<'_>) -> Result<Value, String> {
 }
 
 pub(in crate::hooks) fn hold(call: &Call<'_>) -> Answer {
-    let until = call.option("until").map(|until| moment(&until)).transpose()?;
+    let until = call.option("ends").map(|until| moment(&until)).transpose()?;
     let until = until.map(|until| Value::String(timestamp(&until.0)));
     let fields = fields([
         ("key", Some(key(call)?)),

@@ -4,8 +4,11 @@ use rhai::Dynamic;
 use serde_json::{Value, json};
 
 use super::{Call, id_in, json_of};
-use crate::hooks::json::{dynamic, foreign};
+use crate::api::reads::Read;
+use crate::hooks::json::foreign;
 use crate::hooks::session::Refused;
+use crate::hooks::{filter, kept, private};
+use crate::model::kept::sum;
 
 type Answer = Result<Dynamic, Refused>;
 
@@ -14,15 +17,16 @@ pub(in crate::hooks) fn resource(call: &Call<'_>) -> Answer {
     let arguments = json!([key]);
     call.session
         .look("resource", arguments, |reads, _| reads.resource(&key))
-        .map(|answer| foreign(&answer))
+        .map(|answer| foreign(&private::resource(answer, call.session.sees_persons())))
 }
 
 pub(in crate::hooks) fn find(call: &Call<'_>) -> Answer {
     let (kind, filter) = (call.text(0), json_of(&call.argument(1))?);
+    filter::check(&kind, &filter, call.session.sees_persons())?;
     let arguments = json!([kind, filter]);
     call.session
         .look("find", arguments, |reads, _| reads.find(&kind, &filter))
-        .map(|answer| foreign(&answer))
+        .map(|answer| foreign(&private::resource(answer, call.session.sees_persons())))
 }
 
 pub(in crate::hooks) fn transaction(call: &Call<'_>) -> Answer {
@@ -30,7 +34,7 @@ pub(in crate::hooks) fn transaction(call: &Call<'_>) -> Answer {
     let arguments = json!([id]);
     call.session
         .look("transaction", arguments, |reads, _| reads.transaction(&id))
-        .map(|answer| foreign(&answer))
+        .map(|answer| closed(call, &answer, None))
 }
 
 pub(in crate::hooks) fn remote(call: &Call<'_>) -> Answer {
@@ -43,17 +47,28 @@ pub(in crate::hooks) fn remote(call: &Call<'_>) -> Answer {
     let arguments = json!([name, args]);
     call.session
         .look("remote", arguments, |reads, _| reads.remote(&name, &args))
-        .map(|answer| foreign(&answer))
+        .map(|answer| closed(call, &answer, Read::named(&name).and_then(|read| read.secret)))
+}
+
+/// A record of the service without what is closed to scripts.
+fn closed(call: &Call<'_>, answer: &Value, also: Option<&str>) -> Dynamic {
+    let mut answer = foreign(answer);
+    private::close(&mut answer, call.session.sees_persons(), also);
+    answer
 }
 
 /// What this run itself kept is no read: nothing else can have changed it.
 pub(in crate::hooks) fn kv_get(call: &Call<'_>) -> Answer {
     let key = call.text(0);
     if let Some(kept) = call.session.kept(&key) {
-        return Ok(dynamic(&kept));
+        return Ok(kept::read(&kept));
     }
-    let arguments = json!([key]);
-    call.session
-        .look("kv_get", arguments, |reads, script| reads.kv(script, &key))
-        .map(|answer| dynamic(&answer))
+    let stored = stored(call, &key)?;
+    let added = call.session.added(&key).and_then(|added| sum(&stored, &added));
+    Ok(kept::read(&added.unwrap_or(stored)))
+}
+
+/// What earlier runs kept under a key.
+pub(in crate::hooks) fn stored(call: &Call<'_>, key: &str) -> Result<Value, Refused> {
+    call.session.look("kv_get", json!([key]), |reads, script| reads.kv(script, key))
 }

@@ -9,6 +9,7 @@ use crate::base::money::{Money, MoneyError};
 use crate::hooks::session::Refused;
 use crate::hooks::values::Moment;
 use crate::model::retry::{WhyNot, paid_by, wait};
+use crate::policy::Power;
 
 type Answer = Result<Dynamic, Refused>;
 
@@ -48,5 +49,8 @@ pub(in crate::hooks) fn why_no_retry(call: &Call<'_>) -> Answer {
 /// What stands for a link until the text is sent: the link itself is a secret that no script sees.
 pub(in crate::hooks) fn intake_link(call: &Call<'_>) -> Answer {
     let key: Key = call.text(0).parse().map_err(|error: KeyError| error.to_string())?;
+    if call.session.is_live() {
+        call.session.need(Power::CardLink, call.session.merchant())?;
+    }
     Ok(Dynamic::from(format!("{{{{intake:{key}}}}}")))
 }

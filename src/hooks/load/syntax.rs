@@ -13,11 +13,34 @@ pub(in crate::hooks) fn problem(source: &Source, error: &ParseError) -> Problem 
     let end = source.text.lines().last().map_or(0, |line| line.chars().count());
     let at = place(error.position()).unwrap_or((last, end.max(1)));
     let at = if at.0 > last { (last, end.max(1)) } else { at };
-    let (message, help) = words(error.err_type());
+    let (message, help) =
+        keyed(source, at, error.err_type()).unwrap_or_else(|| words(error.err_type()));
     if let P::FnDuplicatedDefinition(name, _) = error.err_type() {
         return twice(source, name, at.0, &message, &help);
     }
     source.problem(at, "syntax", &message, &help)
+}
+
+/// Words of the language that cannot be keys of a map as they stand.
+const KEYWORDS: [&str; 24] = [
+    "if", "else", "do", "while", "until", "loop", "for", "in", "fn", "private", "break",
+    "continue", "return", "throw", "try", "catch", "switch", "let", "const", "import", "export",
+    "as", "true", "false",
+];
+
+/// A word of the language where a map has a key. `None`: something else is wrong.
+fn keyed(source: &Source, at: (usize, usize), kind: &P) -> Option<(String, String)> {
+    let word = source.key_at(at)?;
+    let is_kept = KEYWORDS.contains(&word.as_str())
+        || matches!(kind, P::Reserved(reserved) if *reserved == word);
+    let message =
+        format!("the language keeps `{word}` for itself: it cannot be a key as it stands");
+    let quoted = format!("write it in quotes: `\"{word}\": …`");
+    let help = match word.as_str() {
+        "until" => format!("the option of `hold` is `ends`; another key: {quoted}"),
+        _ => quoted,
+    };
+    is_kept.then_some((message, help))
 }
 
 /// A function that is there already, with the place of the other one.

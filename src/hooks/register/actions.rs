@@ -4,6 +4,7 @@ use super::{Argument, Group, HostFn, HostOption, argument, option};
 use crate::hooks::host::{Call, money, notice, pause};
 use crate::hooks::session::Refused;
 use crate::hooks::sort::Sort;
+use crate::policy::Power;
 use rhai::Dynamic;
 
 /// What every action takes.
@@ -43,7 +44,12 @@ const fn action(
     call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
     doc: &'static str,
 ) -> HostFn {
-    HostFn { name, group: Group::Action, arguments, options, doc, call }
+    HostFn { name, group: Group::Action, arguments, options, doc, power: None, call }
+}
+
+/// An action that the configuration has to open.
+const fn closed(power: Power, row: HostFn) -> HostFn {
+    HostFn { power: Some(power), ..row }
 }
 
 const CHARGE: &[Argument] = &[argument("charge", Sort::Object)];
@@ -52,59 +58,77 @@ const OCCURRENCE: &[Argument] = &[argument("occurrence", Sort::Object)];
 const KEY: &[Argument] = &[argument("resource", Sort::Resource)];
 
 pub(super) static ROWS: &[HostFn] = &[
-    action(
-        "refund",
-        CHARGE,
-        &[AMOUNT, MERCHANT, COMMON],
-        money::refund,
-        "Gives money of a charge back: what is left of it, or a part.",
+    closed(
+        Power::Refund,
+        action(
+            "refund",
+            CHARGE,
+            &[AMOUNT, MERCHANT, COMMON],
+            money::refund,
+            "Gives money of a charge back: what is left of it, or a part.",
+        ),
     ),
-    action(
-        "void",
-        &[argument("transaction", Sort::Object)],
-        &[REFERENCE, MERCHANT, COMMON],
-        money::void,
-        "Takes a transaction back before it is settled.",
+    closed(
+        Power::Refund,
+        action(
+            "void",
+            &[argument("transaction", Sort::Object)],
+            &[REFERENCE, MERCHANT, COMMON],
+            money::void,
+            "Takes a transaction back before it is settled.",
+        ),
     ),
-    action(
-        "capture",
-        CHARGE,
-        &[
-            AMOUNT,
-            REFERENCE,
-            &[option("next_run", Sort::Truth, "with the next daily run, not at once")],
-            MERCHANT,
-            COMMON,
-        ],
-        money::capture,
-        "Captures a hold.",
+    closed(
+        Power::Charge,
+        action(
+            "capture",
+            CHARGE,
+            &[
+                AMOUNT,
+                REFERENCE,
+                &[option("next_run", Sort::Truth, "with the next daily run, not at once")],
+                MERCHANT,
+                COMMON,
+            ],
+            money::capture,
+            "Captures a hold.",
+        ),
     ),
-    action(
-        "charge",
-        MOVED,
-        &[
-            MOVEMENT,
-            REFERENCE,
-            &[option("hold", Sort::Truth, "only reserve the money; cards alone")],
-            MERCHANT,
-            COMMON,
-        ],
-        money::charge,
-        "Takes money by a saved method: the name of its document, or its id.",
+    closed(
+        Power::Charge,
+        action(
+            "charge",
+            MOVED,
+            &[
+                MOVEMENT,
+                REFERENCE,
+                &[option("hold", Sort::Truth, "only reserve the money; cards alone")],
+                MERCHANT,
+                COMMON,
+            ],
+            money::charge,
+            "Takes money by a saved method: the name of its document, or its id.",
+        ),
     ),
-    action(
-        "credit",
-        MOVED,
-        &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
-        money::credit,
-        "Gives money by a saved method, without a charge.",
+    closed(
+        Power::Credit,
+        action(
+            "credit",
+            MOVED,
+            &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
+            money::credit,
+            "Gives money by a saved method, without a charge.",
+        ),
     ),
-    action(
-        "pay_occurrence",
-        OCCURRENCE,
-        &[AMOUNT, RECURRING, MERCHANT, COMMON],
-        money::pay,
-        "Pays an occurrence of a recurring charge early, or tries it again.",
+    closed(
+        Power::Charge,
+        action(
+            "pay_occurrence",
+            OCCURRENCE,
+            &[AMOUNT, RECURRING, MERCHANT, COMMON],
+            money::pay,
+            "Pays an occurrence of a recurring charge early, or tries it again.",
+        ),
     ),
     action(
         "ignore_occurrence",
@@ -124,7 +148,14 @@ pub(super) static ROWS: &[HostFn] = &[
         "hold",
         &[argument("resource", Sort::Resource), argument("reason", Sort::Text)],
         &[
-            &[option("until", Sort::Moment, "until then; until somebody releases it by default")],
+            &[HostOption {
+                formerly: Some("until"),
+                ..option(
+                    "ends",
+                    Sort::Moment,
+                    "when it ends; by default a person or a script ends it",
+                )
+            }],
             COMMON,
         ],
         pause::hold,
@@ -166,6 +197,13 @@ pub(super) static ROWS: &[HostFn] = &[
                     "a mail to this address, or to that of a contact, `Contact/NAME`, in place of the target's own",
                 ),
             ],
+            &[option(
+                "at_most",
+                Sort::Map,
+                "`#{count: 1, per: \"1d\"}`: no more of them within a span of the events' own time. Days are days in UTC, and \
+                 other spans (`30m`, `12h`, `1w`) follow one another from 1970-01-01 on. What counts together has one \
+                 merchant, script and `key`; the target's name is the key by default",
+            )],
             COMMON,
         ],
         notice::notify,
@@ -177,7 +215,27 @@ pub(super) static ROWS: &[HostFn] = &[
         arguments: &[argument("key", Sort::Text), argument("value", Sort::Any)],
         options: &[],
         doc: "Keeps a value for later runs of this script, if this one ends well.",
+        power: None,
         call: notice::kv_set,
+    },
+    HostFn {
+        name: "kv_add",
+        group: Group::Action,
+        arguments: &[argument("key", Sort::Text), argument("number", Sort::Number)],
+        options: &[],
+        doc: "Adds a whole number, or money, to the value that this script keeps under a key, or begins with it. Nothing is \
+              lost where the script runs for several events at once.",
+        power: None,
+        call: notice::kv_add,
+    },
+    HostFn {
+        name: "kv_delete",
+        group: Group::Action,
+        arguments: &[argument("key", Sort::Text)],
+        options: &[],
+        doc: "Keeps nothing under a key any more.",
+        power: None,
+        call: notice::kv_delete,
     },
     HostFn {
         name: "log",
@@ -185,6 +243,7 @@ pub(super) static ROWS: &[HostFn] = &[
         arguments: &[argument("text", Sort::Any)],
         options: &[],
         doc: "Writes a line into the run's log.",
+        power: None,
         call: notice::log,
     },
 ];

@@ -12,7 +12,7 @@ const fn helper(
     call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
     doc: &'static str,
 ) -> HostFn {
-    HostFn { name, group: Group::Helper, arguments, options: &[], doc, call }
+    HostFn { name, group: Group::Helper, arguments, options: &[], doc, power: None, call }
 }
 
 const TRIED: &[Argument] = &[
@@ -27,7 +27,8 @@ pub(super) static ROWS: &[HostFn] = &[
         &[argument("text", Sort::Money)],
         tries::money,
         "Money of a text such as `\"125.00 USD\"`. It adds, subtracts, compares (one currency alone) and multiplies by a \
-         whole number; `.minor` and `.currency` are its parts.",
+         whole number; `.minor` and `.currency` are its parts, and `amount.split(3)` a list of three amounts that sum up to it: \
+         they differ by one minor unit at most, the larger ones first.",
     ),
     helper(
         "money",

@@ -6,7 +6,12 @@ use crate::hooks::{Known, TIME_MAX, on_stack};
 
 fn repl() -> Repl {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let known = Known { targets: words(&["ops"]), kinds: words(&["Merchant"]) };
+    let known = Known {
+        targets: words(&["ops"]),
+        kinds: words(&["Merchant"]),
+        rights: crate::policy::Rights::all(),
+        ..Known::default()
+    };
     let module = "fn twice(n) { n * 2 }".into();
     let path = "lib/sums.rhai".to_owned();
     let sources = [Source { shown: format!("scripts/{path}"), path, text: module }];

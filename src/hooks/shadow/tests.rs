@@ -8,6 +8,8 @@ fn run(script: &str, actions: &[(&str, i64)], kept: &[(&str, i64)]) -> Run {
         merchant: None,
         fields: json!({ "amount": amount }),
         at: None,
+        at_most: None,
+        content: None,
     };
     Run {
         script: script.to_owned(),
@@ -15,6 +17,7 @@ fn run(script: &str, actions: &[(&str, i64)], kept: &[(&str, i64)]) -> Run {
         hash: sha256(b""),
         wishes: actions.iter().map(wish).collect(),
         kept: kept.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect(),
+        added: Vec::new(),
         looks: Vec::new(),
         log: Vec::new(),
         operations: 1,

@@ -23,6 +23,7 @@
   function say(text) {
     notice.textContent = text;
     notice.hidden = text === "";
+    if (text) notice.focus();
   }
 
   function mark(id, text) {
@@ -167,6 +168,15 @@
     say(text);
   }
 
+  // The look of this page's own inputs, for the fields in their frames.
+  function own() {
+    var look = getComputedStyle(form.querySelector("input:not([type=hidden])"));
+    return {
+      color: look.color, backgroundColor: look.backgroundColor, borderColor: look.borderTopColor,
+      ":invalid": { color: look.color }
+    };
+  }
+
   if (!hosted) {
     close(LOST);
     return;
@@ -174,7 +184,7 @@
   try {
     fields = hosted.initializeFields({
       publicKey: form.dataset.publicKey,
-      input: { css: { ":invalid": { color: "#1f2937" } } },
+      input: { css: own() },
       fields: SHOWN.map(function (one) {
         return { selector: "#" + one[0], title: one[2], input: { type: one[1], placeholder: one[3] } };
       })

@@ -94,7 +94,7 @@ fn minor_units_are_refused_where_the_policy_wants_decimals() {
     let spec = format!("{HEAD}line_items: [{{description: A, rate_per_quantity: 12500}}]");
     assert_eq!(
         lines(&read_in("Invoice", &spec, &cx).unwrap().issues),
-        "reckon::amount::integer @ spec.line_items[0].rate_per_quantity: 12500 is a number of minor units, and `policy.amounts: decimal` wants a decimal amount | write `\"125.00 USD\"`"
+        "reckon::amount::integer @ spec.line_items[0].rate_per_quantity: 12500 is a number of minor units, and `policy.amounts: decimal` wants a decimal amount | write `\"12500.00 USD\"`, or `\"125.00 USD\"` if minor units were meant"
     );
 }
 

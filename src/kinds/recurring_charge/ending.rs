@@ -119,8 +119,10 @@ impl Ending<'_> {
     fn firing(&self, pending: &[Value], new: &Obligation) -> Result<(), Reason> {
         let today = today_of(self.cx, &new.merchant).unwrap_or_else(|| latest(self.cx));
         let fires = |one: &&Value| {
+            // The documents show one that was declined as pending: it is tried again by request alone.
+            let failed = one.get("attempts").and_then(Value::as_i64).is_some_and(|tries| tries > 0);
             let due = due(one).is_some_and(|due| due <= today);
-            due || text(one, "status") == "PAYING"
+            due && !failed || text(one, "status") == "PAYING"
         };
         pending.iter().find(fires).map_or(Ok(()), |one| {
             Err(Reason::DueToday(format!(

@@ -118,7 +118,7 @@ fn a_refused_token_is_not_sent_again() {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status: 422,
-        problem: crate::api::Problem::new("code", "no"),
+        problem: crate::model::service_problem::ServiceProblem::shown("code", "no"),
         at: CAME.parse().unwrap(),
     };
     let have = made(Some(beside(sha256(b"second"), method(), CAME)));

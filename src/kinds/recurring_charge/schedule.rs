@@ -49,7 +49,8 @@ impl ScheduleSpec {
         let schedule = self.read(start, &mut issues);
         if let Some(schedule) = schedule.filter(|_| issues.is_empty()) {
             issues.extend(schedule.problems().into_iter().map(|problem| {
-                let path = format!("spec.schedule.{}", problem.field);
+                let item = problem.item.map(|item| format!("[{item}]")).unwrap_or_default();
+                let path = format!("spec.schedule.{}{item}", problem.field);
                 let code = "reckon::recurring_charge::schedule";
                 Issue::error(code, &path, problem.message, problem.help)
             }));

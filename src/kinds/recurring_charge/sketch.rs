@@ -56,13 +56,27 @@ fn method(cx: &SketchCx<'_>, item: &Value) -> Result<String, String> {
             _ => last4.is_some_and(|last4| number.ends_with(last4)) && fits(facts, shown),
         }
     };
-    let mut fitting = cx.methods.iter().filter(|(_, facts)| same(facts));
-    let found = fitting.next().map(|(name, _)| name.clone());
-    found.ok_or_else(|| {
-        "no saved method that is known here has its number: take the merchant's cards and banks over first (`reckon \
-         import --all cards`, `--all banks`)"
-            .to_owned()
-    })
+    let all: Vec<&(String, Value)> = cx.methods.iter().filter(|(_, facts)| same(facts)).collect();
+    let exact: Vec<&(String, Value)> =
+        all.iter().copied().filter(|(_, facts)| fits(facts, shown)).collect();
+    match (all.as_slice(), exact.as_slice()) {
+        ([(name, _)], _) | (_, [(name, _)]) => Ok(name.clone()),
+        ([], _) => Err(NO_METHOD.to_owned()),
+        (several, _) => Err(ambiguous(several)),
+    }
+}
+
+const NO_METHOD: &str = "no saved method that is known here has its number: take the merchant's cards and banks over first \
+                         (`reckon import --all cards`, `--all banks`)";
+
+/// Several saved methods have the number, and nothing tells which of them is charged.
+fn ambiguous(several: &[&(String, Value)]) -> String {
+    let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
+    format!(
+        "several saved methods have its number ({}): write its document with the one that it charges as `method`, and \
+         say `reckon import RecurringCharge/NAME ID`",
+        names.join(", ")
+    )
 }
 
 /// Where no fingerprint tells, the expiry may.
@@ -89,4 +103,39 @@ fn schedule(item: &Value) -> Result<Value, String> {
         schedule.insert("start".to_owned(), next.clone());
     }
     Ok(Value::Object(schedule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a row of a table is written where it is used"
+    )]
+    fn found(methods: &[(&str, Value)], shown: Value) -> Result<String, String> {
+        let methods: Vec<(String, Value)> =
+            methods.iter().map(|(name, facts)| ((*name).to_owned(), facts.clone())).collect();
+        let cx = SketchCx { merchant: "acme", several_accounts: false, methods: &methods };
+        method(&cx, &json!({"method": shown}))
+    }
+
+    fn card(year: u32) -> Value {
+        json!({"fingerprint": "f1", "last4": "4242", "exp_month": 12, "exp_year": year})
+    }
+
+    /// Closes M13: of two cards with one number none is guessed.
+    #[test]
+    fn a_number_that_two_saved_cards_have_is_no_choice_but_where_the_expiry_tells() {
+        let shown = |year| json!({"fingerprint": "f1", "exp_month": 12, "exp_year": year});
+        assert_eq!(found(&[("jane", card(2031))], shown(2033)).unwrap(), "jane");
+        let two = [("jane", card(2031)), ("june", card(2033))];
+        assert_eq!(found(&two, shown(2033)).unwrap(), "june");
+        let alike = [("jane", card(2031)), ("june", card(2031))];
+        for (methods, year) in [(&two, 2030), (&alike, 2031)] {
+            let told = found(methods, shown(year)).unwrap_err();
+            assert!(told.contains("(jane, june)") && told.contains("reckon import"), "{told}");
+        }
+        assert!(found(&[], shown(2031)).unwrap_err().contains("import --all cards"));
+    }
 }

@@ -16,8 +16,9 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, reference, text,
 };
-use crate::kinds::{Kind, Shape, as_said, leaving};
+use crate::kinds::{Kind, Shape, as_said, health, leaving};
 use crate::model::effect::{Effect, Reading, Work};
+use crate::model::health::Health;
 use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{MoneyMove, Reason, Verdict};
@@ -191,6 +192,12 @@ impl Kind for RecurringCharge {
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
         super::readback::read_back(spec)
+    }
+
+    fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {
+        let method = manifest.and_then(|manifest| reference(manifest, "SavedMethod"));
+        let method = method.and_then(|method| cx.view.observed(&method));
+        health::of_charge(known, method.as_deref(), cx.now)
     }
 
     fn adopts(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Vec<Expect>, &'static str> {

@@ -78,7 +78,7 @@ fn what_the_schedule_says_of_itself_is_told_at_its_field() {
         &format!(
             "{HEAD}schedule: {{start: 2026-12-01, interval_unit: WEEK, interval_delay: 1, end: 2026-11-30, days: ['8']}}"
         ),
-        "reckon::recurring_charge::schedule @ spec.schedule.days: a week has no day 8 | write \"1\" (Monday) to \"7\" (Sunday)\n\
+        "reckon::recurring_charge::schedule @ spec.schedule.days[0]: a week has no day 8 | write \"1\" (Monday) to \"7\" (Sunday)\n\
          reckon::recurring_charge::schedule @ spec.schedule.end: the end, 2026-11-30, is before the start, 2026-12-01 | write the start or a later date, or leave it out",
     );
     check(
@@ -171,7 +171,7 @@ fn a_start_belongs_to_a_scheduled_first_charge_and_to_no_other() {
             "{HEAD}first_charge: now\nschedule: {{interval_unit: WEEK, interval_delay: 2, end: 2026-12-01, days: ['8']}}"
         ),
         "reckon::recurring_charge::schedule @ spec.schedule.days: days are allowed with every WEEK only | leave out days, or write `interval_delay: 1`\n\
-         reckon::recurring_charge::schedule @ spec.schedule.days: a week has no day 8 | write \"1\" (Monday) to \"7\" (Sunday)",
+         reckon::recurring_charge::schedule @ spec.schedule.days[0]: a week has no day 8 | write \"1\" (Monday) to \"7\" (Sunday)",
     );
     check(
         &format!("{HEAD}first_charge: later\n{SCHEDULE}"),

@@ -145,18 +145,19 @@ fn literal_issue(bank: &Bank) -> Option<Issue> {
     })
 }
 
-/// A holder is named in one of two ways, whole (gateway-api, Payment method in a request).
+/// A holder is named in one of two ways, whole (gateway-api, Payment method in a request); `account_holder_type` may
+/// be left out (service-facts, 26c).
 fn holder_issue(bank: &Bank) -> Option<Issue> {
     const PATH: &str = "spec.source.bank";
     let business = (bank.name.is_some(), bank.account_holder_type.is_some());
     let person = (bank.given_name.is_some(), bank.surname.is_some());
     let message = match (business, person) {
-        ((true, true), (false, false)) | ((false, false), (true, true)) => return None,
+        ((true, _), (false, false)) | ((false, false), (true, true)) => return None,
         ((false, false), (false, false)) => "nobody is named as the holder of the account",
-        ((_, _), (false, false)) => "the holder is named by half: a business has both fields",
+        ((false, true), (false, false)) => "the holder is named by half: a business has a name",
         ((false, false), (_, _)) => "the holder is named by half: an individual has both names",
         ((_, _), (_, _)) => "the holder is named both as a business and as an individual",
     };
-    let help = "write `name` and `account_holder_type: business`, or `given_name` and `surname`";
+    let help = "write `name`, or `given_name` and `surname`";
     Some(Issue::error("reckon::saved_method::holder", PATH, message, help))
 }

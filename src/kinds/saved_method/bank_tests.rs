@@ -28,6 +28,9 @@ fn a_holder_is_a_business_or_an_individual() {
             }},
         })
     );
+    // Closes E1: public clients name a holder and no type.
+    let named = good("SavedMethod", &bank("'021000021'", "{env: ACCOUNT}", "name: Doe Ltd"));
+    assert_eq!(named["source"]["bank"]["name"], "Doe Ltd");
     let person = bank("111000025", "12345", "given_name: Jane, surname: Doe");
     let source = &good("SavedMethod", &person)["source"]["bank"];
     assert_eq!(source["routing_number"], "111000025");
@@ -39,8 +42,7 @@ fn a_holder_is_a_business_or_an_individual() {
 fn a_holder_is_named_in_one_way_and_whole() {
     let half = "the holder is named by half";
     for (holder, message) in [
-        ("account_holder_type: business", format!("{half}: a business has both fields")),
-        ("name: Doe Ltd", format!("{half}: a business has both fields")),
+        ("account_holder_type: business", format!("{half}: a business has a name")),
         ("surname: Doe", format!("{half}: an individual has both names")),
         ("given_name: Jane", format!("{half}: an individual has both names")),
         (
@@ -52,7 +54,7 @@ fn a_holder_is_named_in_one_way_and_whole() {
         check(
             &bank("'000000013'", "{env: A}", holder),
             &format!(
-                "reckon::saved_method::holder @ spec.source.bank: {message} | write `name` and `account_holder_type: business`, or `given_name` and `surname`"
+                "reckon::saved_method::holder @ spec.source.bank: {message} | write `name`, or `given_name` and `surname`"
             ),
         );
     }

@@ -111,8 +111,5 @@ fn told(refusal: &Refusal) -> String {
     if refusal.status == NO_TOKEN {
         return TOO_LATE.to_owned();
     }
-    let messages = refusal.problem.messages.iter();
-    let words: Vec<&str> =
-        messages.map(|one| one.message.as_deref().unwrap_or(&one.code)).collect();
-    format!("the service did not save it: {}", words.join("; "))
+    format!("the service did not save it: {}", refusal.problem.sentences())
 }

@@ -4,7 +4,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::{SavedMethod, awaited};
-use crate::api::Problem;
 use crate::base::hash::sha256;
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::kinds::Kind;
@@ -84,7 +83,7 @@ fn refusal(status: u16, text: &str) -> Refusal {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status,
-        problem: Problem::new("code", text),
+        problem: crate::model::service_problem::ServiceProblem::shown("code", text),
         at: at(),
     }
 }

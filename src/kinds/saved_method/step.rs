@@ -16,8 +16,9 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, by_token, needed, object, orphaned, reference, text,
 };
-use crate::kinds::{Kind, Shape};
+use crate::kinds::{Kind, Shape, health};
 use crate::model::effect::{Effect, Work};
+use crate::model::health::Health;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
@@ -128,5 +129,9 @@ impl Kind for SavedMethod {
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
         super::readback::read_back(spec)
+    }
+
+    fn health(cx: &StepCx<'_>, _: Option<&Manifest>, known: &Observed) -> Health {
+        health::of_method(known, cx.now)
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn needing(document: Manifest, name: &str) -> Manifest {
 
 /// A refusal of what has this digest.
 pub(super) fn refusal(digest: Digest) -> Refusal {
-    let problem = Problem::new("invalid_data", "no");
+    let problem = ServiceProblem::shown("invalid_data", "no");
     Refusal { intent: IntentId::new(1), digest, status: 422, problem, at: at(NOW) }
 }
 
@@ -131,5 +131,5 @@ pub(super) fn intent(name: &str, state: IntentState) -> Arc<OpenIntent> {
         at: at(NOW),
         stake: Stake::default(),
     };
-    Arc::new(OpenIntent { intent, state })
+    Arc::new(OpenIntent { intent, state, since: None })
 }

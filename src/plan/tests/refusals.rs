@@ -46,7 +46,7 @@ fn a_refusal_is_told_in_the_service_s_words_with_its_class() {
     let named = Message::new("invalid_data", "is bad").about("email");
     let plain = Message::new("other", "no").about("");
     rig.know("Contact/jane", |known| {
-        let problem = Problem { messages: vec![named, bare, plain] };
+        let problem = ServiceProblem::told(vec![named, bare, plain]);
         known.refusal = Some(Refusal { problem, ..refusal(jane.digest) });
     });
     let words = "email: is bad; strange; no (HTTP 422); \

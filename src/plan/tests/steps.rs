@@ -14,7 +14,7 @@ pub(super) fn held() -> Held {
 fn strays() -> Vec<Stray> {
     let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();
     let (id, list) = (RemoteId::new("card_9").unwrap(), "cards".to_owned());
-    vec![Stray { id, mark, list, second: false }]
+    vec![Stray { id, mark, list, second: false, collects: None }]
 }
 
 #[test]

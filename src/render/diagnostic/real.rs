@@ -19,6 +19,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
         currency: Currency::USD,
         plans: std::collections::BTreeMap::new(),
         programs: None,
+        variables: None,
         files: None,
     };
     let cx = ReadCx { kinds: KINDS, check };
@@ -29,7 +30,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
 
 fn shown(files: &[(&str, &str)]) -> String {
     let (_tree, loader) = load(files);
-    let problems = loader.problems();
+    let problems = loader.problems().shown;
     let look = Look { color: false, unicode: true, width: 100 };
     text(&problems, &loader.sources(&problems), look)
 }
@@ -44,7 +45,7 @@ const INVOICE: &str = "apiVersion: reckon.dev/v1\nkind: Invoice\nmetadata: {name
 #[test]
 fn a_good_tree_is_whole() {
     let (_tree, loader) = load(&[("m.yaml", MERCHANT), ("c.yaml", CONTACT), ("i.yaml", INVOICE)]);
-    assert_eq!(loader.problems(), []);
+    assert_eq!(loader.problems().shown, []);
     assert_eq!(loader.desired().coverage, Coverage::Whole);
     assert_eq!(loader.desired().manifests.len(), 3);
 }

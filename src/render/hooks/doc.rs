@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::hooks::events::{self, EVENTS, FIELDS};
 use crate::hooks::register::{Group, HostFn, rows};
+use crate::policy::Power;
 
 const INTRO: &str = include_str!("intro.md");
 const OUTRO: &str = include_str!("outro.md");
@@ -84,7 +85,8 @@ fn function(row: &HostFn) -> Value {
         .options()
         .map(|option| json!({"name": option.name, "takes": option.sort.words(), "doc": option.doc}))
         .collect();
-    json!({ "name": row.name, "usage": row.usage(), "doc": row.doc, "arguments": arguments, "options": options })
+    let right = row.power.map(Power::word);
+    json!({ "name": row.name, "usage": row.usage(), "doc": row.doc, "right": right, "arguments": arguments, "options": options })
 }
 
 /// The file docs/hooks.md.
@@ -121,6 +123,10 @@ pub fn markdown() -> String {
 fn section(row: &HostFn, out: &mut String) {
     let head = format!("\n### `{}`\n\n{}\n", row.usage(), row.doc);
     out.push_str(&head);
+    if let Some(power) = row.power {
+        let line = format!("\nIt needs the right `{}` ([Rights](#rights)).\n", power.word());
+        out.push_str(&line);
+    }
     if !row.arguments.is_empty() {
         let line = format!("\n{}\n", arguments(row));
         out.push_str(&line);

@@ -38,6 +38,7 @@ fn run(run: &Run) -> Value {
         "hash": run.hash,
         "actions": actions,
         "kept": kept,
+        "added": run.added.iter().cloned().collect::<Map<_, _>>(),
         "log": run.log,
         "reads": reads,
         "operations": run.operations,
@@ -73,6 +74,9 @@ pub fn text(run: &Run) -> String {
     }
     for (key, value) in &run.kept {
         line(&mut out, &clean(&format!("  keeps {key}: {value}")));
+    }
+    for (key, number) in &run.added {
+        line(&mut out, &clean(&format!("  adds to {key}: {number}")));
     }
     for told in &run.log {
         line(&mut out, &clean(&format!("  log: {told}")));

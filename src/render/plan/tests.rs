@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::base::id::Mode;
 use crate::engine::MoneyView;
+use crate::model::issue::ProblemCounts;
 use crate::model::plan::Reason;
 
 fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
@@ -37,6 +38,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
         position: 42,
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
         commit: Some("0123456789abcdef0123".to_owned()),
+        files: None,
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),
         against: None,
@@ -44,6 +46,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
         totals: totals(&steps),
         steps,
         problems: Vec::new(),
+        omitted: ProblemCounts::default(),
     }
 }
 
@@ -102,7 +105,7 @@ fn a_plan_says_what_why_and_where() {
         specs/old.yaml:3
     ? Invoice/acme  its readable objects were not looked at yet
         specs/acme.yaml:3
-    ! Invoice/sent  the service cannot change amount
+    ! Invoice/sent  the service cannot change amount; put the old value back, or raise reckon.dev/generation in its annotations (to 1 where there is none) to have a new one made: the old one stays as it is
         specs/sent.yaml:3
         amount: 1.00 USD → 2.00 USD  ! the service cannot change this
         memo: a → b
@@ -133,7 +136,7 @@ fn a_plan_for_a_comment_says_the_same() {
       - `number`: (none) → `7`
     - `-` **`Invoice/old`** its document is gone, and says deletion\: delete (`specs/old.yaml:3`)
     - `?` **`Invoice/acme`** its readable objects were not looked at yet (`specs/acme.yaml:3`)
-    - `!` **`Invoice/sent`** the service cannot change amount (`specs/sent.yaml:3`)
+    - `!` **`Invoice/sent`** the service cannot change amount; put the old value back, or raise reckon\.dev/generation in its annotations \(to 1 where there is none\) to have a new one made\: the old one stays as it is (`specs/sent.yaml:3`)
       - `amount`: `1.00 USD` → `2.00 USD` **the service cannot change this**
       - `memo`: `a` → `b`
     - `…` **`Invoice/later`** waits for Contact/jo (`specs/later.yaml:3`)

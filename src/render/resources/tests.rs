@@ -13,6 +13,7 @@ fn items() -> Vec<ResourceView> {
         {
             "kind": "RecurringCharge", "namespace": "team-b", "name": "monthly", "ready": false,
             "reason": "WaitsFor", "message": "waits for SavedMethod/card", "verdict": "create",
+            "file": "specs/monthly.yaml",
         },
     ]);
     serde_json::from_value(items).unwrap()
@@ -53,18 +54,54 @@ fn a_description_says_everything() {
     item.facts.insert("accounts".to_owned(), json!([{ "id": "a1", "trust": false }]));
     insta::assert_snapshot!(describe(&item, false), @r#"
     Invoice/jane
-      Ready       yes
-      Why         the service matches the file the service matches the file the service
-                  matches the file the service matches the file the service matches the file
-      Next        nothing
-      Document    specs/jane.yaml:3
-      Remote id   inv_1a2b
-      Last known  at 2026-11-20T12:34:56.000Z; what changed since is not seen
-      Doubles     it was made again 2 times without proof that the try before had failed: look
-                  for doubles at the service (`reckon intents` names them)
+      Ready           yes
+      Why             the service matches the file the service matches the file the service
+                      matches the file the service matches the file the service matches the file
+      Next            nothing
+      Document        specs/jane.yaml:3
+      Remote id       inv_1a2b
+      Last known      at 2026-11-20T12:34:56.000Z; what changed since is not seen
+      Doubles         it was made again 2 times without proof that the try before had failed: look
+                      for doubles at the service (`reckon intents` names them)
       Facts
         accounts[0].id: a1
         accounts[0].trust: false
         status: SENT
     "#);
+}
+
+/// Closes M3 and M11.
+#[test]
+fn what_collects_badly_says_so_and_what_has_no_document_is_neither_ready_nor_not() {
+    let item = json!({
+        "kind": "RecurringCharge", "namespace": "default", "name": "monthly", "ready": false,
+        "reason": "PaymentFailed", "message": "the payment of 10.00 USD was declined",
+        "verdict": "orphan", "conditions": [
+            {"type": "Synced", "status": "Unknown", "reason": "Orphaned", "message": "left",
+             "since": null},
+            {"type": "Healthy", "status": "False", "reason": "PaymentFailed", "message": "declined",
+             "since": "2026-11-20T12:00:00.000Z"},
+        ],
+        "payments": {"last": {"id": "t1", "result": "declined", "amount": 1000, "currency": "USD",
+            "reason": "card_declined", "at": "2026-11-20T12:00:00.000Z"}, "failures": 3,
+            "next": "2026-12-20"},
+    });
+    let item: ResourceView = serde_json::from_value(item).unwrap();
+    insta::assert_snapshot!(table(std::slice::from_ref(&item), false), @r"
+    KIND             NAME     READY  REASON         LAST KNOWN  REMOTE ID
+    RecurringCharge  monthly  -      PaymentFailed  -           -
+    ");
+    insta::assert_snapshot!(describe(&item, false), @r"
+    RecurringCharge/monthly
+      Ready           no (PaymentFailed)
+      Why             the payment of 10.00 USD was declined
+      Synced          Unknown: Orphaned
+      Healthy         False since 2026-11-20T12:00:00.000Z: PaymentFailed
+      Last payment    10.00 USD declined at 2026-11-20T12:00:00.000Z (card_declined), t1; 3
+                      payments failed in a row
+      Next payment    2026-12-20
+      Next            nothing: its document is gone and the object stays
+      Document        none
+      Remote id       not known
+    ");
 }

@@ -3,17 +3,17 @@
 //!
 //! A secret that was filled in before is not shown again; left empty, it stays as it was.
 
+use maud::{Markup, html};
 use serde_json::{Map, Value};
 
+use super::words;
 use crate::api::application::{
-    FIELDS, Field, FieldType, Need, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS,
+    FIELDS, Field, FieldType, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS, fields,
 };
 use crate::api::rules::FieldProblem;
-use crate::sandbox::mail::escape;
-use crate::sandbox::pages::marks;
 
 /// Fields that the applicant is not asked for: the partner's own, and what the service sees by itself.
-const UNASKED: [&str; 7] = [
+pub(super) const UNASKED: [&str; 7] = [
     "reference",
     "plan",
     "test",
@@ -23,55 +23,80 @@ const UNASKED: [&str; 7] = [
     "browser_language",
 ];
 
-/// The parts of the form: a heading, and what the names of its fields begin with.
-const PARTS: [(&str, &[&str]); 6] = [
-    ("You", &["first_name", "last_name", "email"]),
-    (
-        "Your business",
-        &[
-            "business_",
-            "structure",
-            "industry_code",
-            "goods_",
-            "federal_",
-            "years_in_business",
-            "past_",
-            "bankruptcy_",
-        ],
-    ),
-    ("Trade name", &["has_dba", "dba_"]),
-    ("Owner", &["owner_"]),
-    ("Bank accounts", &["operating_", "trust_"]),
-    ("Signature", &["signed_by", "signature"]),
-];
-/// The heading of what is in no part.
-const OTHER: &str = "More about your business";
-
-/// The form with what is filled in, and what is wrong with it beside each field.
-pub(super) fn inner(fields: &Map<String, Value>, problems: &[FieldProblem]) -> String {
-    let asked = || FIELDS.iter().filter(|field| !UNASKED.contains(&field.name));
-    let form = Form { fields, problems };
-    let mut inner = form.notice();
-    inner.push_str("<form method=\"post\" novalidate>");
-    for (heading, prefixes) in PARTS {
-        let of_part =
-            asked().filter(|field| prefixes.iter().any(|one| field.name.starts_with(one)));
-        inner.push_str(&part(heading, of_part.map(|field| form.input(field.name, field, fields))));
-        if heading == "Owner" {
-            inner.push_str(&form.second_owner());
-        }
-    }
-    let prefixes = || PARTS.iter().flat_map(|(_, prefixes)| prefixes.iter());
-    let others = asked().filter(|field| !prefixes().any(|one| field.name.starts_with(one)));
-    inner.push_str(&part(OTHER, others.map(|field| form.input(field.name, field, fields))));
-    inner.push_str("<div class=\"actions\"><button>Submit the application</button></div></form>");
-    inner
+/// One part of the form.
+struct Part {
+    heading: &'static str,
+    /// What the names of its fields begin with.
+    begins: &'static [&'static str],
+    /// Whether it is folded while it is empty and nothing in it is wrong.
+    folds: bool,
 }
 
-/// A heading with its inputs.
-fn part(heading: &str, inputs: impl Iterator<Item = String>) -> String {
-    let inputs: String = inputs.collect();
-    format!("<fieldset><legend>{heading}</legend><div class=\"fields\">{inputs}</div></fieldset>")
+const fn part(heading: &'static str, begins: &'static [&'static str], folds: bool) -> Part {
+    Part { heading, begins, folds }
+}
+
+const BUSINESS: &[&str] = &[
+    "business_",
+    "structure",
+    "industry_code",
+    "goods_",
+    "federal_",
+    "years_in_business",
+    "past_",
+    "bankruptcy_",
+];
+const MORE: &[&str] = &["number_of_", "currently_", "current_", "wants_"];
+
+/// The parts of the form, in order.
+const PARTS: [Part; 9] = [
+    part("You", &["first_name", "last_name", "email"], false),
+    part("Your business", BUSINESS, false),
+    part("Another name that the business trades under", &["has_dba", "dba_"], true),
+    part("Owner", &["owner_"], false),
+    part("Second owner, if there is one", &["second_owner."], true),
+    part("Bank account for your money", &["operating_"], false),
+    part("Bank account for money held in trust", &["trust_"], true),
+    part("More about your business", MORE, true),
+    part("Signature", &["signed_by", "signature"], false),
+];
+
+/// A field with its name in the form.
+struct Input {
+    name: String,
+    field: &'static Field,
+}
+
+/// Every input, in the order of the fields.
+fn inputs() -> Vec<Input> {
+    let asked = FIELDS.iter().filter(|field| !UNASKED.contains(&field.name));
+    let own = asked.map(|field| Input { name: field.name.to_owned(), field });
+    let second = SECOND_OWNER_FIELDS.iter();
+    let second =
+        second.map(|field| Input { name: format!("{SECOND_OWNER}.{}", field.name), field });
+    own.chain(second).collect()
+}
+
+/// The form with what is filled in, and what is wrong with it beside each field.
+pub(super) fn inner(fields: &Map<String, Value>, problems: &[FieldProblem]) -> Markup {
+    let form = Form { fields, problems };
+    let inputs = inputs();
+    html! {
+        (form.notice())
+        form method="post" novalidate {
+            @for part in &PARTS {
+                @let own: Vec<&Input> = inputs.iter().filter(|input| part.has(&input.name)).collect();
+                (form.part(part, &own))
+            }
+            div.actions { button { "Submit the application" } }
+        }
+    }
+}
+
+impl Part {
+    fn has(&self, name: &str) -> bool {
+        self.begins.iter().any(|start| name.starts_with(start))
+    }
 }
 
 /// What is filled in, and what is wrong with it.
@@ -81,137 +106,209 @@ struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// How many fields are wrong.
-    fn notice(&self) -> String {
-        match self.problems.len() {
-            0 => "<p class=\"quiet\">Takes about ten minutes. What is marked optional may stay empty.</p>".to_owned(),
-            1 => "<p class=\"notice bad\" role=\"alert\">One field is not right yet.</p>".to_owned(),
-            many => format!("<p class=\"notice bad\" role=\"alert\">{many} fields are not right yet.</p>"),
+    /// The fields that are wrong, each with a link to it. The page opens there.
+    fn notice(&self) -> Markup {
+        let count = match self.problems.len() {
+            1 => "One field is not right yet:".to_owned(),
+            many => format!("{many} fields are not right yet:"),
+        };
+        html! {
+            @if self.problems.is_empty() {
+                p.quiet { "This takes about ten minutes. A field that is marked may stay empty." }
+            } @else {
+                div.notice.bad role="alert" tabindex="-1" autofocus {
+                    (count)
+                    ul {
+                        @for problem in self.problems {
+                            li { a href={ "#" (problem.context) } { (place(&problem.context)) } ": " (problem.message) }
+                        }
+                    }
+                }
+            }
         }
     }
 
-    fn second_owner(&self) -> String {
-        let empty = Map::new();
-        let second = self.fields.get(SECOND_OWNER).and_then(Value::as_object).unwrap_or(&empty);
-        let inputs = SECOND_OWNER_FIELDS.iter().map(|field| {
-            let name = format!("{SECOND_OWNER}.{}", field.name);
-            self.input(&name, field, second)
-        });
-        part("Second owner, if there is one", inputs)
+    fn part(&self, part: &Part, inputs: &[&Input]) -> Markup {
+        let fields = html! {
+            fieldset {
+                legend { (part.heading) }
+                div.fields { @for input in inputs { (self.input(input)) } }
+            }
+        };
+        let is_used =
+            |input: &&Input| self.known(input).is_some() || self.problem(&input.name).is_some();
+        html! {
+            @if part.folds {
+                details.part open[inputs.iter().any(is_used)] { summary { (part.heading) } (fields) }
+            } @else { (fields) }
+        }
+    }
+
+    fn problem(&self, name: &str) -> Option<&FieldProblem> {
+        self.problems.iter().find(|problem| problem.context == name)
+    }
+
+    /// What is filled in; nothing where it is empty.
+    fn known(&self, input: &Input) -> Option<String> {
+        let value = match input.name.split_once('.') {
+            Some((whole, own)) => self.fields.get(whole)?.get(own)?,
+            None => self.fields.get(&input.name)?,
+        };
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            .filter(|text| !text.is_empty())
     }
 
     /// One labelled input, with what is wrong with it.
-    fn input(&self, name: &str, field: &Field, known: &Map<String, Value>) -> String {
-        let problem = self.problems.iter().find(|problem| problem.context == name);
-        let control = control(name, field, known.get(field.name), problem.is_some());
-        let error = problem.map(|problem| {
-            let text = escape(&problem.message);
-            format!(
-                "<span class=\"error\" id=\"{name}-error\" role=\"alert\" data-field=\"{name}\">{text}</span>"
-            )
-        });
-        let (label, wide) = (label(name, field), if is_wide(field) { " wide" } else { "" });
-        format!(
-            "<div class=\"field{wide}\"><label for=\"{name}\">{label}</label>{control}{}</div>",
-            error.unwrap_or_default()
-        )
+    fn input(&self, input: &Input) -> Markup {
+        let (name, field) = (input.name.as_str(), input.field);
+        let problem = self.problem(name);
+        html! {
+            div.field.wide[field.of == FieldType::Signature] {
+                label for=(name) {
+                    (words::of(name).label)
+                    @if let Some(hint) = words::may_be_empty(field) { " " span.hint { (hint) } }
+                }
+                (self.control(input, problem.is_some()))
+                @if let Some(problem) = problem {
+                    span.error id={ (name) "-error" } data-field=(name) { (problem.message) }
+                }
+            }
+        }
+    }
+
+    /// The input itself. A secret that was given before is not shown again.
+    fn control(&self, input: &Input, is_wrong: bool) -> Markup {
+        let (name, field) = (input.name.as_str(), input.field);
+        let known = self.known(input);
+        let is_given = field.privacy == Privacy::Secret && known.is_some();
+        let given = is_given.then_some("given");
+        let value = known.filter(|_| field.privacy != Privacy::Secret).unwrap_or_default();
+        let wrong = is_wrong.then_some("true");
+        let beside = is_wrong.then(|| format!("{name}-error"));
+        match field.of {
+            FieldType::Boolean => self.select(input, &["true", "false"], &value, is_wrong),
+            FieldType::Choice(choices) => self.select(input, choices, &value, is_wrong),
+            FieldType::Signature => html! {
+                textarea id=(name) name=(name) data-signature placeholder=[given] aria-invalid=[wrong]
+                    aria-describedby=[beside] { (value) }
+            },
+            of @ (FieldType::Text
+            | FieldType::Email
+            | FieldType::Phone
+            | FieldType::PostalCode
+            | FieldType::Url
+            | FieldType::State
+            | FieldType::Country
+            | FieldType::Integer(..)
+            | FieldType::Date
+            | FieldType::Timestamp) => html! {
+                input id=(name) name=(name) type=(kind(of)) value=(value) placeholder=[given]
+                    autocomplete=(words::of(name).complete) maxlength=[of.length_max()] aria-invalid=[wrong]
+                    aria-describedby=[beside];
+            },
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "beside the other inputs")]
+    fn select(&self, input: &Input, choices: &[&str], chosen: &str, is_wrong: bool) -> Markup {
+        let Input { name, field } = input;
+        html! {
+            select id=(name) name=(name) aria-invalid=[is_wrong.then_some("true")]
+                aria-describedby=[is_wrong.then(|| format!("{name}-error"))] {
+                option value="" { "Choose one" }
+                @for word in choices {
+                    option value=(word) selected[*word == chosen] { (words::choice(field, word)) }
+                }
+            }
+        }
     }
 }
 
-/// The words of a field: its name, without what its part says already.
-fn label(name: &str, field: &Field) -> String {
-    let name = name.rsplit('.').next().unwrap_or(name);
-    let text = ["business_", "owner_"].iter().find_map(|prefix| name.strip_prefix(prefix));
-    let text = text
-        .unwrap_or(name)
-        .replace('_', " ")
-        .replace("address1", "address")
-        .replace("address2", "address, second line");
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    let text: String = first.into_iter().chain(letters).collect();
-    let hint =
-        if field.need == Need::Optional { " <span class=\"hint\">optional</span>" } else { "" };
-    format!("{text}{hint}")
-}
-
-fn is_wide(field: &Field) -> bool {
-    field.of == FieldType::Signature
-}
-
-/// The input itself. A secret that was given before is not shown again.
-fn control(name: &str, field: &Field, value: Option<&Value>, is_wrong: bool) -> String {
-    let is_secret = field.privacy == Privacy::Secret;
-    let known = value.map(shown).filter(|text| !text.is_empty());
-    let hint = if is_secret && known.is_some() { " placeholder=\"given\"" } else { "" };
-    let value = escape(&known.filter(|_| !is_secret).unwrap_or_default());
-    let more = format!("{hint}{}", marks(name, is_wrong));
-    match field.of {
-        FieldType::Boolean => select(name, &["true", "false"], &value, &more),
-        FieldType::Choice(words) => select(name, words, &value, &more),
-        FieldType::Signature => {
-            format!(
-                "<textarea id=\"{name}\" name=\"{name}\" data-signature{more}>{value}</textarea>"
-            )
-        }
-        FieldType::Email => text(name, "email", &value, &more),
-        FieldType::Date => text(name, "date", &value, &more),
-        FieldType::Integer(..) => text(name, "number", &value, &more),
+/// The sort of input that a browser shows.
+fn kind(of: FieldType) -> &'static str {
+    match of {
+        FieldType::Email => "email",
+        FieldType::Date => "date",
+        FieldType::Integer(..) => "number",
+        FieldType::Phone => "tel",
         FieldType::Text
-        | FieldType::Phone
         | FieldType::PostalCode
         | FieldType::Url
         | FieldType::State
         | FieldType::Country
-        | FieldType::Timestamp => text(name, "text", &value, &more),
+        | FieldType::Timestamp
+        | FieldType::Boolean
+        | FieldType::Choice(_)
+        | FieldType::Signature => "text",
     }
 }
 
-fn text(name: &str, kind: &str, value: &str, more: &str) -> String {
-    format!("<input id=\"{name}\" name=\"{name}\" type=\"{kind}\" value=\"{value}\"{more}>")
+/// A field with its part: `Owner, City`.
+fn place(name: &str) -> String {
+    let label = words::of(name).label;
+    let part = PARTS.iter().find(|part| part.has(name));
+    part.map_or_else(|| label.to_owned(), |part| format!("{}, {label}", part.heading))
 }
 
-fn select(name: &str, words: &[&str], chosen: &str, more: &str) -> String {
-    let option = |word: &&str| {
-        let mark = if *word == chosen { " selected" } else { "" };
-        format!("<option{mark}>{word}</option>")
-    };
-    let options: String = words.iter().map(option).collect();
-    format!("<select id=\"{name}\" name=\"{name}\"{more}><option></option>{options}</select>")
-}
-
-/// A value as a text of the form.
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// What a form brings: what was left empty is not there, and the second owner's inputs are one object.
+/// What a form brings: what was left empty is not there, and the second owner's inputs are one object. An empty one
+/// says that all of its inputs were left empty.
 pub(super) fn read(sent: Value) -> Map<String, Value> {
     let Value::Object(sent) = sent else {
         return Map::new();
     };
     let is_empty = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
     let mut fields = Map::new();
-    let mut second = Map::new();
-    for (name, value) in sent.into_iter().filter(|(_, value)| !is_empty(value)) {
-        match name.split_once('.') {
-            Some((SECOND_OWNER, own)) => second.insert(own.to_owned(), value),
-            _ if matches!(name.as_str(), "reference" | "plan" | "test") => None,
-            _ => fields.insert(name, value),
-        };
+    let mut second = None;
+    for (name, value) in sent {
+        let own = name.strip_prefix(SECOND_OWNER).and_then(|rest| rest.strip_prefix('.'));
+        if let Some(own) = own {
+            let second = second.get_or_insert_with(Map::new);
+            if !is_empty(&value) {
+                second.insert(own.to_owned(), value);
+            }
+        } else if !is_empty(&value) && !matches!(name.as_str(), "reference" | "plan" | "test") {
+            fields.insert(name, value);
+        }
     }
-    if !second.is_empty() {
-        fields.insert(SECOND_OWNER.to_owned(), Value::Object(second));
-    }
+    fields.extend(second.map(|second| (SECOND_OWNER.to_owned(), Value::Object(second))));
     fields
 }
 
-/// Lays what was sent over what was known.
+/// Lays what was sent over what was known; a second owner of whom nothing was sent is none.
 pub(super) fn merge(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
     for (name, value) in sent {
         match (fields.get_mut(&name), value) {
+            (_, Value::Object(none)) if none.is_empty() => drop(fields.shift_remove(&name)),
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
             (_, value) => drop(fields.insert(name, value)),
         }
     }
+}
+
+/// The secrets among these fields: they are kept while the rest of a form is mended, since no page shows them again.
+pub(super) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
+    let is_secret =
+        |path: &str| fields::find(path).is_some_and(|field| field.privacy == Privacy::Secret);
+    let mut kept = Map::new();
+    for (name, value) in all {
+        match value {
+            Value::Object(inner) => {
+                let own = inner.iter().filter(|(own, _)| is_secret(&format!("{name}.{own}")));
+                let own: Map<_, _> = own.map(|(own, value)| (own.clone(), value.clone())).collect();
+                if !own.is_empty() {
+                    kept.insert(name.clone(), Value::Object(own));
+                }
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => {
+                if is_secret(name) {
+                    kept.insert(name.clone(), value.clone());
+                }
+            }
+        }
+    }
+    kept
 }

@@ -5,6 +5,7 @@
 
 use chrono::TimeDelta;
 use http::{StatusCode, header};
+use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -68,7 +69,7 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     };
     link.opened = true;
     cx.put(&key(token), &link)?;
-    Ok(form_page(cx, StatusCode::OK, &form::inner(&found.inside.fields, &[])))
+    Ok(form_page(cx, StatusCode::OK, form::inner(&found.inside.fields, &[])))
 }
 
 /// POST of the form: submits the application when it is complete; shows the form again when it is not.
@@ -82,7 +83,9 @@ pub(crate) fn finish(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
     let problems = problems(cx, Submission::Complete, &fields)?;
     if !problems.is_empty() {
         let inner = form::inner(&fields, &problems);
-        return Ok(form_page(cx, StatusCode::UNPROCESSABLE_ENTITY, &inner));
+        form::merge(&mut found.inside.fields, form::secrets(&fields));
+        record::store(cx, &found)?;
+        return Ok(form_page(cx, StatusCode::UNPROCESSABLE_ENTITY, inner));
     }
     found.inside.fields = fields;
     submitted(cx, found)?;
@@ -93,8 +96,10 @@ pub(crate) fn finish(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
 
 /// GET of the page of thanks.
 pub(crate) fn thanks(cx: &Cx<'_>) -> Answer {
-    let inner = "<p class=\"notice good\" role=\"status\">Thank you. Your application was submitted.</p>\
-                 <p>It is looked at now. You will hear from us by e-mail; there is nothing else to do.</p>";
+    let inner = html! {
+        p.notice.good role="status" { "Thank you. Your application was submitted." }
+        p { "It is looked at now. You will hear from us by e-mail; there is nothing else to do." }
+    };
     plain(cx, StatusCode::OK, "Application submitted", inner)
 }
 
@@ -137,19 +142,19 @@ fn completed(cx: &Cx<'_>, asked: &Asked, found: &Found, sent: Value) -> Map<Stri
     record::natural(fields)
 }
 
-fn form_page(cx: &Cx<'_>, status: StatusCode, inner: &str) -> Answer {
-    let (brand, title) = (&cx.world.options.brand, "Merchant application");
-    Page { brand, title, inner, narrow: false, scripts: &["/assets/sign.js"] }.answer(status)
+fn form_page(cx: &Cx<'_>, status: StatusCode, inner: Markup) -> Answer {
+    let page = Page::new(&cx.world.options.brand, "Merchant application", inner);
+    page.scripts(&["/assets/sign.js"]).answer(status)
 }
 
 /// A page of a few words.
-fn plain(cx: &Cx<'_>, status: StatusCode, title: &str, inner: &str) -> Answer {
-    let brand = &cx.world.options.brand;
-    Page { brand, title, inner, narrow: true, scripts: &[] }.answer(status)
+fn plain(cx: &Cx<'_>, status: StatusCode, title: &str, inner: Markup) -> Answer {
+    Page::new(&cx.world.options.brand, title, inner).narrow().answer(status)
 }
 
 /// The answer to an address that is used up, too old or unknown; which of them is nobody's business.
 fn gone(cx: &Cx<'_>) -> Answer {
-    let inner = "<p>This page has been used or is no longer valid. Ask for a new link.</p>";
+    let inner =
+        html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
     plain(cx, StatusCode::GONE, "No longer valid", inner)
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::shown::{follow, known};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::events;
 use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
@@ -17,7 +18,7 @@ const SHOWN: [(&str, &str); 4] = [
 ];
 
 /// Tells an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. It shows the newest object of its sort with
-/// these fields laid over it; the object itself stays as it is. Answers the event.
+/// the status of the type and these fields laid over it; the object itself stays as it is. Answers the event.
 pub(super) fn fire(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let text = |field: &str| order.get(field).and_then(Value::as_str);
     let name = text("merchant").ok_or_else(|| Refusal::invalid("Name a merchant"))?;
@@ -30,8 +31,10 @@ pub(super) fn fire(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let merchant = cx.merchants()?.into_iter().find(|merchant| merchant.name == name);
     let merchant = merchant.ok_or_else(|| Refusal::missing("Merchant", name))?;
     let owner = Owner { merchant: merchant.id, mode };
-    let mut object = newest(cx, &owner, kind)?;
+    let (word, mut object) = newest(cx, &owner, kind)?;
+    follow(kind, &mut object);
     for (path, value) in order.get("set").and_then(Value::as_object).into_iter().flatten() {
+        known(word, path)?;
         lay(&mut object, path, value)?;
     }
     let before = events::newest(cx, &owner)?.map(|event| event.id);
@@ -42,12 +45,17 @@ pub(super) fn fire(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
 }
 
 /// The newest object that an event of this type is about.
-fn newest(cx: &Cx<'_>, owner: &Owner, kind: &str) -> Result<Map<String, Value>, Refusal> {
+fn newest(
+    cx: &Cx<'_>,
+    owner: &Owner,
+    kind: &str,
+) -> Result<(&'static str, Map<String, Value>), Refusal> {
     let shown = SHOWN.iter().find(|(begin, _)| kind.starts_with(begin));
     let (_, word) = shown.ok_or_else(|| Refusal::invalid("No event of this type is told here"))?;
     let all = cx.all::<Map<String, Value>, Value>(KindOf { word, name: word })?;
     let own = all.into_iter().filter(|kept| kept.owner == *owner);
     let newest = own.max_by_key(|kept| kept.sequence).map(|Kept { object, .. }| object);
+    let newest = newest.map(|object| (*word, object));
     newest.ok_or_else(|| Refusal::invalid("There is no object yet that it could be about"))
 }
 

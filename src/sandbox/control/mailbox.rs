@@ -5,11 +5,12 @@
 
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, header};
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use crate::sandbox::answer::Answer;
 use crate::sandbox::hosted;
-use crate::sandbox::mail::{self, Mail, escape};
+use crate::sandbox::mail::{self, Mail};
 use crate::sandbox::pages::{ASSETS, Page, moment};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -25,12 +26,6 @@ const POLICY: &str = "default-src 'none'; style-src-attr 'unsafe-inline'; base-u
                       frame-ancestors 'self'; sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox";
 /// The same, said by the frame.
 const FRAME: &str = "allow-same-origin allow-popups allow-popups-to-escape-sandbox";
-/// What stands where no e-mail is.
-const EMPTY: &str = "<p class=\"notice\" role=\"status\">No e-mail was sent yet.</p>\
-    <p>An invoice sends them when it is made: one to each address in its <code>invoice_messages</code>, whether it comes \
-    from a document of kind <code>Invoice</code> or by <code>POST&nbsp;/invoices</code>. A story that sends one:</p>\
-    <pre>reckon sandbox --scenario examples/scenarios/invoices.yaml</pre>";
-
 /// GET of the mailbox, of one e-mail, or of what a mail program shows of one.
 pub(super) fn show(cx: &Cx<'_>, parts: &Parts, which: &[&str]) -> Result<Answer, Refusal> {
     let is_page = wants_page(parts);
@@ -91,15 +86,29 @@ fn find(cx: &Cx<'_>, number: &str) -> Result<Option<(u64, Value)>, Refusal> {
 fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let all = mail::all(cx)?;
     let count = all.len();
-    let rows = all.into_iter().rev().take(LISTED_MAX);
-    let rows = rows.map(|(number, mail)| Ok(row(number, &serde_json::from_value(mail)?)));
-    let rows = rows.collect::<Result<String, Refusal>>()?;
-    let inner = if count == 0 {
-        EMPTY.to_owned()
-    } else {
-        format!("<p class=\"quiet\">{}</p><ol class=\"mails\">{rows}</ol>", told(count))
+    let shown = all.into_iter().rev().take(LISTED_MAX);
+    let shown = shown.map(|(number, mail)| Ok((number, serde_json::from_value(mail)?)));
+    let shown: Vec<(u64, Mail)> = shown.collect::<Result<_, Refusal>>()?;
+    let inner = html! {
+        @if shown.is_empty() { (empty()) } @else {
+            p.quiet { (told(count)) }
+            ol.mails { @for (number, mail) in &shown { (row(*number, mail)) } }
+        }
     };
-    Ok(framed(cx, StatusCode::OK, "Mailbox", &inner, &[]))
+    Ok(framed(cx, StatusCode::OK, "Mailbox", inner, &[]))
+}
+
+/// The page where there is no e-mail yet.
+fn empty() -> Markup {
+    html! {
+        p.notice role="status" { "No e-mail was sent yet." }
+        p {
+            "An invoice sends them when it is made: one to each address in its " code { "invoice_messages" }
+            ", whether it comes from a document of kind " code { "Invoice" } " or by " code { "POST /invoices" }
+            ". A story that sends one:"
+        }
+        pre { "reckon sandbox --scenario examples/scenarios/invoices.yaml" }
+    }
 }
 
 /// How many e-mails there are, and which of them are listed.
@@ -112,34 +121,36 @@ fn told(count: usize) -> String {
     format!("{which} None of them left this machine.")
 }
 
-fn row(number: u64, mail: &Mail) -> String {
+fn row(number: u64, mail: &Mail) -> Markup {
     let subject = if mail.subject.is_empty() { "(no subject)" } else { &mail.subject };
-    format!(
-        "<li><a href=\"{MAILBOX}/{number}\">{}</a><span class=\"hint\">{}</span>\
-         <span class=\"hint\">to {}</span></li>",
-        escape(subject),
-        moment(mail.time),
-        escape(&mail.to)
-    )
+    html! {
+        li {
+            a href={ (MAILBOX) "/" (number) } { (subject) }
+            span.hint { (moment(mail.time)) }
+            span.hint { "to " (mail.to) }
+        }
+    }
 }
 
-/// One e-mail as a page: what stands above it, what a mail program shows of it, and its plain text.
+/// One e-mail as a page: its heads, what a mail program shows of it, and its plain text.
 fn page(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
     let Some((number, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
     let mail: Mail = serde_json::from_value(mail)?;
     let sender = format!("{} <{}>", mail.from_name, mail.from);
-    let heads = [("From", &sender), ("To", &mail.to), ("Subject", &mail.subject)];
-    let heads = heads.map(|(name, text)| format!("<dt>{name}</dt><dd>{}</dd>", escape(text)));
-    let inner = format!(
-        "<p><a href=\"{MAILBOX}\">All e-mails</a></p>\
-         <dl>{}<dt>Sent</dt><dd>{}</dd></dl><h2>What a mail program shows</h2>\
-         <iframe class=\"mail\" title=\"The e-mail\" src=\"{MAILBOX}/{number}/html\" sandbox=\"{FRAME}\"></iframe>\
-         <h2>The same as plain text</h2><pre>{}</pre>",
-        heads.concat(),
-        moment(mail.time),
-        escape(&mail.text)
-    );
-    Ok(framed(cx, StatusCode::OK, "E-mail", &inner, &["/assets/mail.js"]))
+    let inner = html! {
+        p { a href=(MAILBOX) { "All e-mails" } }
+        dl {
+            @for (name, text) in [("From", &sender), ("To", &mail.to), ("Subject", &mail.subject)] {
+                dt { (name) } dd { (text) }
+            }
+            dt { "Sent" } dd { (moment(mail.time)) }
+        }
+        h2 { "What a mail program shows" }
+        iframe.mail title="The e-mail" src={ (MAILBOX) "/" (number) "/html" } sandbox=(FRAME) {}
+        h2 { "The same as plain text" }
+        pre { (mail.text) }
+    };
+    Ok(framed(cx, StatusCode::OK, "E-mail", inner, &["/assets/mail.js"]))
 }
 
 /// What a mail program shows of an e-mail.
@@ -156,12 +167,13 @@ fn document(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
 }
 
 fn unknown(cx: &Cx<'_>) -> Answer {
-    let inner =
-        format!("<p>There is no such e-mail.</p><p><a href=\"{MAILBOX}\">All e-mails</a></p>");
-    framed(cx, StatusCode::NOT_FOUND, "Not found", &inner, &[])
+    let inner = html! {
+        p { "There is no such e-mail." }
+        p { a href=(MAILBOX) { "All e-mails" } }
+    };
+    framed(cx, StatusCode::NOT_FOUND, "Not found", inner, &[])
 }
 
-fn framed(cx: &Cx<'_>, status: StatusCode, title: &str, inner: &str, scripts: &[&str]) -> Answer {
-    let brand = &cx.world.options.brand;
-    Page { brand, title, inner, narrow: false, scripts }.answer_beneath(ROOT, status)
+fn framed(cx: &Cx<'_>, status: StatusCode, title: &str, inner: Markup, scripts: &[&str]) -> Answer {
+    Page::new(&cx.world.options.brand, title, inner).scripts(scripts).answer_beneath(ROOT, status)
 }

@@ -14,14 +14,16 @@ mod requirements;
 mod scenario;
 mod settlement;
 mod show;
+mod shown;
 mod store;
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
+use axum::extract::ConnectInfo;
 use http::request::Parts;
-use http::{Uri, header};
 use serde_json::Value;
 
+use crate::base::local::stranger;
 use crate::sandbox::answer::Answer;
 use crate::sandbox::asked::pairs;
 use crate::sandbox::refusal::Refusal;
@@ -35,30 +37,18 @@ pub(super) fn is_control(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()) == Some(PREFIX)
 }
 
-/// Serves a control request.
+/// Whether a program on this machine asks this machine. Everybody else finds no such path.
+pub(super) fn is_local(parts: &Parts) -> bool {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    stranger(peer, &parts.headers, &parts.uri).is_none()
+}
+
+/// Serves a control request of this machine.
 pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Answer {
-    let answer =
-        if is_loopback(parts) { route(sandbox, parts, body) } else { Err(Refusal::no_path()) };
-    match answer {
+    match route(sandbox, parts, body) {
         Ok(answer) => answer,
         Err(refusal) => Answer::refused(&refusal),
     }
-}
-
-/// Was this machine asked by one of its own names? Keeps pages of other sites out.
-fn is_loopback(parts: &Parts) -> bool {
-    let header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
-    let own = |uri: &Uri| {
-        let host = uri.host()?.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Some(host)
-    };
-    let host = match header {
-        Some(text) => format!("http://{text}/").parse().ok().as_ref().and_then(own),
-        None => own(&parts.uri),
-    };
-    host.is_some_and(|host| {
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-    })
 }
 
 fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusal> {

@@ -19,7 +19,7 @@ pub(super) fn send(
     let link = format!("{}/invoices/{}", cx.world.options.portal_url, invoice.id);
     let mut sent = Vec::new();
     for message in asked {
-        let letter = letter((&brand, &merchant.name), message, invoice, &link);
+        let letter = letter((&brand, merchant.shown_name()), message, invoice, &link);
         sent.push(deliver(cx, &letter, &message.email_addresses)?);
     }
     invoice.presentment_status = (!sent.is_empty()).then(|| "sent".to_owned());

@@ -1,12 +1,14 @@
 //! What an invoice's e-mail says: as HTML that mail programs understand, and the same as plain text.
 //!
 //! It holds what the documents say (partner-api, POST /invoices: the message, the brand, the portal link) and repeats
-//! what the portal shows of the invoice; it looks as the pages do (`pages/pages.css`). Styles are attributes, nothing is
+//! what the portal shows of the invoice; it looks as the pages do (`base/look`). Styles are attributes, nothing is
 //! loaded, nothing runs, and no text of anybody is markup.
+
+use maud::{DOCTYPE, Markup, html};
 
 use crate::api::invoice::Invoice;
 use crate::api::wire::Timestamp;
-use crate::sandbox::mail::{Mail, escape};
+use crate::sandbox::mail::Mail;
 use crate::sandbox::pages::{FOOTER, amount, date};
 
 /// The address that every e-mail comes from.
@@ -68,26 +70,39 @@ impl Letter<'_> {
 
     /// The message and the link, as the invoice shows them.
     pub(crate) fn body(&self) -> String {
-        let (text, link) = (escape(&self.message).replace('\n', "<br>"), self.link);
-        format!("<p>{text}</p><p><a href=\"{link}\">{link}</a></p>")
+        let body = html! {
+            p { (broken(&self.message)) }
+            p { a href=(self.link) { (self.link) } }
+        };
+        body.into_string()
     }
 
     /// What a mail program shows.
     fn html(&self) -> String {
-        let (brand, subject) = (escape(self.brand), escape(&self.subject));
-        let message = escape(&lines(&self.message)).replace('\n', "<br>");
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <meta name=\"color-scheme\" content=\"light\"><title>{subject}</title></head>\
-             <body style=\"{BODY}\"><div style=\"{COLUMN}\"><p style=\"{BRAND}\">{brand}</p>\
-             <div style=\"{PAPER}\"><h1 style=\"{HEADING}\">{subject}</h1>\
-             <p style=\"{MESSAGE}\">{message}</p>{}{}</div>\
-             <p style=\"{QUIET}\">{}</p></div></body></html>\n",
-            self.summary(),
-            self.button(),
-            escape(&self.footer())
-        )
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light";
+                    title { (self.subject) }
+                }
+                body style=(BODY) {
+                    div style=(COLUMN) {
+                        p style=(BRAND) { (self.brand) }
+                        div style=(PAPER) {
+                            h1 style=(HEADING) { (self.subject) }
+                            p style=(MESSAGE) { (broken(&lines(&self.message))) }
+                            (self.summary())
+                            (self.button())
+                        }
+                        p style=(QUIET) { (self.footer()) }
+                    }
+                }
+            }
+        };
+        page.into_string()
     }
 
     /// The same without HTML.
@@ -108,30 +123,28 @@ impl Letter<'_> {
     }
 
     /// The invoice in short.
-    fn summary(&self) -> String {
-        let rows = self.rows().into_iter().map(|(name, value)| {
-            let value = escape(&value);
-            format!(
-                "<div style=\"{ROW}\"><dt style=\"{NAME}\">{name}</dt>\
-                 <dd style=\"{VALUE}\">{value}</dd></div>"
-            )
-        });
-        format!(
-            "<div style=\"{SUMMARY}\"><p style=\"margin:0;color:#4b5563\">Amount due</p>\
-             <p style=\"{DUE}\">{}</p><dl style=\"margin:0\">{}</dl></div>",
-            self.due(),
-            rows.collect::<String>()
-        )
+    fn summary(&self) -> Markup {
+        html! {
+            div style=(SUMMARY) {
+                p style="margin:0;color:#4b5563" { "Amount due" }
+                p style=(DUE) { (self.due()) }
+                dl style="margin:0" {
+                    @for (name, value) in self.rows() {
+                        div style=(ROW) { dt style=(NAME) { (name) } dd style=(VALUE) { (value) } }
+                    }
+                }
+            }
+        }
     }
 
     /// The way to the portal, and its address for who cannot press a button.
-    fn button(&self) -> String {
-        let (link, act) = (escape(self.link), self.act());
-        format!(
-            "<p style=\"margin:0\"><a href=\"{link}\" style=\"{BUTTON}\" target=\"_blank\" \
-             rel=\"noopener noreferrer\">{act}</a></p>\
-             <p style=\"{QUIET}\">Or open this address:<br>{link}</p>"
-        )
+    fn button(&self) -> Markup {
+        html! {
+            p style="margin:0" {
+                a href=(self.link) style=(BUTTON) target="_blank" rel="noopener noreferrer" { (self.act()) }
+            }
+            p style=(QUIET) { "Or open this address:" br; (self.link) }
+        }
     }
 
     /// What is said of the invoice, in the portal's words.
@@ -159,6 +172,16 @@ impl Letter<'_> {
 
     fn footer(&self) -> String {
         format!("{} sent you this invoice through {}. {FOOTER}", self.merchant, self.brand)
+    }
+}
+
+/// A text with its line breaks.
+fn broken(text: &str) -> Markup {
+    html! {
+        @for (at, line) in text.split('\n').enumerate() {
+            @if at > 0 { br; }
+            (line)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::api::{Auth, Problem};
 use crate::sandbox::openapi::Operation;
 use crate::sandbox::openapi::schemas::Schemas;
 use crate::sandbox::openapi::spoken::Spoken;
+use crate::sandbox::options::Surface;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -30,7 +31,12 @@ const ELSEWHERE: [(&str, &str); 2] =
     [("/v1/charges", "/v1/transactions/{id}"), ("/v1/credits", "/v1/transactions/{id}")];
 
 /// What the document says of an operation.
-pub(super) fn operation(one: &Operation, all: &[&Operation], schemas: &mut Schemas) -> Value {
+pub(super) fn operation(
+    one: &Operation,
+    all: &[&Operation],
+    surface: Surface,
+    schemas: &mut Schemas,
+) -> Value {
     let Spoken { name, about, auth, query, request, reply, status, forms } = one.spoken;
     let mut said = Map::new();
     let tag = name.split('.').next().unwrap_or(name);
@@ -44,7 +50,10 @@ pub(super) fn operation(one: &Operation, all: &[&Operation], schemas: &mut Schem
     }
     if let Some(request) = request {
         let schema = schemas.request(request);
-        said.insert("requestBody".to_owned(), request_body(&schema, forms));
+        said.insert(
+            "requestBody".to_owned(),
+            request_body(&schema, forms.is_some_and(|of| of.is_part_of(surface))),
+        );
     }
     let mut answers = Map::new();
     let mut success = json!({"description": "Done."});

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::query::Parameter;
 use crate::api::{Auth, Endpoint};
+use crate::sandbox::options::Surface;
 
 /// Makes the schema of one type.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -26,8 +27,8 @@ pub(crate) struct Spoken {
     pub(crate) reply: Option<SchemaOf>,
     /// The status of its success.
     pub(crate) status: StatusCode,
-    /// Whether it reads forms too.
-    pub(crate) forms: bool,
+    /// The surface on which it reads forms too, and those that hold more.
+    pub(crate) forms: Option<Surface>,
 }
 
 impl Spoken {
@@ -41,7 +42,7 @@ impl Spoken {
             request: body::<E::Request>(),
             reply: body::<E::Reply>(),
             status: StatusCode::OK,
-            forms: false,
+            forms: None,
         }
     }
 
@@ -50,9 +51,9 @@ impl Spoken {
         Self { status: StatusCode::NO_CONTENT, ..self }
     }
 
-    /// The same, which reads forms too.
-    pub(crate) fn with_forms(self) -> Self {
-        Self { forms: true, ..self }
+    /// The same, which reads forms too where this surface is.
+    pub(crate) fn with_forms(self, surface: Surface) -> Self {
+        Self { forms: Some(surface), ..self }
     }
 
     /// The same under another name.

@@ -11,6 +11,7 @@
   function say(text) {
     notice.textContent = text;
     notice.hidden = text === "";
+    if (text) notice.focus();
   }
 
   function show(state) {
@@ -20,11 +21,19 @@
     });
   }
 
+  // The look of this page's own inputs, for the fields in their frames.
+  function own() {
+    var look = getComputedStyle(form.elements.expiry);
+    var css = { color: look.color, backgroundColor: look.backgroundColor, borderColor: look.borderTopColor };
+    css[":invalid"] = { color: look.color };
+    return css;
+  }
+
   var fields;
   try {
     fields = hosted.initializeFields({
       publicKey: form.dataset.publicKey,
-      input: { css: { ":invalid": { color: "#1f2937" } } },
+      input: { css: own() },
       fields: [
         { selector: "#number", title: "Card number", input: { type: "credit_card_number", placeholder: "1234 5678 9012 3456" } },
         { selector: "#cvv", title: "Card code", input: { type: "cvv", placeholder: "123" } }
@@ -45,9 +54,6 @@
       postal_code: form.elements.postal_code.value
     }).then(function (token) {
       form.elements.token_id.value = token.id;
-      ["expiry", "name", "address1", "postal_code"].forEach(function (name) {
-        form.elements[name].disabled = true;
-      });
       form.submit();
     }).catch(function (error) {
       button.disabled = false;

@@ -1,10 +1,10 @@
 //! The portal's pages as HTML.
 
 use http::StatusCode;
+use maud::{Markup, html};
 
-use crate::api::invoice::{Invoice, LineItem};
+use crate::api::invoice::Invoice;
 use crate::sandbox::answer::Answer;
-use crate::sandbox::mail::escape;
 use crate::sandbox::pages::{Page, amount, date};
 use crate::sandbox::portal::KeptInvoice;
 use crate::sandbox::refusal::Refusal;
@@ -13,48 +13,52 @@ use crate::sandbox::state::Cx;
 /// The scripts of a page with a payment form.
 const SCRIPTS: [&str; 2] = ["/hosted-fields/1.5.0/hosted-fields.js", "/assets/portal.js"];
 
-/// An invoice, and what to pay it with; `trouble`: why a payment was not taken.
+/// The words that a payer typed and that are no card data: they are there again when a payment was not taken.
+#[derive(Debug, Default)]
+pub(super) struct Typed {
+    pub(super) name: String,
+    pub(super) address1: String,
+    pub(super) postal_code: String,
+}
+
+/// An invoice, and a form to pay it; `trouble` says why a payment was not taken.
 pub(super) fn invoice(
     cx: &Cx<'_>,
     kept: &KeptInvoice,
     trouble: Option<&str>,
+    typed: &Typed,
 ) -> Result<Answer, Refusal> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let invoice = &kept.object;
     let is_due = invoice.total_amount_due > 0;
     let key = &merchant.keys(kept.owner.mode).public_key;
-    let form = if is_due { form(invoice, key) } else { String::new() };
-    let inner = format!(
-        "<p class=\"quiet\">from {}</p>{}{}{}{}",
-        escape(&merchant.name),
-        notice(invoice, trouble),
-        facts(invoice),
-        lines(invoice),
-        form
-    );
+    let inner = html! {
+        p.quiet { "from " (merchant.shown_name()) }
+        (notice(invoice, trouble))
+        (facts(invoice))
+        (lines(invoice))
+        @if is_due { (form(invoice, key, typed)) }
+    };
     let title = format!("Invoice {}", invoice.invoice_number.as_deref().unwrap_or_default());
     let scripts: &[&str] = if is_due { &SCRIPTS } else { &[] };
     let status = trouble.map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
     let brand = cx.brand(&merchant.id)?;
-    Ok(Page { brand: &brand, title: &title, inner: &inner, narrow: false, scripts }.answer(status))
+    Ok(Page::new(&brand, &title, inner).scripts(scripts).answer(status))
 }
 
-fn notice(invoice: &Invoice, trouble: Option<&str>) -> String {
-    let hidden = "<p class=\"notice bad\" id=\"trouble\" role=\"alert\" hidden></p>";
+fn notice(invoice: &Invoice, trouble: Option<&str>) -> Markup {
     match trouble {
-        Some(text) => {
-            let text = escape(text);
-            format!("<p class=\"notice bad\" id=\"trouble\" role=\"alert\">{text}</p>")
-        }
-        None if invoice.status == "paid" => {
-            "<p class=\"notice good\" role=\"status\">This invoice is paid. Thank you.</p>"
-                .to_owned()
-        }
-        None => hidden.to_owned(),
+        Some(text) => html! {
+            p.notice.bad #trouble role="alert" tabindex="-1" autofocus { (text) }
+        },
+        None if invoice.status == "paid" => html! {
+            p.notice.good role="status" { "This invoice is paid. Thank you." }
+        },
+        None => html! { p.notice.bad #trouble role="alert" tabindex="-1" hidden {} },
     }
 }
 
-fn facts(invoice: &Invoice) -> String {
+fn facts(invoice: &Invoice) -> Markup {
     let files = invoice.attachments.iter().filter_map(|file| file.file_name.as_deref());
     let files: Vec<&str> = files.collect();
     let rows = [
@@ -63,100 +67,125 @@ fn facts(invoice: &Invoice) -> String {
         ("Billed to", invoice.contact.as_ref().and_then(|contact| contact.name.clone())),
         ("Attached", Some(files.join(", ")).filter(|text| !text.is_empty())),
     ];
-    let rows = rows.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)));
-    let rows = rows.map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(&value)));
-    let rows = rows.collect::<Vec<_>>().concat();
-    format!("<dl>{rows}</dl>")
+    html! {
+        dl {
+            @for (name, value) in rows {
+                @if let Some(value) = value { dt { (name) } dd { (value) } }
+            }
+        }
+    }
 }
 
-fn lines(invoice: &Invoice) -> String {
-    let currency = invoice.currency.as_deref();
-    let line = |line: &LineItem| {
-        let text = escape(line.description.as_deref().unwrap_or("Item"));
-        format!("<tr><td>{text}</td><td class=\"sum\">{}</td></tr>", amount(line.total, currency))
-    };
-    let body: String = invoice.line_items.iter().map(line).collect();
-    let sum = |class: &str, name: &str, minor: i64| {
-        let minor = amount(minor, currency);
-        format!("<tr{class}><th scope=\"row\">{name}</th><td class=\"sum\">{minor}</td></tr>")
-    };
-    let foot = [
-        sum("", "Total", invoice.total_amount),
-        sum("", "Paid", invoice.amount_paid),
-        sum(" class=\"due\"", "Due", invoice.total_amount_due),
-    ];
-    format!(
-        "<table><thead><tr><th scope=\"col\">For</th><th scope=\"col\" class=\"sum\">Amount</th></tr></thead>\
-         <tbody>{body}</tbody><tfoot>{}</tfoot></table>",
-        foot.concat()
-    )
+fn lines(invoice: &Invoice) -> Markup {
+    let money = |minor: i64| amount(minor, invoice.currency.as_deref());
+    let sums = [("Total", invoice.total_amount, false), ("Paid", invoice.amount_paid, false)];
+    let sums = sums.into_iter().chain([("Due", invoice.total_amount_due, true)]);
+    html! {
+        table {
+            thead { tr { th scope="col" { "For" } th.sum scope="col" { "Amount" } } }
+            tbody {
+                @for line in &invoice.line_items {
+                    tr {
+                        td { (line.description.as_deref().unwrap_or("Item")) }
+                        td.sum { (money(line.total)) }
+                    }
+                }
+            }
+            tfoot {
+                @for (name, minor, is_due) in sums {
+                    tr.due[is_due] { th scope="row" { (name) } td.sum { (money(minor)) } }
+                }
+            }
+        }
+    }
 }
 
 /// The payment form. Card number and code are hosted fields: they are no part of what is sent.
-fn form(invoice: &Invoice, public_key: &str) -> String {
-    let hosted = |id: &str, label: &str| {
-        format!(
-            "<div class=\"field\"><span class=\"label\">{label}</span><div class=\"hosted\" id=\"{id}\"></div>\
-             <span class=\"error\" id=\"{id}-error\" role=\"alert\"></span></div>"
-        )
-    };
-    let input = |id: &str, label: &str, more: &str| {
-        format!(
-            "<div class=\"field\"><label for=\"{id}\">{label}</label><input id=\"{id}\" name=\"{id}\" {more}></div>"
-        )
-    };
-    let fields = [
-        hosted("number", "Card number"),
-        hosted("cvv", "Card code"),
-        input(
-            "expiry",
-            "Expiry (MM/YYYY)",
-            "required pattern=\"(0?[1-9]|1[0-2])/[0-9]{2,4}\" placeholder=\"10/2030\" autocomplete=\"cc-exp\"",
-        ),
-        input("name", "Name on the card", "required maxlength=\"64\" autocomplete=\"cc-name\""),
-        input("address1", "Street address", "maxlength=\"64\" autocomplete=\"address-line1\""),
-        input("postal_code", "Postal code", "maxlength=\"10\" autocomplete=\"postal-code\""),
-    ];
-    let (id, key) = (escape(&invoice.id), escape(public_key));
+fn form(invoice: &Invoice, public_key: &str, typed: &Typed) -> Markup {
     let due = amount(invoice.total_amount_due, invoice.currency.as_deref());
-    format!(
-        "<form id=\"payment\" method=\"post\" action=\"/invoices/{id}/payments\" data-public-key=\"{key}\">\
-         <h2>Pay by card</h2><div class=\"fields\">{}</div><input type=\"hidden\" name=\"token_id\">\
-         <div class=\"actions\"><button>Pay {due}</button></div>\
-         <noscript><p class=\"notice\">Cards are typed into protected fields, which need scripts.</p></noscript></form>",
-        fields.concat()
-    )
+    html! {
+        form #payment method="post" action={ "/invoices/" (invoice.id) "/payments" } data-public-key=(public_key) {
+            h2 { "Pay by card" }
+            div.fields {
+                (hosted("number", "Card number"))
+                (hosted("cvv", "Card code"))
+                div.field {
+                    label for="expiry" { "Expiry (MM/YYYY)" }
+                    input #expiry required pattern="(0?[1-9]|1[0-2])/[0-9]{2,4}" placeholder="10/2030"
+                        inputmode="numeric" autocomplete="cc-exp";
+                }
+                (input("name", "Name on the card", &typed.name, "cc-name", (64, true)))
+                (input("address1", "Street address", &typed.address1, "address-line1", (64, false)))
+                (input("postal_code", "Postal code", &typed.postal_code, "postal-code", (10, false)))
+            }
+            input type="hidden" name="token_id";
+            div.actions { button { "Pay " (due) } }
+            noscript {
+                p.notice { "Cards are typed into protected fields, which need scripts. Please turn scripts on, or ask \
+                            the sender for another way to pay." }
+            }
+        }
+    }
+}
+
+fn hosted(id: &str, label: &str) -> Markup {
+    html! {
+        div.field {
+            span.label { (label) }
+            div.hosted id=(id) {}
+            span.error id={ (id) "-error" } role="alert" {}
+        }
+    }
+}
+
+fn input(
+    id: &str,
+    label: &str,
+    value: &str,
+    complete: &str,
+    (most, required): (u32, bool),
+) -> Markup {
+    html! {
+        div.field {
+            label for=(id) {
+                (label)
+                @if !required { " " span.hint { "optional" } }
+            }
+            input id=(id) name=(id) value=(value) maxlength=(most) required[required] autocomplete=(complete);
+        }
+    }
 }
 
 /// All invoices of a contact.
 pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refusal> {
     let Some(first) = found.first() else { return Ok(unknown(cx)) };
     let merchant = cx.merchant(&first.owner.merchant)?;
-    let row = |kept: &KeptInvoice| {
-        let invoice = &kept.object;
-        let number = escape(invoice.invoice_number.as_deref().unwrap_or("Invoice"));
-        let due = amount(invoice.total_amount_due, invoice.currency.as_deref());
-        format!(
-            "<tr><td><a href=\"/invoices/{}\">{number}</a></td><td>{}</td><td class=\"sum\">{due}</td></tr>",
-            escape(&invoice.id),
-            invoice.status.replace('_', " ")
-        )
+    let due = |invoice: &Invoice| amount(invoice.total_amount_due, invoice.currency.as_deref());
+    let inner = html! {
+        p.quiet { "from " (merchant.shown_name()) }
+        table {
+            thead { tr { th scope="col" { "Invoice" } th scope="col" { "Status" } th.sum scope="col" { "Due" } } }
+            tbody {
+                @for KeptInvoice { object, .. } in found {
+                    tr {
+                        td {
+                            a href={ "/invoices/" (object.id) } {
+                                (object.invoice_number.as_deref().unwrap_or("Invoice"))
+                            }
+                        }
+                        td { (object.status.replace('_', " ")) }
+                        td.sum { (due(object)) }
+                    }
+                }
+            }
+        }
     };
-    let inner = format!(
-        "<p class=\"quiet\">from {}</p><table><thead><tr><th scope=\"col\">Invoice</th><th scope=\"col\">Status</th>\
-         <th scope=\"col\" class=\"sum\">Due</th></tr></thead><tbody>{}</tbody></table>",
-        escape(&merchant.name),
-        found.iter().map(row).collect::<String>()
-    );
     let brand = cx.brand(&merchant.id)?;
-    let title = "Your invoices";
-    Ok(Page { brand: &brand, title, inner: &inner, narrow: false, scripts: &[] }
-        .answer(StatusCode::OK))
+    Ok(Page::new(&brand, "Your invoices", inner).answer(StatusCode::OK))
 }
 
 /// A link that leads nowhere.
 pub(super) fn unknown(cx: &Cx<'_>) -> Answer {
-    let inner = "<p>This link leads to nothing. Ask whoever sent it for a new one.</p>";
-    let (brand, title) = (&cx.world.options.brand, "Not found");
-    Page { brand, title, inner, narrow: true, scripts: &[] }.answer(StatusCode::NOT_FOUND)
+    let inner = html! { p { "This link leads to nothing. Ask the sender for a new one." } };
+    Page::new(&cx.world.options.brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
 }

@@ -5,11 +5,12 @@ use crate::sandbox::applications::page;
 use crate::sandbox::hosted;
 use crate::sandbox::pages::ASSETS;
 use crate::sandbox::routes::{Handler, Route, Routes};
-use crate::sandbox::{consent, portal};
+use crate::sandbox::{consent, portal, start};
 
 impl Routes {
     /// Consent, sign-up, portal and hosted fields.
     pub(super) fn pages(&mut self) {
+        self.page(Method::Get, start::PATH, start::show);
         self.page(Method::Get, page::PATH, page::show);
         self.page(Method::Post, page::PATH, page::finish);
         self.page(Method::Get, page::THANKS_PATH, |cx, _| Ok(page::thanks(cx)));

@@ -35,6 +35,10 @@ async fn every_account_has_keys_of_its_own_and_shows_them_to_the_partner() {
         for field in ["id", "type", "public_key", "secret_key"] {
             assert_eq!(listed[field], own[field]);
         }
+        assert!(listed["name"].is_string());
+        assert_eq!(listed["currency"].as_str().unwrap().len(), 3);
+        assert_eq!(listed["recurring_charges_enabled"], true);
+        assert_eq!(listed["public_key"].as_str().unwrap().len(), 24);
     }
     let merchant = house.demo().await["test"].clone();
     let keys = [&card["secret_key"], &ach["secret_key"], &merchant["secret_key"]];

@@ -317,6 +317,7 @@ async fn a_decline_without_a_reason_is_for_another() {
     let id = submit(&house, &application("usr_1", "Doe LLC", "1")).await;
     decide(&house, id, &json!({"decision": "decline"})).await.ok();
     assert_eq!(notices(&house).await[0].1["events"][0]["reason"], "other");
+    super::covers(&["13.2"]);
 }
 
 #[tokio::test]

@@ -84,7 +84,8 @@ async fn a_capture_is_of_the_whole_hold_and_of_nothing_else() {
     let reply = house.to_charge(&held, "capture", long).await;
     assert_eq!(fields(&reply), [("reference".to_owned(), "invalid_length".to_owned())]);
     let whole = json!({"amount": 500, "reference": "r".repeat(128)});
-    house.to_charge(&held, "capture", whole).await.ok();
+    let done = house.to_charge(&held, "capture", whole).await.ok();
+    assert_eq!(done["capture_reference"], "r".repeat(128));
     let nobody = house.secret("POST", "/v1/charges/none/capture", &json!({"amount": 1})).await;
     let missing = (404, "resource_not_found".to_owned(), Some("Charge[none]".to_owned()));
     assert_eq!(nobody.refusal(), missing);

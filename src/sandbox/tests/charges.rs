@@ -23,6 +23,10 @@ async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
     let body = json!({"amount": "1250", "method": visa(), "reference": "r", "currency": null});
     let made = charge(&house, body).await.ok();
     assert_eq!(made["type"], "CHARGE");
+    assert_eq!(made["id"].as_str().unwrap().len(), 22);
+    for name in ["created", "modified"] {
+        assert_eq!(made[name], "2026-11-21T18:00:00.000Z", "{name}");
+    }
     assert_eq!(made["status"], "AUTHORIZED");
     assert_eq!(made["amount"], 1250);
     assert_eq!(made["currency"], "USD");
@@ -135,6 +139,11 @@ async fn an_account_must_fit_method_and_mode() {
     }
     let euro = json!({"amount": 100, "method": visa(), "currency": "EUR"});
     assert_eq!(charge(&house, euro).await.refusal().1, "unsupported_currency");
+    let live = house.key("live", "secret_key").await;
+    let body =
+        json!({"amount": 100, "method": visa(), "account_id": demo["test"]["card_account_id"]});
+    let reply = house.call("POST", "/v1/charges", Some(&live), &body).await;
+    assert_eq!(reply.refusal().1, "unavailable_for_merchant_mode");
     assert_eq!(house.objects("transactions").await.len(), 0);
     super::covers(&["30.3", "33.8", "33.14"]);
 }
@@ -149,6 +158,10 @@ async fn wrong_fields_of_charge_and_method_come_together() {
     assert_eq!(fields(&charge(&house, json!({})).await).len(), 2);
     let wrong = charge(&house, json!({"amount": "ten", "method": visa()})).await;
     assert_eq!(fields(&wrong), [("amount".to_owned(), "invalid".to_owned())]);
+    for amount in [json!(700), json!("700")] {
+        let made = charge(&house, json!({"amount": amount, "method": visa()})).await.ok();
+        assert_eq!(made["amount"], 700);
+    }
     super::covers(&["33.1"]);
 }
 
@@ -159,10 +172,18 @@ async fn test_and_live_do_not_see_each_other() {
     let live = house.key("live", "secret_key").await;
     let path = format!("/v1/transactions/{}", made["id"].as_str().unwrap());
     assert_eq!(house.call("GET", &path, Some(&live), &Value::Null).await.refusal().0, 404);
-    let list = house.call("GET", "/v1/transactions", Some(&live), &Value::Null).await.ok();
-    assert_eq!(list["total_entries"], 0);
-    let list = house.call("GET", "/v1/events", Some(&live), &Value::Null).await.ok();
-    assert_eq!(list["total_entries"], 0);
+    house.secret("POST", "/v1/cards", &visa()).await.ok();
+    house.secret("POST", "/v1/banks", &bank()).await.ok();
+    let recurs = json!({"amount": 5, "method": visa(),
+        "schedule": {"start": "2027-01-01", "interval_unit": "DAY", "interval_delay": 1}});
+    house.secret("POST", "/v1/recurring/charges", &recurs).await.ok();
+    for kind in ["transactions", "cards", "banks", "recurring/charges", "events"] {
+        let path = format!("/v1/{kind}");
+        let seen = house.secret("GET", &path, &Value::Null).await.ok();
+        assert!(seen["total_entries"].as_u64().unwrap() > 0, "{kind}");
+        let list = house.call("GET", &path, Some(&live), &Value::Null).await.ok();
+        assert_eq!(list["total_entries"], 0, "{kind}");
+    }
     super::covers(&["30.1"]);
 }
 
@@ -215,6 +236,7 @@ async fn events_tell_created_pending_and_authorized_without_secrets() {
         ]
     );
     assert_eq!(events[0]["data"]["method"]["cvv"], "***");
+    assert!(!list.to_string().contains("4242424242424242"));
     let path = format!("/v1/events/{}", events[0]["id"].as_str().unwrap());
     assert_eq!(&house.secret("GET", &path, &Value::Null).await.ok(), &events[0]);
     super::covers(&["35.1", "50.1", "50.3", "50.4"]);
@@ -227,6 +249,11 @@ async fn events_from_a_date_rise_and_leave_no_gap() {
         charge(&house, json!({"amount": amount, "method": visa()})).await.ok();
         house.advance("PT1M").await;
     }
+    let all = house.secret("GET", "/v1/events", &Value::Null).await.ok();
+    assert_eq!(
+        (&all["results"][0]["data"]["amount"], &all["total_entries"]),
+        (&json!(3), &json!(6))
+    );
     let path = "/v1/events?start_date=2026-11-21T18:01:00.000Z&page_size=3";
     let first = house.secret("GET", path, &Value::Null).await.ok();
     let second = house.secret("GET", &format!("{path}&page=2"), &Value::Null).await.ok();

@@ -55,7 +55,10 @@ async fn an_owner_who_agrees_sends_a_code_back_to_the_partner() {
     let address = address(&house, &[]).await;
     let page = house.call("GET", &address, None, &Value::Null).await;
     assert_eq!(page.status, 200);
-    assert!(page.text.contains("sandbox partner") && page.text.contains("<option>demo</option>"));
+    assert!(
+        page.text.contains("sandbox partner")
+            && page.text.contains("<option value=\"demo\">demo</option>")
+    );
     assert!(
         page.headers["content-security-policy"].to_str().unwrap().contains("default-src 'none'")
     );
@@ -80,6 +83,11 @@ async fn an_owner_who_agrees_sends_a_code_back_to_the_partner() {
             house.call("GET", "/api/v1/chargeio_credentials", Some(&bearer), &Value::Null).await;
         assert_eq!(older.ok(), shown);
     }
+    let moved = json!({"redirect_uri": "https://partner.example/moved"});
+    house.control("POST", "partner", &moved).await;
+    let partner = house.control("GET", "partner", &Value::Null).await;
+    assert_eq!(partner["redirect_uri"], moved["redirect_uri"]);
+    assert_eq!(house.call("GET", &address, None, &Value::Null).await.status, 400, "the old one");
     covers(&["2.3", "2.6", "3.3", "5.7"]);
 }
 

@@ -1,6 +1,9 @@
 //! The control paths, faults, restarts.
 
+use std::net::SocketAddr;
+
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use http::Request;
 use serde_json::{Value, json};
 
@@ -34,7 +37,33 @@ async fn control_paths_answer_to_this_machine_s_names_only() {
     let request = Request::get("/_sandbox/clock").body(Body::empty()).unwrap();
     assert_eq!(house.send(request).await.status, 404);
     let request = Request::get("https://127.0.0.1:1/_sandbox/clock").body(Body::empty()).unwrap();
-    assert_eq!(house.send(request).await.status, 200);
+    assert_eq!(house.send(request).await.status, 404, "a full URI has a Host beside it");
+}
+
+/// Closes S9: the sandbox's own paths are as closed to other pages, names and machines as the daemon's.
+#[tokio::test]
+async fn control_paths_change_nothing_for_other_pages_and_machines() {
+    let house = House::new(Surface::Public);
+    let host = ("host", "127.0.0.1:8700");
+    let near = "127.0.0.1:4000";
+    for (peer, uri, headers) in [
+        (near, "", &[host, ("origin", "https://evil.example")][..]),
+        (near, "", &[host, ("sec-fetch-site", "cross-site")]),
+        (near, "", &[host, ("host", "evil.example")]),
+        (near, "", &[("host", "evil@127.0.0.1")]),
+        (near, "", &[host, ("cf-connecting-ip", "192.0.2.7")]),
+        (near, "https://evil.example", &[host]),
+        ("192.0.2.7:4000", "", &[host]),
+    ] {
+        let mut request = Request::post(format!("{uri}/_sandbox/reset"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(Body::empty()).unwrap();
+        let peer: SocketAddr = peer.parse().unwrap();
+        request.extensions_mut().insert(ConnectInfo(peer));
+        assert_eq!(house.send(request).await.status, 404, "{peer} {uri} {headers:?}");
+    }
 }
 
 #[tokio::test]

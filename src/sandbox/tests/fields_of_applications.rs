@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::applications::{application, contexts, submit, tenant};
 use super::{House, Reply, covers, with};
+use crate::api::application::FIELDS;
 use crate::sandbox::Surface;
 
 async fn post(house: &House, fields: &Value) -> Reply {
@@ -39,6 +40,10 @@ async fn each_field_has_its_type() {
     ] {
         assert_eq!(refused(&house, name, wrong.clone()).await, [name], "{wrong}");
     }
+    for field in FIELDS.iter().filter(|field| field.name != "test") {
+        let told = refused(&house, field.name, json!({"a": 1})).await;
+        assert!(told.contains(&field.name.to_owned()), "{}: {told:?}", field.name);
+    }
     let house = House::new(Surface::Public);
     let more = json!({"owner_years_in_residence": 4, "past_bankruptcy": true, "bankruptcy_date": "2011-05-31",
         "business_website": "https://doe.example/?a=%20", "ip_address": "192.0.2.1"});
@@ -51,7 +56,7 @@ async fn each_field_has_its_type() {
 #[tokio::test]
 async fn values_are_plain_text() {
     let house = House::new(Surface::Public);
-    for encoded in ["Doe &amp; Sons", "Doe%20LLC", "Doe &#38; Sons"] {
+    for encoded in ["Doe &amp; Sons", "Doe%20LLC", "Doe &#38; Sons", "RG9lIGFuZCBTb25z"] {
         assert_eq!(
             refused(&house, "business_name", json!(encoded)).await,
             ["business_name"],
@@ -70,6 +75,7 @@ async fn codes_of_countries_and_states_have_two_letters() {
         ("owner_country_of_citizenship", "U"),
         ("owner_drivers_license_state", "Illinois"),
         ("business_country", "ZZ"),
+        ("dba_state", "Illinois"),
     ] {
         assert_eq!(refused(&house, name, json!(wrong)).await, [name], "{wrong}");
     }

@@ -7,7 +7,7 @@ use super::{House, fields, with};
 use crate::sandbox::Surface;
 
 /// A file under a contact.
-async fn upload(house: &House, bearer: &str, contact: &Value) -> Value {
+pub(super) async fn upload(house: &House, bearer: &str, contact: &Value) -> Value {
     let path = format!("/contacts/{}/files", contact.as_str().unwrap());
     let body = json!({"file_name": "letter.pdf", "content": "JVBERi0="});
     house.call("POST", &path, Some(bearer), &body).await.ok()
@@ -38,6 +38,8 @@ async fn a_file_is_processed_after_a_moment_and_then_attached() {
     assert_eq!(read["processing_state"], "completed");
     let invoice = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
     assert_eq!(invoice["attachments"], json!([read]));
+    let (sent, told) = (&invoice["presentment_status"], &invoice["invoice_messages"][0]["status"]);
+    assert_eq!((sent, told), (&json!("sent"), &json!("sent")));
     let shown = house.objects("files").await;
     assert_eq!((&shown[0]["size"], &shown[0]["contact_id"]), (&json!(5), &body["contact_id"]));
     assert!(shown[0].get("content").is_none());

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::applications::{application, notices, submit, tenant};
 use super::tokens::token;
 use super::{House, basic, covers, fields, visa, with};
+use crate::api::credentials::AccountType;
 use crate::sandbox::{Options, Sandbox, Surface};
 use crate::store::index::MemoryIndex;
 
@@ -48,6 +49,14 @@ async fn base_web_and_portal_may_be_three_hosts() {
     assert!(
         mail["messages"][0]["link"].as_str().unwrap().starts_with("https://pay.example/invoices/")
     );
+    let (bearer, start) = (tenant(&house).await, "/api/v1/merchant_applications/sign_up");
+    let body = json!({"reference": "r", "plan": "basic", "email": "a@b.example"}).to_string();
+    let request = Request::post(start)
+        .header("authorization", bearer)
+        .header("content-type", "application/json");
+    let page = house.send(request.body(Body::from(body)).unwrap()).await.ok();
+    let page = page["merchant_application"]["redirect_uri"].as_str().unwrap().to_owned();
+    assert!(page.starts_with("https://web.example/"), "{page}");
     covers(&["28.1"]);
 }
 
@@ -131,7 +140,16 @@ async fn a_token_takes_form_data_cuts_what_is_too_long_and_is_a_card_by_default(
 #[tokio::test]
 async fn without_an_account_of_the_type_nothing_is_charged() {
     let house = House::new(Surface::Documented);
-    let body = json!({"amount": 100, "method": visa(), "account_id": "none"});
+    {
+        let mut live = house.sandbox.lock();
+        let now = house.sandbox.now(&live);
+        let mut cx = house.sandbox.cx(&live, now);
+        let mut demo = cx.merchant_named("demo", None).unwrap();
+        demo.test.accounts.retain(|account| account.kind == AccountType::Card);
+        cx.store_merchant(&demo).unwrap();
+        house.sandbox.commit(&mut live, cx).unwrap();
+    }
+    let body = json!({"amount": 100, "method": super::story::bank()});
     let reply = house.secret("POST", "/v1/charges", &body).await;
     assert_eq!(reply.refusal().1, "no_account_for_payment_method");
     assert_eq!(house.objects("transactions").await.len(), 0);
@@ -175,6 +193,14 @@ async fn every_row_of_the_error_tables_is_refused_as_it_is_written() {
     assert_eq!(post("/v1/charges", charge(json!({}))).await.refusal().0, 401);
     house.allow("api_allowed_ip_address_ranges", json!(["10.0.0.0/8"])).await;
     assert_eq!(house.secret("GET", "/v1/cards", &Value::Null).await.refusal().0, 401);
+    let bearer = tenant(&house).await;
+    for test in [Value::Null, json!("validate")] {
+        let wrong = with(with(application("usr_1", "Doe", "1"), "structure", "ZZ"), "test", test);
+        let body = json!({ "merchant_application": wrong });
+        let path = "/api/v1/merchant_applications";
+        let reply = house.call("POST", path, Some(&bearer), &body).await;
+        assert_eq!(super::applications::contexts(&reply), ["structure"]);
+    }
     covers(&["52.14"]);
 }
 

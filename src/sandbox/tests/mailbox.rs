@@ -8,12 +8,11 @@ use super::partner::new_invoice;
 use super::portal::pay_by;
 use super::story::bank;
 use super::{House, Reply, visa, with};
+use crate::base::look::STYLES;
 use crate::sandbox::Surface;
 
 /// What browsers say that they take.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-/// The styles of the pages.
-const STYLES: &str = include_str!("../pages/pages.css");
 const SCRIPT: &str = "<script>alert('7')</script>";
 
 async fn asked(house: &House, path: &str, accept: &str) -> Reply {
@@ -63,7 +62,7 @@ async fn an_empty_mailbox_says_so_and_what_fills_it() {
     let house = House::new(Surface::Documented);
     let page = look(&house, "").await;
     assert_eq!(page.status, 200);
-    for words in ["No e-mail was sent yet", "invoice_messages", "POST&nbsp;/invoices"] {
+    for words in ["No e-mail was sent yet", "invoice_messages", "POST /invoices"] {
         assert!(page.text.contains(words), "{words}: {}", page.text);
     }
     only(&house, json!({})).await;

@@ -33,6 +33,7 @@ async fn every_published_card_has_its_brand_and_is_accepted() {
         ("38520000023237", "DINERS_CLUB"),
         ("3530111333300000", "JCB"),
         ("3566002020360505", "JCB"),
+        ("9900000000000010", "UNKNOWN"),
     ] {
         let made = charge(&house, with(visa(), "number", number)).await.ok();
         assert_eq!(

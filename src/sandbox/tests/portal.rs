@@ -19,6 +19,18 @@ async fn invoiced(house: &House) -> (Value, String) {
     (made, path)
 }
 
+/// The same with a file.
+async fn attached(house: &House) -> (Value, String) {
+    let bearer = house.bearer("demo").await;
+    let body = with(new_invoice(house, &bearer).await, "reference", "Case <7>");
+    let file = super::files::upload(house, &bearer, &body["contact_id"]).await;
+    house.advance("PT2S").await;
+    let body = with(body, "attachments", json!([{"id": file["id"]}]));
+    let made = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
+    let path = format!("/invoices/{}", made["id"].as_str().unwrap());
+    (made, path)
+}
+
 async fn page(house: &House, path: &str) -> Reply {
     house.call("GET", path, None, &Value::Null).await
 }
@@ -34,7 +46,10 @@ pub(super) async fn pay_by(house: &House, path: &str, method: &Value) -> Reply {
     let request = Request::post(format!("{path}/payments"))
         .header("host", "localhost")
         .header("content-type", "application/x-www-form-urlencoded")
-        .body(Body::from(format!("token_id={}", token["id"].as_str().unwrap())))
+        .body(Body::from(format!(
+            "token_id={}&name=Jane+%22J%22+Doe&address1=2+Oak+Street&postal_code=62701",
+            token["id"].as_str().unwrap()
+        )))
         .unwrap();
     house.send(request).await
 }
@@ -51,7 +66,7 @@ fn sums(invoice: &Value) -> (&str, i64, i64) {
 #[tokio::test]
 async fn the_link_in_a_mail_shows_the_invoice() {
     let house = House::new(Surface::Documented);
-    let (made, path) = invoiced(&house).await;
+    let (made, path) = attached(&house).await;
     let mail = house.control("GET", "mailbox", &Value::Null).await["messages"][0].clone();
     assert!(mail["link"].as_str().unwrap().ends_with(&path));
     let page = page(&house, &path).await;
@@ -68,6 +83,7 @@ async fn the_link_in_a_mail_shows_the_invoice() {
         "Retainer",
         "125.00 USD",
         "Pay 130.00 USD",
+        "letter.pdf",
     ] {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
@@ -103,6 +119,10 @@ async fn a_payment_pays_the_invoice_once() {
     let (_, path) = invoiced(&house).await;
     let declined = pay(&house, &path, "4000000000000002").await;
     assert!(declined.status == 422 && declined.text.contains("was declined"), "{}", declined.text);
+    // Closes E16: what was typed beside the card is there again.
+    for typed in ["value=\"Jane &quot;J&quot; Doe\"", "value=\"2 Oak Street\"", "value=\"62701\""] {
+        assert!(declined.text.contains(typed), "{typed}: {}", declined.text);
+    }
     assert_eq!(sums(&invoice(&house).await), ("pending", 0, 13_000));
     let paid = pay(&house, &path, "4242424242424242").await;
     assert_eq!(

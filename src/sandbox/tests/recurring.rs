@@ -126,6 +126,21 @@ async fn limits_end_a_recurring_charge() {
         assert!(now.get("next_payment").is_none());
         assert_eq!(occurrences(&house, &charge).await.len(), usize::try_from(count).unwrap());
     }
+    let declining = card(&house, "4000000000000002").await;
+    let mut retried = with(monthly(&declining), "max_occurrences", 2);
+    retried["schedule"]["start"] = json!("2027-12-31");
+    let retried = create(&house, &retried).await;
+    house.control("POST", "clock", &json!({"set": "2028-01-01T00:00:00Z"})).await;
+    for _ in 0..3 {
+        act(&house, &retried, 1, "pay").await.refusal();
+    }
+    check(
+        &occurrences(&house, &retried).await,
+        &[("PENDING", "2028-01-31"), ("FAILED", "2027-12-31")],
+    );
+    house.control("POST", "clock", &json!({"set": "2028-02-01T00:00:00Z"})).await;
+    let now = house.secret("GET", &path(&retried), &Value::Null).await.ok();
+    assert_eq!(now["status"], "COMPLETED", "a retry counts once");
     super::covers(&["45.7", "45.8", "45.10"]);
 }
 
@@ -183,7 +198,7 @@ async fn a_change_of_schedule_moves_the_pending_occurrence() {
     let made = create(&house, &body).await;
     act(&house, &made, 0, "pay").await.ok();
     act(&house, &made, 0, "ignore").await.ok();
-    let patch = json!({"schedule": {"days": {"0": "15"}}, "amount": 700});
+    let patch = json!({"schedule": {"days": ["15"]}, "amount": 700});
     let changed = house.secret("PATCH", &path(&made), &patch).await.ok();
     assert_eq!(changed["next_payment"], "2027-02-15");
     assert_eq!(changed["schedule"]["days"], json!(["15"]));
@@ -225,6 +240,7 @@ async fn sensitive_data_of_a_method_changes_by_a_token_only() {
     assert_eq!(changed["method"]["number"], "************4242");
     for (method, context) in [
         (json!({"type": "card", "number": "4111111111111111"}), "method.number"),
+        (json!({"type": "card", "cvv": "123"}), "method.cvv"),
         (json!({"type": "bank", "name": "x"}), "method.type"),
         (json!({"type": "card", "exp_month": 13}), "method.exp_month"),
     ] {
@@ -236,6 +252,16 @@ async fn sensitive_data_of_a_method_changes_by_a_token_only() {
     let other = token(&house, &with(visa(), "number", "5105105105105100")).await;
     let changed = house.secret("PATCH", &path(&made), &json!({"method": other["id"]})).await.ok();
     assert_eq!(changed["method"]["card_type"], "MASTERCARD");
+    let holder = json!({"type": "card", "name": "Joe", "address1": "2 Oak Street"});
+    let changed = house.secret("PATCH", &path(&made), &json!({"method": holder})).await.ok();
+    assert_eq!(changed["method"]["name"], "Joe");
+    assert_eq!(changed["method"]["address1"], "2 Oak Street");
+    let bank = token(&house, &super::story::bank()).await;
+    let changed = house.secret("PATCH", &path(&made), &json!({"method": bank["id"]})).await.ok();
+    assert_eq!(changed["method"]["type"], "bank");
+    let account = json!({"type": "bank", "account_number": "1234567891"});
+    let reply = house.secret("PATCH", &path(&made), &json!({"method": account})).await;
+    assert_eq!(fields(&reply)[0].0, "method.account_number");
     super::covers(&["44.5", "44.6"]);
 }
 
@@ -277,6 +303,14 @@ async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
     assert_eq!(list("").await, [second["id"].clone(), first["id"].clone()]);
     assert_eq!(list("?reference=rk1").await, [first["id"].clone()]);
     assert!(list("?status=COMPLETED").await.is_empty());
+    assert_eq!(list("?order_by=created").await, [first["id"].clone(), second["id"].clone()]);
+    assert_eq!(list("?page_size=1&page=2").await, [first["id"].clone()]);
+    assert!(list("?account_id=other").await.is_empty());
+    let own = format!("/v1/recurring/charges?account_id={}", first["account_id"].as_str().unwrap());
+    let own = house.secret("GET", &own, &Value::Null).await.ok();
+    assert_eq!(own["total_entries"], 2);
+    let shown = house.secret("GET", &path(&first), &Value::Null).await.ok();
+    assert!(shown["id"] == first["id"] && shown.get("occurrences").is_none());
     let put = json!({"amount": 900, "method": null, "schedule":
         {"start": "2027-05-01", "interval_unit": "WEEK", "interval_delay": 2}});
     let now = house.secret("PUT", &path(&first), &put).await.ok();

@@ -27,7 +27,7 @@ async fn dates(house: &House, body: &Value, count: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn units_and_delays_make_the_dates() {
-    let house = House::new(Surface::Documented);
+    let house = House::new(Surface::Public);
     for (unit, delay, expect) in [
         ("DAY", 1, ["2027-01-04", "2027-01-05", "2027-01-06"]),
         ("DAY", 2, ["2027-01-04", "2027-01-06", "2027-01-08"]),
@@ -49,7 +49,7 @@ async fn units_and_delays_make_the_dates() {
 
 #[tokio::test]
 async fn days_of_weeks_and_months() {
-    let house = House::new(Surface::Documented);
+    let house = House::new(Surface::Public);
     for (unit, days, expect) in [
         ("WEEK", json!(["1", "7"]), ["2027-01-04", "2027-01-10", "2027-01-11", "2027-01-17"]),
         ("MONTH", json!(["15", "LAST"]), ["2027-01-15", "2027-01-31", "2027-02-15", "2027-02-28"]),
@@ -78,7 +78,7 @@ async fn days_of_weeks_and_months() {
 
 #[tokio::test]
 async fn an_end_is_the_last_day_that_may_be() {
-    let house = House::new(Surface::Documented);
+    let house = House::new(Surface::Public);
     let until = |end: &str| every("WEEK", 1, &json!({ "end": end }));
     assert_eq!(dates(&house, &until("2027-01-18"), 9).await.len(), 3);
     assert_eq!(dates(&house, &until("2027-01-17"), 9).await.len(), 2);
@@ -103,6 +103,9 @@ async fn a_recurring_charge_takes_its_fields_and_looks_at_no_method() {
     assert_eq!((&made["status"], &made["description"]), (&json!("ACTIVE"), &json!("Rent")));
     assert_eq!((&made["account_id"], &made["amount"]), (&account, &json!(1000)));
     assert_eq!(made["schedule"]["start"], "2027-01-04");
+    let mut saved = body.clone();
+    saved["method"] = super::recurring::card(&house, "4000000000000002").await;
+    assert_eq!(post(&house, &saved).await.ok()["method"]["number"], "************0002");
     covers(&["44.1", "44.3"]);
     let path = format!("/v1/recurring/charges/{}", made["id"].as_str().unwrap());
     house.control("POST", "clock", &json!({"set": "2027-01-05T00:00:00Z"})).await;
@@ -133,7 +136,7 @@ async fn every_field_of_recur_is_taken() {
 
 #[tokio::test]
 async fn a_preview_counts_a_first_payment_and_what_remains() {
-    let house = House::new(Surface::Documented);
+    let house = House::new(Surface::Public);
     let body = json!({"amount": 400, "max_occurrences": 3, "max_amount": 1000,
         "schedule": {"interval_unit": "WEEK", "interval_delay": 1, "start": "2027-01-04"}});
     let path = "/v1/recurring/charges/schedule?start_date=2027-01-04";
@@ -175,7 +178,7 @@ async fn a_preview_counts_a_first_payment_and_what_remains() {
 
 #[tokio::test]
 async fn an_occurrence_is_read_with_its_transactions_and_listed_newest_first() {
-    let house = House::new(Surface::Documented);
+    let house = House::new(Surface::Public);
     let made = post(&house, &every("DAY", 1, &json!({}))).await.ok();
     house.control("POST", "clock", &json!({"set": "2027-01-07T00:00:00Z"})).await;
     let list = format!("/v1/recurring/charges/{}/occurrences", made["id"].as_str().unwrap());

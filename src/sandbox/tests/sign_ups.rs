@@ -76,7 +76,7 @@ async fn the_page_opens_once_prefilled_and_without_secrets() {
     assert_eq!(page.status, 200);
     assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
     assert!(page.text.contains("value=\"Doe &quot;&lt;b&gt;&quot; &amp; Sons\""), "{}", page.text);
-    assert!(page.text.contains("<option selected>LP</option>"));
+    assert!(page.text.contains("<option value=\"LP\" selected>LP</option>"));
     assert!(page.text.contains("name=\"second_owner.home_state\""));
     assert!(!page.text.contains("00-0000001") && page.text.contains("placeholder=\"given\""));
     assert!(!page.text.contains("name=\"reference\"") && !page.text.contains("name=\"test\""));
@@ -116,6 +116,12 @@ async fn the_applicant_completes_and_submits_once() {
     assert!(wrong.text.contains("data-field=\"dba_name\""), "{}", wrong.text);
     assert!(wrong.text.contains("value=\"Doe LLC\""));
     assert_eq!(house.objects("applications").await[0]["state"], "started");
+    // Closes E16: what was typed is there again, and secrets stay though no page shows them.
+    assert!(wrong.text.contains("href=\"#dba_name\"") && wrong.text.contains("autofocus"));
+    assert!(!wrong.text.contains("00-0000001"), "{}", wrong.text);
+    for secret in ["federal_tax_id", "owner_drivers_license_number", "operating_account_number"] {
+        form[secret] = json!("");
+    }
     form["has_dba"] = json!(false);
     for (name, value) in [("first_name", "John"), ("home_state", "IL")] {
         form[format!("second_owner.{name}")] = json!(value);

@@ -37,6 +37,9 @@ async fn a_token_is_masked_and_read_with_the_secret_key() {
     let live = house.key("live", "secret_key").await;
     let reply = house.call("GET", &path, Some(&live), &Value::Null).await;
     assert_eq!(reply.refusal().0, 404);
+    let bank = house.demo().await["bank_accounts"][0]["id"].as_str().unwrap().to_owned();
+    let surcharge = format!("/bank-accounts/{bank}/surcharge");
+    assert_eq!(house.call("GET", &surcharge, Some(&public), &Value::Null).await.status, 200);
     super::covers(&["29.3", "49.1", "49.6"]);
 }
 
@@ -47,6 +50,12 @@ async fn a_form_gives_form_data_and_a_redirection() {
     let reply = form(&house, body).await.ok();
     assert_eq!(reply["form_data"], json!({"tag": ["a", "b"], "note": "x y!"}));
     assert_eq!(reply["exp_year"], 2030);
+    let in_header = Request::post("/v1/tokens")
+        .header("authorization", house.key("test", "public_key").await)
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(Body::from(body))
+        .unwrap();
+    assert_eq!(house.send(in_header).await.ok()["number"], "************4242");
     let reply = form(&house, &format!("{body}&redirect_url=https%3A%2F%2Fa.example%2Fdone")).await;
     assert_eq!(reply.status, 303);
     assert_eq!(reply.text, "");

@@ -264,6 +264,8 @@ impl Own<'_> {
     /// What is known of a transaction or an occurrence is what its newest event says, or what it is now.
     fn newest(&self, all: &Listening<'_>, evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let (Some(facts), Some(key)) = (all.known, key_of(self.merchant)) else { return };
+        let horizon = facts.event_ledger(&key).ok().and_then(|ledger| ledger.horizon);
+        let dropped = |event: &Value| at(event).is_none_or(|at| Some(at) <= horizon);
         let objects = evidence.objects.transactions.iter().chain(&evidence.objects.occurrences);
         for object in objects.filter(|one| is_of(one, self.merchant)) {
             let id = text(object, "id");
@@ -276,6 +278,9 @@ impl Own<'_> {
             });
             let fresh =
                 |other: &Option<RemoteObject>| known.as_ref().map(said) == other.as_ref().map(said);
+            if known.is_none() && dropped(event) {
+                continue;
+            }
             if known.is_none() || !(fresh(&now) || fresh(&version(event))) {
                 let known = known.and_then(|known| known.status).unwrap_or_default();
                 let text = format!(

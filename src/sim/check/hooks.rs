@@ -69,7 +69,7 @@ pub(in crate::sim) fn done(all: &Listening<'_>) -> BTreeMap<String, u32> {
     };
     for ran in ran(all) {
         for wish in ran.runs.iter().flat_map(|run| &run.wishes) {
-            let granted = granted(all.known, &id(ran, wish));
+            let granted = granted(all, &id(ran, wish));
             if granted == Some(Fate::Done) {
                 one(wish.verb.clone());
             }
@@ -92,8 +92,12 @@ fn id(ran: &Ran, wish: &Wish) -> WishId {
     WishId { merchant, event, name: wish.name.clone() }
 }
 
-fn granted(known: Option<&Facts>, id: &WishId) -> Option<Fate> {
-    known?.granted(id).ok().flatten().map(|granted| granted.fate)
+/// What became of an action, as the journal says: the index may have dropped it.
+fn granted(all: &Listening<'_>, id: &WishId) -> Option<Fate> {
+    all.entries.iter().rev().find_map(|entry| {
+        let Record::Granted(granted) = &entry.record else { return None };
+        (granted.id == *id).then_some(granted.fate)
+    })
 }
 
 /// Every action of a hook is named by its event and its own name.
@@ -174,7 +178,7 @@ impl<'a> Books<'a> {
         let mine = |ran: &&&Ran| ran.event == event && ran.merchant.name.as_str() == self.merchant;
         let refused = self.ran.iter().filter(mine).any(|ran| {
             let mut wishes = ran.runs.iter().flat_map(|run| &run.wishes);
-            let fate = |wish: &Wish| granted(Some(known), &id(ran, wish));
+            let fate = |wish: &Wish| granted(self.all, &id(ran, wish));
             let not_done = |wish: &Wish| {
                 (wish.verb == NOTIFY) == told && fate(wish).is_some_and(|fate| fate != Fate::Done)
             };

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::once::mark_of;
 use super::{Evidence, Violation, bounds, clones, epoch, is_good, is_whole, removal};
+use crate::engine::ResourceView;
+use crate::model::condition::{Condition, ConditionType, Status};
 use crate::model::manifest::{Deletion, OnDoubt};
 use crate::sandbox::Surface;
 use crate::sim::desk::text;
@@ -99,7 +101,11 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let view =
             evidence.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind());
         match view {
-            Some(view) if view.ready || view.reason == "AwaitsApplicant" => {}
+            // A change that the service cannot make leaves the object as it was, and a person has to look.
+            Some(view) if matches!(view.reason.as_str(), "AwaitsApplicant" | "CannotChange") => {}
+            Some(view) if view.ready => {}
+            // What its payers' banks decline is as its document says.
+            Some(view) if is_synced(view) => {}
             Some(view) => found.push(Violation::new(
                 "settles",
                 format!("{} is not ready: {} ({})", doc.address(), view.reason, view.message),
@@ -109,6 +115,12 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             }
         }
     }
+}
+
+/// Whether a resource is as its document says, whatever became of its payments.
+fn is_synced(view: &ResourceView) -> bool {
+    let synced = |one: &Condition| one.kind == ConditionType::Synced && one.status == Status::True;
+    view.conditions.iter().any(synced)
 }
 
 /// What the service lacks of a document. One of a higher generation than the document says by now is as good.

@@ -95,6 +95,10 @@ impl Courier for Pigeon {
         })
     }
 
+    fn takes_any(&self, _target: &str) -> bool {
+        false
+    }
+
     fn intake(&self, link: &IntakeLink) -> String {
         format!("https://pay.example/{}", link.key.name)
     }

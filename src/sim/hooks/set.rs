@@ -8,6 +8,7 @@ use super::texts::{BROKEN, FAILS, FIRST, SCRIPTS, UNRELATED, WRONG};
 use crate::base::hash::sha256;
 use crate::engine::Found;
 use crate::hooks::{Hooks, Known, Source};
+use crate::policy::Rights;
 
 /// One change of the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +64,12 @@ impl Set {
     pub(super) fn found(&self) -> Found {
         let sources = self.sources();
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let known = Known { targets: set(&["ops"]), kinds: set(&["Merchant"]) };
+        let known = Known {
+            targets: set(&["ops"]),
+            kinds: set(&["Merchant"]),
+            rights: Rights::all(),
+            ..Known::default()
+        };
         let files = sources.iter().flat_map(|one| [&*one.path, &*one.text]).collect::<String>();
         let hooks = Hooks::load(&sources, &known);
         let problems = hooks.as_ref().err().map_or(0, Vec::len);

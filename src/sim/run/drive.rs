@@ -7,19 +7,26 @@ use std::sync::PoisonError;
 use std::task::Poll;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::super::check;
 use super::super::deed::{self, Hands};
-use super::super::machine::{GRACE, TIMEOUT};
+use super::super::machine::{GRACE, Open, TIMEOUT};
 use super::super::world::Tree;
 use super::{SETTLES_WITHIN, Stage, TOLD_WITHIN};
-use crate::engine::{EngineError, Event, Question, Reply};
+use crate::engine::{EngineError, Event, Question, Reply, Retention};
 use crate::sim::applicant;
 
 /// So many turns without any time passing are no work any more.
 const TURNS_MAX: u32 = 10_000;
+
+/// Settled events are kept for 20 seconds, and looked for every five minutes, so that retention runs beside everything.
+pub(super) fn retention() -> Retention {
+    Retention { keep: TimeDelta::seconds(20), every: Duration::from_mins(5) }
+}
 
 /// What the people's part of a life came to.
 pub(super) enum Drove {
@@ -31,7 +38,7 @@ pub(super) enum Drove {
 
 impl Stage<'_> {
     /// What people do: step by step, from where they were when the machine died.
-    pub(super) async fn drive(&mut self, sender: mpsc::Sender<Event>) -> Drove {
+    pub(super) async fn drive(&mut self, sender: mpsc::Sender<Event>, open: &Open) -> Drove {
         let hands = Hands {
             engine: sender.clone(),
             desk: self.desk.clone(),
@@ -46,6 +53,7 @@ impl Stage<'_> {
         while let Some(step) = self.script.steps.get(self.steps) {
             let wait = Duration::from_millis(step.wait_ms);
             sleep_until(self.stepped.checked_add(wait).unwrap_or(self.stepped)).await;
+            self.compare_views(&sender, open).await;
             let nth = self.steps;
             self.steps = self.steps.saturating_add(1);
             self.stepped = Instant::now();
@@ -88,6 +96,20 @@ impl Stage<'_> {
         Drove::Settled(settled)
     }
 
+    /// Asks for every view, and compares them with the fold where that did not move meanwhile.
+    async fn compare_views(&mut self, sender: &mpsc::Sender<Event>, open: &Open) {
+        let before = open.shared.writer.head();
+        let asked = asked(sender).await;
+        if open.shared.writer.head() != before {
+            return;
+        }
+        let Some(asked) = asked else { return };
+        match check::views(&open.shared.facts, &asked) {
+            Ok(found) => self.violations.extend(found),
+            Err(error) => self.violate("views", format!("the index cannot be read: {error}")),
+        }
+    }
+
     /// Changes the files.
     fn edit(&mut self, change: impl FnOnce(&mut Tree)) {
         let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,6 +135,16 @@ pub(super) async fn watched(
         run.as_mut().poll(context)
     })
     .await
+}
+
+/// Every view of one moment; `None`: the engine ended.
+async fn asked(sender: &mpsc::Sender<Event>) -> Option<check::Asked> {
+    let Some(Reply::Intents(intents)) = ask(sender, Question::Intents).await else { return None };
+    let Some(Reply::Metrics(metrics)) = ask(sender, Question::Metrics).await else { return None };
+    let Some(Reply::Resources(resources)) = ask(sender, Question::Resources).await else {
+        return None;
+    };
+    Some(check::Asked { intents, metrics: *metrics, resources })
 }
 
 /// Asks the engine.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::id::Key;
 use crate::kinds::files::Looked;
-use crate::model::issue::{Problem, Severity};
+use crate::model::issue::{Problem, ProblemCounts, Severity};
 use crate::spec::decode::{BOM, Decoded, decode};
 use crate::spec::document::{Document, LazySource, ReadCx, cleaned, read};
 use crate::spec::finding::Finding;
@@ -18,6 +18,7 @@ pub(super) struct SpecFile {
     pub(super) hash: [u8; 32],
     pub(super) documents: Box<[Document]>,
     problems: Vec<Problem>,
+    omitted: ProblemCounts,
 }
 
 impl SpecFile {
@@ -31,7 +32,7 @@ impl SpecFile {
         let decoded = decode(bytes);
         let good = decoded.is_good();
         let Decoded { text, bom, mut findings } = decoded;
-        let source = LazySource { file: name, text: &text };
+        let source = LazySource::new(name, &text);
         let (slices, more) = split(&text);
         let shift = if bom { BOM.len() } else { 0 };
         let mut documents = Vec::new();
@@ -39,8 +40,10 @@ impl SpecFile {
             findings.extend(more);
             documents.extend(slices.iter().map(|slice| read(cx, &source, slice, shift)));
         }
-        let problems = with_places(&source, &findings);
-        Self { stat, hash, documents: documents.into_boxed_slice(), problems }
+        let (findings, omitted) = source.admit(findings, |finding| finding.severity);
+        let place = |finding: &Finding| cleaned(source.source().problem(finding), &[]);
+        let problems = findings.iter().map(place).collect();
+        Self { stat, hash, documents: documents.into_boxed_slice(), problems, omitted }
     }
 
     /// The files that its documents name, as they were found.
@@ -59,19 +62,18 @@ impl SpecFile {
         self.problems.iter().chain(self.documents.iter().flat_map(|document| &document.problems))
     }
 
+    /// The problems that got no place.
+    pub(super) fn omitted(&self) -> ProblemCounts {
+        self.documents.iter().fold(self.omitted, |sum, document| sum.plus(document.omitted))
+    }
+
     /// Whether something is wrong that no key stands for.
     pub(super) fn is_bad(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
-        errors || self.documents.iter().any(|document| document.key.is_none())
+        errors
+            || self.omitted.errors > 0
+            || self.documents.iter().any(|document| document.key.is_none())
     }
-}
-
-fn with_places(source: &LazySource<'_>, findings: &[Finding]) -> Vec<Problem> {
-    if findings.is_empty() {
-        return Vec::new();
-    }
-    let source = source.source();
-    findings.iter().map(|finding| cleaned(source.problem(finding), &[])).collect()
 }
 
 /// A problem of a whole file or line.

@@ -1,11 +1,10 @@
 //! Files from disk, several at once where there are many: to read and to understand one needs no
 //! other, and takes most of the time of a load.
 
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::file::SpecFile;
+use crate::base::folder::{Folder, PathError, Place};
 use crate::spec::document::ReadCx;
 use crate::spec::source::share::in_order;
 use crate::spec::source::tree::{Stat, read};
@@ -29,15 +28,23 @@ pub(super) enum Reading {
     /// It was read.
     New(Box<SpecFile>),
     /// It cannot be read.
-    Unreadable(io::Error),
+    Unreadable(PathError),
 }
 
 /// Looks at files below `root`; the answers stand in the order of the questions.
-pub(super) fn read_all(cx: &ReadCx, root: &Path, wanted: &[Wanted<'_>]) -> Vec<Reading> {
-    in_order(wanted, |one| read_one(cx, root, one))
+pub(super) fn read_all(cx: &ReadCx, root: &Place, wanted: &[Wanted<'_>]) -> Vec<Reading> {
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    if let Ok(root) = root.open() {
+        return in_order(wanted, |one| read_one(cx, &root, one));
+    }
+    // The next look finds the root as it is by then.
+    let gone = || PathError::Io(std::io::ErrorKind::NotFound.into());
+    wanted.iter().map(|_| Reading::Unreadable(gone())).collect()
 }
 
-fn read_one(cx: &ReadCx, root: &Path, wanted: &Wanted<'_>) -> Reading {
+fn read_one(cx: &ReadCx, root: &Folder, wanted: &Wanted<'_>) -> Reading {
     let bytes = match read(root, wanted.path) {
         Ok(bytes) => bytes,
         Err(error) => return Reading::Unreadable(error),

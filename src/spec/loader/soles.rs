@@ -21,8 +21,12 @@ pub(super) struct Soles {
 }
 
 impl Soles {
-    /// The documents of `key` now have this and nothing else. Answers whose verdict may be another one now.
-    pub(super) fn set(&mut self, key: &Key, has: Vec<(&'static Sole, Spot)>) -> BTreeSet<Key> {
+    /// The documents of `key` now have this and nothing else. Returns the codes whose holders changed.
+    pub(super) fn set(
+        &mut self,
+        key: &Key,
+        has: Vec<(&'static Sole, Spot)>,
+    ) -> BTreeSet<&'static str> {
         let before = self.held.remove(key).unwrap_or_default();
         let has: Vec<_> = has.into_iter().map(|(sole, spot)| (sole.code, spot)).collect();
         for (code, spot) in &before {
@@ -32,13 +36,16 @@ impl Soles {
         for (code, spot) in &has {
             self.holders.entry(code).or_default().insert((spot.clone(), key.clone()));
         }
-        let codes: BTreeSet<_> = before.iter().chain(&has).map(|(code, _)| *code).collect();
-        let others = codes.into_iter().filter_map(|code| self.holders.get(code)).flatten();
-        let others = others.map(|(_, other)| other.clone()).filter(|other| other != key).collect();
+        let codes = before.iter().chain(&has).map(|(code, _)| *code).collect();
         if !has.is_empty() {
             self.held.insert(key.clone(), has);
         }
-        others
+        codes
+    }
+
+    /// The keys whose documents have this.
+    pub(super) fn holders(&self, code: &str) -> impl Iterator<Item = &Key> {
+        self.holders.get(code).into_iter().flatten().map(|(_, key)| key)
     }
 
     /// The issue of a document that has something which another one has before it.
@@ -63,7 +70,7 @@ mod tests {
 
     /// `FILE code (first in FILE)` of each problem.
     fn told(loader: &crate::spec::loader::Loader) -> Vec<String> {
-        let problems = loader.problems();
+        let problems = loader.problems().shown;
         let line = |problem: &crate::model::issue::Problem| {
             let first = problem.related.first().map_or("", |related| related.file.as_str());
             format!("{} {} ({first})", problem.file, problem.code)
@@ -102,7 +109,8 @@ mod tests {
         let one = document("Contact", "jane", "first_name: only");
         let both =
             format!("{one}---\n{one}---\n{}", document("Contact", "joe", "first_name: only"));
-        let loader = Tree::new(&[("a.yaml", &both)]).load();
+        let tree = Tree::new(&[("a.yaml", &both)]);
+        let loader = tree.load();
         assert_eq!(
             told(&loader),
             [

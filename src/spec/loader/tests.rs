@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::issue::Problems;
+use crate::spec::document::PROBLEMS_OF_FILE_MAX;
 use crate::spec::testing::{Tree, cx, document};
 
 fn names(keys: impl IntoIterator<Item = Key>) -> Vec<String> {
@@ -23,7 +25,7 @@ fn broken(loader: &Loader) -> Vec<String> {
 fn codes(text: impl AsRef<[u8]>) -> Vec<String> {
     let tree = Tree::new(&[]);
     tree.write("a.yaml", text);
-    let problems = tree.load().problems();
+    let problems = tree.load().problems().shown;
     let places = problems.iter().map(|problem| {
         assert_eq!(problem.file, "specs/a.yaml");
         let code = problem.code.trim_start_matches("reckon::");
@@ -113,7 +115,7 @@ fn an_error_in_the_middle_document_leaves_the_others_good() {
         assert_eq!(good(&loader), ["Contact/jane", "Contact/john"], "{middle}");
         assert_eq!(loader.desired().coverage, Coverage::Partial);
         assert_eq!(loader.documents(), 3);
-        assert!(!loader.problems().is_empty());
+        assert!(!loader.problems().shown.is_empty());
     }
 }
 
@@ -129,12 +131,12 @@ fn a_broken_document_blocks_itself_and_its_dependants_only() {
     let mut loader = tree.load();
     assert_eq!(good(&loader), ["Contact/john", "Invoice/i2", "Merchant/acme"]);
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i1"]);
-    assert_eq!(loader.problems().len(), 1, "a dependant has no error of its own");
+    assert_eq!(loader.problems().shown.len(), 1, "a dependant has no error of its own");
     assert_eq!(loader.desired().coverage, Coverage::Partial);
     tree.write("jane.yaml", document("Contact", "jane", "merchant: acme, total: 1"));
     let change = loader.reload(&[tree.root().join("jane.yaml")]);
     assert_eq!(names(change.touched), ["Contact/jane", "Invoice/i1"]);
-    assert_eq!(loader.problems(), []);
+    assert_eq!(loader.problems().shown, []);
     assert_eq!(loader.desired().coverage, Coverage::Whole);
 }
 
@@ -146,7 +148,7 @@ fn a_header_that_parses_names_a_broken_document() {
         Tree::new(&[("a.yaml", text), ("i.yaml", &document("Invoice", "i", "contact: jane"))]);
     let loader = tree.load();
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i"]);
-    assert_eq!(loader.problems().len(), 1);
+    assert_eq!(loader.problems().shown.len(), 1);
 }
 
 #[test]
@@ -158,7 +160,7 @@ fn names_must_be_unique_and_references_must_lead_somewhere() {
         ("d.yaml", &document("Invoice", "j", "contact: jane")),
     ]);
     let mut loader = tree.load();
-    let problems = loader.problems();
+    let problems = loader.problems().shown;
     let [second, missing] = problems.as_slice() else { panic!("{problems:?}") };
     assert_eq!(
         (second.file.as_str(), second.code.as_str()),
@@ -190,7 +192,8 @@ fn every_member_of_a_cycle_is_told() {
         ("c.yaml", &with("c", "Contact/c")),
     ]);
     let mut loader = tree.load();
-    let told: Vec<_> = loader.problems().into_iter().map(|p| (p.file, p.line, p.message)).collect();
+    let told: Vec<_> =
+        loader.problems().shown.into_iter().map(|p| (p.file, p.line, p.message)).collect();
     let both = "these documents need each other: Contact/a, Contact/b";
     assert_eq!(
         told,
@@ -217,7 +220,7 @@ fn a_check_between_documents_names_both_places_and_follows_changes() {
         ("i.yaml", &document("Invoice", "i", "merchant: a, contact: jane")),
     ]);
     let mut loader = tree.load();
-    let problems = loader.problems();
+    let problems = loader.problems().shown;
     assert_eq!(problems[0].related[0].file, "specs/c.yaml");
     assert_eq!(problems[0].related[0].column, 85);
     tree.write("c.yaml", document("Contact", "jane", "merchant: a"));
@@ -225,7 +228,7 @@ fn a_check_between_documents_names_both_places_and_follows_changes() {
         names(loader.reload(&[tree.root().join("c.yaml")]).touched),
         ["Contact/jane", "Invoice/i"]
     );
-    assert_eq!(loader.problems(), []);
+    assert_eq!(loader.problems().shown, []);
 }
 
 #[test]
@@ -267,16 +270,16 @@ fn a_reload_reads_only_the_paths_it_is_told() {
 fn a_message_shows_no_personal_value() {
     let tree =
         Tree::new(&[("a.yaml", &document("Contact", "jane", "first_name: Zorro, total: 0"))]);
-    assert_eq!(tree.load().problems()[0].message, "the total of `•••` is 0");
+    assert_eq!(tree.load().problems().shown[0].message, "the total of `•••` is 0");
 }
 
 #[test]
 fn the_index_of_a_loaded_tree_says_whether_it_changed() {
     let tree = Tree::new(&[("a.yaml", &document("Contact", "jane", ""))]);
     let index = tree.load().index(i64::MAX);
-    assert!(index.unchanged(tree.root()));
+    assert!(index.unchanged(&tree.root().into()));
     tree.write("a.yaml", "changed: 1\n");
-    assert!(!index.unchanged(tree.root()));
+    assert!(!index.unchanged(&tree.root().into()));
 }
 
 #[test]
@@ -324,7 +327,7 @@ proptest! {
             let fresh = tree.load();
             prop_assert_eq!(good(&loader), good(&fresh));
             prop_assert_eq!(broken(&loader), broken(&fresh));
-            prop_assert_eq!(loader.problems(), fresh.problems());
+            prop_assert_eq!(loader.problems().shown, fresh.problems().shown);
             prop_assert_eq!(loader.desired().coverage, fresh.desired().coverage);
         }
     }
@@ -350,4 +353,33 @@ fn a_kind_says_whether_its_object_can_go_with_its_document() {
     for wrong in ["Contact/x/b", "B C", "''"] {
         assert_eq!(check("Contact", &format!("reckon.dev/moved-from: {wrong}")), 1, "{wrong}");
     }
+}
+
+/// Closes S6: work by the square of the problems, and output of any length.
+#[test]
+fn the_problems_of_a_file_and_of_a_tree_are_bounded_and_the_rest_is_counted() {
+    let broken = |count: usize| "---\na: 1\n".repeat(count);
+    let tree = Tree::new(&[("a.yaml", &broken(5000))]);
+    let problems = tree.load().problems();
+    assert_eq!(problems.shown.len(), PROBLEMS_OF_FILE_MAX);
+    let one = Tree::new(&[("a.yaml", &broken(1))]).load().problems().total();
+    assert_eq!(problems.total().errors, one.errors * 5000, "none is lost from the count");
+    assert!(problems.has_errors());
+    let files: Vec<_> = (0..9).map(|name| format!("{name}.yaml")).collect();
+    let text = broken(300);
+    let files: Vec<_> = files.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    let problems = Tree::new(&files).load().problems();
+    assert_eq!(problems.shown.len(), problems::PROBLEMS_MAX);
+    assert_eq!(problems.total().errors, one.errors * 300 * 9);
+}
+
+/// Closes S6: the bound holds for problems between documents, too.
+#[test]
+fn problems_between_documents_are_bounded_and_counted() {
+    let same = document("Contact", "jane", "").replace('\n', "\n---\n").repeat(500);
+    let loader = Tree::new(&[("a.yaml", &same)]).load();
+    let problems = loader.problems();
+    assert_eq!(problems.shown.len(), PROBLEMS_OF_FILE_MAX);
+    assert_eq!(problems.total().errors, 499);
+    assert_eq!(loader.problems_where(|file| file == "specs/b.yaml"), Problems::default());
 }

@@ -1,31 +1,30 @@
-//! The one folder beneath which specs may name files (`secrets.attachments`): no links, no more than the
-//! service takes. Files are read in pieces to look at them, and as a whole only to be sent.
+//! The one folder beneath which specs may name files (`secrets.attachments`): no links, nothing but plain files, no more
+//! than the service takes. Files are read in pieces to look at them, and as a whole only to be sent.
 
-use std::fs::{File, symlink_metadata};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::api::file::{FILE_BYTES_MAX, FILE_NAME_LENGTH_MAX};
+use crate::base::folder::{PathError, Place};
 use crate::base::hash::Digest;
 use crate::kinds::files::{FileTrouble, Files, Stamp};
 use crate::model::manifest::AttachedFile;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
-const NANOS: i64 = 1_000_000_000;
 
 /// The folder.
 #[derive(Debug, Clone)]
 pub struct AttachmentFolder {
-    root: PathBuf,
+    root: Place,
 }
 
 impl AttachmentFolder {
     /// The folder at this path; it need not be there before a file in it is named.
-    pub fn new(root: impl Into<PathBuf>) -> Self {
+    pub fn new(root: impl Into<Place>) -> Self {
         Self { root: root.into() }
     }
 
@@ -46,40 +45,43 @@ impl AttachmentFolder {
 
     /// Opens a plain file beneath the folder; no link leads there.
     fn open(&self, path: &str) -> Result<File, FileTrouble> {
-        let plain = Path::new(path);
-        let mut parts = plain.components().peekable();
-        if parts.peek().is_none() || !parts.all(|part| matches!(part, Component::Normal(_))) {
-            let message = format!("`{path}` is not a plain path");
-            let help = "write a path below the folder of `secrets.attachments`, without `..`";
-            return Err(trouble("reckon::file::path", message, help));
-        }
-        let unreadable = |error: io::Error| {
-            let (root, message) =
-                (self.root.display(), format!("`{path}` cannot be read: {error}"));
-            trouble("reckon::file::unreadable", message, &format!("put the file beneath {root}"))
-        };
-        if self.has_link(plain).map_err(unreadable)? {
-            let message = format!("`{path}` is, or stands behind, a symbolic link");
-            return Err(trouble("reckon::file::symlink", message, "put the file itself there"));
-        }
-        let file = File::open(self.root.join(plain)).map_err(unreadable)?;
-        if !file.metadata().map_err(unreadable)?.is_file() {
-            let message = format!("`{path}` is no plain file");
-            return Err(trouble("reckon::file::path", message, "name a file"));
-        }
-        Ok(file)
+        let root = self.root.open().map_err(|error| self.unopened(&error))?;
+        root.file(path).map_err(|error| match error {
+            PathError::NotPlain(_) => {
+                let help = "write a path below the folder of `secrets.attachments`, without `..`";
+                trouble("reckon::file::path", error.to_string(), help)
+            }
+            PathError::Link { .. } | PathError::Out(_) => {
+                let message = format!("`{path}` cannot be attached: {error}");
+                trouble("reckon::file::symlink", message, "put the file itself there")
+            }
+            PathError::Odd { .. } => {
+                trouble("reckon::file::path", error.to_string(), "name a file")
+            }
+            PathError::Io(error) => {
+                let help = format!("put the file beneath {}", self.root);
+                trouble(
+                    "reckon::file::unreadable",
+                    format!("`{path}` cannot be read: {error}"),
+                    &help,
+                )
+            }
+        })
     }
 
-    /// Whether any part of a path below the folder is a symbolic link.
-    fn has_link(&self, path: &Path) -> io::Result<bool> {
-        let mut place = self.root.clone();
-        for part in path.components() {
-            place.push(part);
-            if symlink_metadata(&place)?.file_type().is_symlink() {
-                return Ok(true);
-            }
+    /// The folder itself cannot be opened.
+    fn unopened(&self, error: &PathError) -> FileTrouble {
+        let message = format!("the folder {} cannot be opened: {error}", self.root);
+        if matches!(error, PathError::Link { .. }) {
+            let help =
+                "put the folder itself there, or write its real path in `secrets.attachments`";
+            return trouble("reckon::file::symlink", message, help);
         }
-        Ok(false)
+        trouble(
+            "reckon::file::unreadable",
+            message,
+            "make the folder that `secrets.attachments` names",
+        )
     }
 }
 
@@ -105,9 +107,8 @@ impl Files for AttachmentFolder {
     }
 
     fn stamp(&self, path: &str) -> Option<Stamp> {
-        let found = symlink_metadata(self.root.join(path)).ok()?;
-        let mtime_ns = found.mtime().saturating_mul(NANOS).saturating_add(found.mtime_nsec());
-        Some(Stamp { size: found.size(), mtime_ns, inode: found.ino() })
+        let found = self.root.open().ok()?.meta(path).ok()?;
+        Some(Stamp { size: found.size, mtime_ns: found.mtime_ns, inode: found.inode })
     }
 }
 
@@ -193,5 +194,25 @@ mod tests {
         assert_eq!(folder.look("large").unwrap().size, FILE_BYTES_MAX);
         large.set_len(FILE_BYTES_MAX + 1).unwrap();
         assert_eq!(folder.look("large").unwrap_err().code, "reckon::file::size");
+    }
+
+    /// Closes S4: the folder itself is no link, and a FIFO in it is not waited for.
+    #[test]
+    fn s4_an_attachments_folder_that_is_a_link_holds_nothing() {
+        let (dir, _) = folder();
+        symlink("letters", dir.path().join("attachments")).unwrap();
+        let place = Place::configured(dir.path(), &dir.path().join("attachments"));
+        let trouble = AttachmentFolder::new(place).look("a.txt").unwrap_err();
+        assert_eq!(trouble.code, "reckon::file::symlink");
+        assert!(
+            trouble.message.contains("`attachments` is a symbolic link"),
+            "{}",
+            trouble.message
+        );
+        let pipe = dir.path().join("letters/pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RUSR).unwrap();
+        let place = Place::configured(dir.path(), &dir.path().join("letters"));
+        let trouble = AttachmentFolder::new(place).look("pipe").unwrap_err();
+        assert!(trouble.message.contains("a FIFO"), "{}", trouble.message);
     }
 }

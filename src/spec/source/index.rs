@@ -4,8 +4,7 @@
 //! sum over all (path, size, time, inode), which a walk in any order can rebuild without sorting
 //! or keeping anything.
 
-use std::path::Path;
-
+use crate::base::folder::Place;
 use crate::base::hash::Digest;
 use crate::spec::source::share::in_order;
 use crate::spec::source::tree::{Found, Listing, Stat, hash, walk};
@@ -109,7 +108,7 @@ impl SpecIndex {
     }
 
     /// Whether every file below `root` looks as it did, nothing came, and nothing went.
-    pub fn unchanged(&self, root: &Path) -> bool {
+    pub fn unchanged(&self, root: &Place) -> bool {
         let (mut count, mut sum, mut trouble) = (0_u64, 0_u128, false);
         let mut buffer = Vec::new();
         walk(root, "", &mut |found| match found {
@@ -124,7 +123,7 @@ impl SpecIndex {
 
     /// Whether the files below `root` hold what they held, whatever their sizes and times say: each
     /// is read. A file that was just being written counts, too.
-    pub fn verified(&self, root: &Path) -> bool {
+    pub fn verified(&self, root: &Place) -> bool {
         let mut paths = Vec::new();
         let mut trouble = false;
         walk(root, "", &mut |found| match found {
@@ -135,7 +134,8 @@ impl SpecIndex {
             return false;
         }
         paths.sort_unstable();
-        let hashes = in_order(&paths, |path| hash(root, path));
+        let Ok(root) = root.open() else { return false };
+        let hashes = in_order(&paths, |path| hash(&root, path));
         let mut contents = Contents::default();
         for (path, hash) in paths.iter().zip(hashes) {
             let Ok(hash) = hash else { return false };
@@ -145,7 +145,7 @@ impl SpecIndex {
     }
 
     /// Which files of `root` look different from the index. Errors: the index is damaged.
-    pub fn changes(&self, root: &Path) -> Result<Changes, IndexError> {
+    pub fn changes(&self, root: &Place) -> Result<Changes, IndexError> {
         let mut listing = Listing::of(root, "");
         let mut changes = Changes { trouble: !listing.troubles.is_empty(), ..Changes::default() };
         for entry in self.entries() {
@@ -176,6 +176,13 @@ impl SpecIndex {
             Some(entry.ok_or(IndexError))
         })
     }
+}
+
+/// The digest of files that come in the order of their paths, each with the hash of its content.
+pub fn digest_of<'a>(files: impl Iterator<Item = (&'a str, &'a [u8; 32])>) -> Digest {
+    let mut contents = Contents::default();
+    files.for_each(|(path, hash)| contents.add(path, hash));
+    contents.digest()
 }
 
 /// A digest of paths and contents, made file by file in the order of the paths.

@@ -1,18 +1,16 @@
 //! A folder of YAML files: which there are, and whether they changed.
 //!
-//! Takes regular `*.yaml` and `*.yml` files. Skips hidden names and what is no file. A symlink is
-//! followed to a file inside the root and never anywhere else; one that leads out, or to a folder,
-//! is trouble and not silence, because what is not seen would look removed.
+//! Takes regular `*.yaml` and `*.yml` files. Skips hidden names and what is no file. The root is opened once a look, and
+//! everything is read through that handle. A symlink is followed to a file inside the root and never anywhere else; one
+//! that leads out, or to a folder, and a FIFO, socket or device with such a name are trouble and not silence, because what
+//! is not seen would look removed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirEntry, File, Metadata};
+use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
+use crate::base::folder::{Folder, Meta, PathError, Place, Sort};
 use crate::spec::decode::FILE_BYTES_MAX;
-
-const NANOS: i64 = 1_000_000_000;
 
 /// What tells a changed file from an unchanged one without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +24,8 @@ pub struct Stat {
 }
 
 impl Stat {
-    fn of(metadata: &Metadata) -> Self {
-        let mtime_ns = metadata.mtime().saturating_mul(NANOS).saturating_add(metadata.mtime_nsec());
-        Self { size: metadata.size(), mtime_ns, inode: metadata.ino() }
+    fn of(found: &Meta) -> Self {
+        Self { size: found.size, mtime_ns: found.mtime_ns, inode: found.inode }
     }
 }
 
@@ -42,7 +39,7 @@ pub struct Trouble {
     /// What is wrong.
     pub message: String,
     /// What to do.
-    pub help: &'static str,
+    pub help: String,
 }
 
 /// One thing that the walk came by.
@@ -65,7 +62,7 @@ pub struct Listing {
 
 impl Listing {
     /// Looks at everything at or below `below`, a path below `root`; empty means all.
-    pub fn of(root: &Path, below: &str) -> Self {
+    pub fn of(root: &Place, below: &str) -> Self {
         let mut listing = Self::default();
         walk(root, below, &mut |found| match found {
             Found::File(path, stat) => {
@@ -81,12 +78,12 @@ impl Listing {
 
 /// Visits everything at or below `below`, in no order. A path that is not there is not trouble,
 /// unless it is the root.
-pub fn walk(root: &Path, below: &str, visit: &mut dyn FnMut(Found<'_>)) {
-    let Ok(real_root) = root.canonicalize() else {
-        let trouble = unreadable("", "the folder of specs is not there");
-        return visit(Found::Trouble(trouble));
+pub fn walk(root: &Place, below: &str, visit: &mut dyn FnMut(Found<'_>)) {
+    let opened = match root.open() {
+        Ok(opened) => opened,
+        Err(error) => return visit(Found::Trouble(unopened(root, &error))),
     };
-    let mut walk = Walk { root: real_root, folders: Vec::new(), path: String::new() };
+    let mut walk = Walk { root: opened, folders: Vec::new(), path: String::new() };
     if below.is_empty() {
         walk.folders.push(String::new());
     } else if !walk.start(below, visit) {
@@ -98,7 +95,7 @@ pub fn walk(root: &Path, below: &str, visit: &mut dyn FnMut(Found<'_>)) {
 }
 
 struct Walk {
-    root: PathBuf,
+    root: Folder,
     folders: Vec<String>,
     /// One buffer for all paths.
     path: String,
@@ -117,13 +114,10 @@ impl Walk {
                 path.push('/');
             }
             path.push_str(part);
-            let Ok(metadata) = fs::symlink_metadata(self.root.join(&path)) else {
-                return false;
-            };
-            let last = parts.peek().is_none();
-            if last || metadata.is_symlink() {
+            let Ok(found) = self.root.meta(&path) else { return false };
+            if parts.peek().is_none() || found.sort == Sort::Link {
                 self.path.clone_from(&path);
-                self.entry(&metadata, visit);
+                self.entry(&found, visit);
                 return true;
             }
         }
@@ -131,20 +125,25 @@ impl Walk {
     }
 
     fn folder(&mut self, folder: &str, visit: &mut dyn FnMut(Found<'_>)) {
-        let entries = match fs::read_dir(self.root.join(folder)) {
-            Ok(entries) => entries,
+        let opened = match self.root.folder(folder) {
+            Ok(opened) => opened,
+            Err(error) if error.is_absent() && !folder.is_empty() => return,
             Err(error) => return visit(Found::Trouble(unreadable(folder, &error.to_string()))),
         };
-        for entry in entries {
-            match entry {
-                Ok(entry) => self.child(folder, &entry, visit),
-                Err(error) => visit(Found::Trouble(unreadable(folder, &error.to_string()))),
-            }
+        let listed =
+            opened.each(&mut |name, sort| self.child(folder, &opened, (name, sort), visit));
+        if let Err(error) = listed {
+            visit(Found::Trouble(unreadable(folder, &error.to_string())));
         }
     }
 
-    fn child(&mut self, folder: &str, entry: &DirEntry, visit: &mut dyn FnMut(Found<'_>)) {
-        let name = entry.file_name();
+    fn child(
+        &mut self,
+        folder: &str,
+        opened: &Folder,
+        (name, sort): (&OsStr, Sort),
+        visit: &mut dyn FnMut(Found<'_>),
+    ) {
         let shown = name.to_string_lossy();
         if shown.starts_with('.') {
             return;
@@ -155,55 +154,50 @@ impl Walk {
             self.path.push('/');
         }
         self.path.push_str(&shown);
-        let kind = match entry.file_type() {
-            Ok(kind) => kind,
-            Err(error) => return visit(Found::Trouble(unreadable(&self.path, &error.to_string()))),
-        };
-        if kind.is_file() && !is_yaml(&self.path) {
+        if sort == Sort::File && !is_yaml(&self.path) {
             return;
         }
-        if name.to_str().is_none() && (kind.is_dir() || is_yaml(&self.path)) {
+        if name.to_str().is_none() && (sort == Sort::Folder || is_yaml(&self.path)) {
             return visit(Found::Trouble(unreadable(&self.path, "its name is not UTF-8")));
         }
-        match entry.metadata() {
-            Ok(metadata) => self.entry(&metadata, visit),
+        match opened.meta(name) {
+            Ok(found) => self.entry(&found, visit),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => visit(Found::Trouble(unreadable(&self.path, &error.to_string()))),
         }
     }
 
-    /// What stands at `self.path`.
-    fn entry(&mut self, metadata: &Metadata, visit: &mut dyn FnMut(Found<'_>)) {
-        if metadata.is_dir() {
-            self.folders.push(self.path.clone());
-        } else if metadata.is_file() {
-            if is_yaml(&self.path) {
-                visit(Found::File(&self.path, Stat::of(metadata)));
-            }
-        } else if metadata.is_symlink() {
-            self.link(visit);
+    /// Takes the entry at `self.path`.
+    fn entry(&mut self, found: &Meta, visit: &mut dyn FnMut(Found<'_>)) {
+        match found.sort {
+            Sort::Folder => self.folders.push(self.path.clone()),
+            Sort::File if is_yaml(&self.path) => visit(Found::File(&self.path, Stat::of(found))),
+            Sort::Odd(what) if is_yaml(&self.path) => visit(Found::Trouble(self.odd(what))),
+            Sort::File | Sort::Odd(_) => {}
+            Sort::Link => self.link(visit),
         }
     }
 
     fn link(&self, visit: &mut dyn FnMut(Found<'_>)) {
-        let target = self.root.join(&self.path).canonicalize();
-        let target = target.and_then(|target| target.metadata().map(|found| (target, found)));
         let yaml = is_yaml(&self.path);
-        match target {
-            Err(_) if !yaml => {}
-            Err(error) => visit(Found::Trouble(unreadable(&self.path, &error.to_string()))),
-            Ok((_, found)) if !yaml && !found.is_dir() => {}
-            Ok((target, _)) if !target.starts_with(&self.root) => {
-                visit(Found::Trouble(self.refused("the symlink leads out of the specs folder")));
+        let real = self.root.behind(&self.path);
+        let target = real.and_then(|real| Ok(self.root.meta(real)?));
+        let trouble = match target {
+            Ok(found) if found.sort == Sort::File && yaml => {
+                return visit(Found::File(&self.path, Stat::of(&found)));
             }
-            Ok((_, found)) if found.is_dir() => {
-                visit(Found::Trouble(self.refused("a symlink to a folder is not followed")));
+            Ok(Meta { sort: Sort::Folder, .. }) => {
+                self.refused("a symlink to a folder is not followed")
             }
-            Ok((_, found)) if found.is_file() => {
-                visit(Found::File(&self.path, Stat::of(&found)));
+            Ok(Meta { sort: Sort::Odd(what), .. }) if yaml => self.odd(what),
+            Ok(_) => return,
+            Err(PathError::Out(_)) if yaml || self.root.leads_to_folder(&self.path) => {
+                self.refused("the symlink leads out of the specs folder")
             }
-            Ok(_) => {}
-        }
+            Err(_) if !yaml => return,
+            Err(error) => unreadable(&self.path, &error.to_string()),
+        };
+        visit(Found::Trouble(trouble));
     }
 
     fn refused(&self, message: &str) -> Trouble {
@@ -211,8 +205,39 @@ impl Walk {
             path: self.path.clone(),
             code: "reckon::source::symlink",
             message: message.to_owned(),
-            help: "put the files themselves here",
+            help: "put the files themselves here".to_owned(),
         }
+    }
+
+    fn odd(&self, what: &str) -> Trouble {
+        Trouble {
+            path: self.path.clone(),
+            code: "reckon::source::odd",
+            message: format!("this is {what}, not a plain file: it is not read"),
+            help: "put a plain file here, or give it another ending".to_owned(),
+        }
+    }
+}
+
+/// The root cannot be opened.
+fn unopened(root: &Place, error: &PathError) -> Trouble {
+    let PathError::Link { component } = error else {
+        let why = if error.is_absent() {
+            "the folder of specs is not there".to_owned()
+        } else {
+            error.to_string()
+        };
+        return unreadable("", &why);
+    };
+    Trouble {
+        path: String::new(),
+        code: "reckon::source::symlink",
+        message: format!(
+            "the folder {root} is reached through `{component}`, a symbolic link, so that nothing beneath it is read"
+        ),
+        help: format!(
+            "put the folder itself at `{component}`, or write the real path: `specs: /PATH/TO/SPECS`"
+        ),
     }
 }
 
@@ -221,7 +246,7 @@ fn unreadable(path: &str, message: &str) -> Trouble {
         path: path.to_owned(),
         code: "reckon::source::unreadable",
         message: format!("it cannot be read: {message}"),
-        help: "make it readable, or move it out of the specs folder",
+        help: "make it readable, or move it out of the specs folder".to_owned(),
     }
 }
 
@@ -233,68 +258,37 @@ fn is_yaml(path: &str) -> bool {
 const BUFFER_BYTES: usize = 4096;
 
 /// Reads a file of the tree; at most one byte more than is accepted, so that its length tells.
-pub fn read(root: &Path, path: &str) -> io::Result<Vec<u8>> {
+///
+/// # Errors
+/// It cannot be read, leads out of the tree, or is no plain file.
+pub fn read(root: &Folder, path: &str) -> Result<Vec<u8>, PathError> {
+    let file = match root.file(path) {
+        Err(PathError::Link { .. }) => root.file(&root.behind(path)?)?,
+        file => file?,
+    };
     let mut bytes = Vec::with_capacity(BUFFER_BYTES);
-    File::open(root.join(path))?.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
+    file.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// BLAKE3 of what [`read`] gives.
-pub fn hash(root: &Path, path: &str) -> io::Result<[u8; 32]> {
-    Ok(*blake3::hash(&read(root, path)?).as_bytes())
+///
+/// # Errors
+/// As for [`read`].
+pub fn hash(root: &Folder, path: &str) -> Result<[u8; 32], PathError> {
+    Ok(hash_of(&read(root, path)?))
+}
+
+/// BLAKE3 of what [`read`] would give of a file that holds these bytes.
+pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
+    let most = usize::try_from(FILE_BYTES_MAX.saturating_add(1)).unwrap_or(usize::MAX);
+    *blake3::hash(bytes.get(..most).unwrap_or(bytes)).as_bytes()
+}
+
+/// Whether a walk takes a plain file at this path below the root.
+pub fn takes(path: &str) -> bool {
+    is_yaml(path) && !path.split('/').any(|part| part.starts_with('.'))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    fn tree(files: &[&str]) -> tempfile::TempDir {
-        let dir = tempfile::tempdir().unwrap();
-        for file in files {
-            let path = dir.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "a: 1\n").unwrap();
-        }
-        dir
-    }
-
-    fn names(listing: &Listing) -> Vec<&str> {
-        listing.files.keys().map(String::as_str).collect()
-    }
-
-    #[test]
-    fn only_visible_yaml_files_are_taken_sorted_by_path() {
-        let dir = tree(&["b.yml", "a.yaml", "x/c.yaml", ".h.yaml", ".git/d.yaml", "e.txt", "yaml"]);
-        assert_eq!(names(&Listing::of(dir.path(), "")), ["a.yaml", "b.yml", "x/c.yaml"]);
-        assert_eq!(names(&Listing::of(dir.path(), "x")), ["x/c.yaml"]);
-        assert_eq!(names(&Listing::of(dir.path(), "x/c.yaml")), ["x/c.yaml"]);
-        for none in [".git/d.yaml", "../a.yaml", "e.txt", "gone.yaml", "x/gone"] {
-            assert_eq!(Listing::of(dir.path(), none), Listing::default(), "{none}");
-        }
-    }
-
-    #[test]
-    fn a_symlink_is_followed_to_a_file_inside_the_root_only() {
-        let outside = tree(&["o.yaml"]);
-        let dir = tree(&["..data/a.yaml", "x/c.yaml"]);
-        symlink("..data/a.yaml", dir.path().join("a.yaml")).unwrap();
-        symlink(outside.path().join("o.yaml"), dir.path().join("o.yaml")).unwrap();
-        symlink(outside.path(), dir.path().join("out")).unwrap();
-        symlink("x", dir.path().join("in")).unwrap();
-        symlink("nowhere", dir.path().join("dangling.yaml")).unwrap();
-        symlink("nowhere", dir.path().join("dangling.txt")).unwrap();
-        let listing = Listing::of(dir.path(), "");
-        assert_eq!(names(&listing), ["a.yaml", "x/c.yaml"]);
-        let troubles: Vec<_> = listing.troubles.keys().map(String::as_str).collect();
-        assert_eq!(troubles, ["dangling.yaml", "in", "o.yaml", "out"]);
-        assert_eq!(Listing::of(dir.path(), "out/o.yaml").troubles.len(), 1);
-    }
-
-    #[test]
-    fn a_missing_root_is_trouble() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(Listing::of(&dir.path().join("gone"), "").troubles.len(), 1);
-    }
-}
+mod tests;

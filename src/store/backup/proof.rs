@@ -116,6 +116,7 @@ pub(super) fn folded(kept: &Kept) -> Result<Proof, Wrong> {
     let wrong = |error: &dyn fmt::Display| told("journal", error);
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
     let pieces = Pieces {
+        watch: None,
         journal: Arc::new(kept.disk("journal")),
         vault: Arc::new(crate::store::disk::MemoryDisk::new()),
         index: index.clone(),

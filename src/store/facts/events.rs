@@ -1,19 +1,24 @@
 //! Reads of the gateway's events: what came, what is proved, and what still waits to be.
 
-use super::{Decoded, FactError, Facts, decode, read};
+use super::{Decoded, FactError, Facts, INBOX, decode, decode_entry, parse_key, read};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::event::{EventEntry, EventLedger};
+use crate::model::inbox::InboxEvent;
 use crate::model::remote_object::RemoteObject;
-use crate::store::index::Batch;
+use crate::store::index::{Batch, Index};
 
+/// How many notifications of the partner interface were ignored.
+pub(in crate::store) const NOTICES_IGNORED: &[u8] = b"v/i";
 const EVENTS: &[u8] = b"v/e/";
 const EVENT_NUMBERS: &[u8] = b"v/n/";
 const EVENTS_WAITING: &[u8] = b"v/w/";
 const EVENT_PAGES: &[u8] = b"v/p/";
 const EVENTS_FORGED: &[u8] = b"v/f/";
 const EVENTS_GARBLED: &[u8] = b"v/g/";
-const EVENT_LEDGERS: &[u8] = b"v/l/";
+const EVENT_STRANGERS: &[u8] = b"v/h/";
+/// What is known of the events of each merchant.
+pub(in crate::store) const EVENT_LEDGERS: &[u8] = b"v/l/";
 const OBJECTS: &[u8] = b"v/o/";
 
 impl Facts {
@@ -45,6 +50,46 @@ impl Facts {
     /// The same of all of them.
     pub fn event_ledgers(&self) -> Result<Vec<EventLedger>, FactError> {
         self.list(EVENT_LEDGERS)
+    }
+
+    /// How many notifications of the partner interface were ignored.
+    pub fn notices_ignored(&self) -> Result<u64, FactError> {
+        Ok(read(&*self.index, &Batch::new(), NOTICES_IGNORED)?.unwrap_or_default())
+    }
+
+    /// The newest of them, at most so many, newest first.
+    pub fn newest_ignored(&self, most: usize) -> Result<Vec<InboxEvent>, FactError> {
+        let all: Vec<InboxEvent> = self.list(INBOX)?;
+        let mut ignored: Vec<_> = all.into_iter().filter(|one| one.ignored.is_some()).collect();
+        ignored.sort_by_key(|one| std::cmp::Reverse(one.at));
+        ignored.truncate(most);
+        Ok(ignored)
+    }
+
+    /// The same with whose they are.
+    pub fn ledgers(&self) -> Result<Vec<(Key, EventLedger)>, FactError> {
+        let entries = self.index.scan(EVENT_LEDGERS)?.into_iter();
+        let entries = entries.map(|(key, value)| {
+            let merchant = parse_key(key.get(EVENT_LEDGERS.len()..).unwrap_or_default())?;
+            Ok((merchant, decode_entry(&key, &value)?))
+        });
+        entries.collect()
+    }
+
+    /// Those of whose events something is known.
+    pub fn event_merchants(&self) -> Result<Vec<Key>, FactError> {
+        Self::event_merchants_in(&*self.index, &Batch::new())
+    }
+
+    /// The same, for the fold.
+    pub(in crate::store) fn event_merchants_in(
+        index: &dyn Index,
+        batch: &Batch,
+    ) -> Result<Vec<Key>, FactError> {
+        let entries = batch.scan(index, EVENT_LEDGERS)?.into_iter();
+        entries
+            .map(|(key, _)| parse_key(key.get(EVENT_LEDGERS.len()..).unwrap_or_default()))
+            .collect()
     }
 
     /// Ids of a merchant's events that were posted and wait to be read, at most so many, those first that wait longest.
@@ -125,7 +170,7 @@ pub(in crate::store) fn newest_page_key(merchant: &Key) -> Vec<u8> {
 }
 
 /// Where the entries of all numbers of a merchant's events begin.
-pub(super) fn numbers_of(merchant: &Key) -> Vec<u8> {
+pub(in crate::store) fn numbers_of(merchant: &Key) -> Vec<u8> {
     beneath(EVENT_NUMBERS, merchant, &[])
 }
 
@@ -137,6 +182,16 @@ pub(in crate::store) fn forged_key(merchant: &Key, id: &str) -> Vec<u8> {
 /// The entry of a body that could not be an event.
 pub(in crate::store) fn garbled_key(merchant: &Key, digest: &Digest) -> Vec<u8> {
     beneath(EVENTS_GARBLED, merchant, digest.as_bytes())
+}
+
+/// The entry of a posted id that no event of the merchant's mode bears.
+pub(in crate::store) fn stranger_key(merchant: &Key, id: &str) -> Vec<u8> {
+    beneath(EVENT_STRANGERS, merchant, id.as_bytes())
+}
+
+/// Where the entries of bodies begin that could not be an event.
+pub(super) fn garbled_of(merchant: &Key) -> Vec<u8> {
+    beneath(EVENTS_GARBLED, merchant, b"")
 }
 
 /// The entry of how a merchant's events stand.

@@ -2,17 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::events::{number_key, numbers_of};
 use super::{FactError, Facts, decode_entry, parse_key, read};
 use crate::base::id::Key;
-use crate::model::ran::{Cursor, FailedHook, Granted, Pending, Undone, WishId};
+use crate::model::kept::KeptSize;
+use crate::model::ran::{Cursor, FailedHook, Granted, Pending, Scheduled, Undone, WishId};
+use crate::model::roster::Enrolled;
 use crate::store::index::Batch;
 
 const EVENTS_TO_RUN: &[u8] = b"w/r/";
 /// Actions that are not settled.
 pub(in crate::store) const WISHES: &[u8] = b"w/p/";
+/// The same in the order in which they become due.
+const SCHEDULE: &[u8] = b"w/a/";
+/// Failed hooks in the order in which they are run again.
+const RETRIES: &[u8] = b"w/g/";
 const WISHES_GRANTED: &[u8] = b"w/d/";
 const WISHES_TELLING: &[u8] = b"w/t/";
 /// Hooks that failed.
@@ -20,11 +27,19 @@ pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
 /// Actions of hooks that were not done.
 pub(in crate::store) const UNDONE: &[u8] = b"w/x/";
 const HOOKS_KEPT: &[u8] = b"w/k/";
-const HOOK_CURSORS: &[u8] = b"w/o/";
+/// Places of scripts.
+pub(in crate::store) const HOOK_CURSORS: &[u8] = b"w/o/";
+const HOOKS_KEPT_SIZE: &[u8] = b"w/z/";
+const HOOKS_AT_MOST: &[u8] = b"w/m/";
+/// Every script that the state knows.
+pub(in crate::store) const ROSTER: &[u8] = b"w/n/";
 const HOOK_DEPTHS: &[u8] = b"w/c/";
 const HOOKS_DOUBTED: &[u8] = b"w/u/";
 /// From where on events are surely new.
 pub(in crate::store) const HOOKS_SURE: &[u8] = b"w/s/";
+
+/// Entries that are read at once: most looks find few that are due.
+const PAGE: usize = 16;
 
 impl Facts {
     /// Those whose events have hooks to be run.
@@ -52,6 +67,89 @@ impl Facts {
         let mut numbered = numbered.collect::<Result<BTreeMap<_, _>, FactError>>()?;
         numbered.retain(|number, _| *number <= last);
         Ok(numbered)
+    }
+
+    /// The actions that become due after `after`, or ever before, and by `now`, in their order; and the moment of the
+    /// first one behind them. Entries that are not due are not decoded.
+    pub fn scheduled(
+        &self,
+        after: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) -> Result<(Vec<Scheduled>, Option<DateTime<Utc>>), FactError> {
+        let mut due = Vec::new();
+        let mut after = after.map(|after| behind(SCHEDULE, after));
+        loop {
+            let page = self.index.scan_from(SCHEDULE, after.as_deref(), PAGE)?;
+            for (key, value) in &page {
+                let at = moment(key, SCHEDULE);
+                if at.is_some_and(|at| at > now) {
+                    return Ok((due, at));
+                }
+                due.push(decode_entry(key, value)?);
+            }
+            match page.into_iter().last() {
+                Some((key, _)) => after = Some(key),
+                None => return Ok((due, None)),
+            }
+        }
+    }
+
+    /// An action of a hook that is not settled.
+    pub fn pending(&self, id: &WishId) -> Result<Option<Pending>, FactError> {
+        read(&*self.index, &Batch::new(), &wish_key(id))
+    }
+
+    /// The actions that the hooks of one event asked for and that are not settled.
+    pub fn pending_of(&self, merchant: &Key, event: &str) -> Result<Vec<Pending>, FactError> {
+        self.list(&of(WISHES, merchant, event, ""))
+    }
+
+    /// The actions of hooks that are not settled, those first that become due first: at most so many.
+    pub fn first_pending(&self, most: usize) -> Result<Vec<Pending>, FactError> {
+        let mut first = Vec::new();
+        for (key, value) in self.index.scan_from(SCHEDULE, None, most)? {
+            let scheduled: Scheduled = decode_entry(&key, &value)?;
+            first.extend(self.pending(&scheduled.id)?);
+        }
+        Ok(first)
+    }
+
+    /// Failed hooks that are run again by `now`, at most so many, in the order of their times; and the moment of the
+    /// first one that is not. A time beyond `latest` counts as come: the clock went back.
+    pub fn retries(
+        &self,
+        (now, latest): (DateTime<Utc>, DateTime<Utc>),
+        most: usize,
+    ) -> Result<(Vec<FailedHook>, Option<DateTime<Utc>>), FactError> {
+        let (mut due, mut next) = (Vec::new(), None);
+        for (key, value) in self.index.scan_from(RETRIES, None, most)? {
+            let at = moment(&key, RETRIES);
+            if at.is_some_and(|at| at > now) {
+                next = at;
+                break;
+            }
+            due.extend(self.entry::<FailedHook>(&value)?);
+        }
+        let beyond = behind(RETRIES, latest);
+        for (_, value) in self.index.scan_from(RETRIES, Some(&beyond), most)? {
+            due.extend(self.entry::<FailedHook>(&value)?);
+        }
+        Ok((due, next))
+    }
+
+    /// Failed hooks of an event, whosever it is.
+    pub fn failed_of(&self, event: &str) -> Result<Vec<FailedHook>, FactError> {
+        let mut failed = Vec::new();
+        for merchant in self.event_merchants()? {
+            failed.extend(self.list::<FailedHook>(&of(HOOKS_FAILED, &merchant, event, ""))?);
+        }
+        Ok(failed)
+    }
+
+    /// Failed hooks, at most so many.
+    pub fn first_failed(&self, most: usize) -> Result<Vec<FailedHook>, FactError> {
+        let entries = self.index.scan_from(HOOKS_FAILED, None, most)?;
+        entries.iter().map(|(key, value)| decode_entry(key, value)).collect()
     }
 
     /// Every action of a hook that is not settled.
@@ -83,6 +181,33 @@ impl Facts {
     pub fn kept(&self, script: &str, key: &str) -> Result<Value, FactError> {
         let kept: Option<Value> = read(&*self.index, &Batch::new(), &kept_key(script, key))?;
         Ok(kept.unwrap_or_default())
+    }
+
+    /// How much a script keeps.
+    pub fn kept_size(&self, script: &str) -> Result<KeptSize, FactError> {
+        Ok(read(&*self.index, &Batch::new(), &kept_size_key(script))?.unwrap_or_default())
+    }
+
+    /// How much all scripts keep together.
+    pub fn kept_total(&self) -> Result<KeptSize, FactError> {
+        let sizes: Vec<KeptSize> = self.list(HOOKS_KEPT_SIZE)?;
+        Ok(sizes.into_iter().fold(KeptSize::default(), KeptSize::and))
+    }
+
+    /// Every script that the state knows, by its name.
+    pub fn roster(&self) -> Result<BTreeMap<String, Enrolled>, FactError> {
+        let entries = self.index.scan(ROSTER)?.into_iter();
+        entries
+            .map(|(key, value)| {
+                let name = key.get(ROSTER.len()..).unwrap_or_default();
+                Ok((String::from_utf8_lossy(name).into_owned(), decode_entry(&key, &value)?))
+            })
+            .collect()
+    }
+
+    /// How far a script has come, where others are elsewhere.
+    pub fn hook_cursor(&self, merchant: &Key, script: &str) -> Result<Option<Cursor>, FactError> {
+        read(&*self.index, &Batch::new(), &cursor_key(merchant, script))
     }
 
     /// How far each script has come that is ahead of another one, by its name.
@@ -130,6 +255,57 @@ pub(in crate::store) fn wish_key(id: &WishId) -> Vec<u8> {
     of(WISHES, &id.merchant, &id.event, id.name.as_str())
 }
 
+/// The entry of its place in the order of times.
+pub(in crate::store) fn schedule_key(scheduled: &Scheduled) -> Vec<u8> {
+    let WishId { merchant, event, name } = &scheduled.id;
+    of(&timed(SCHEDULE, scheduled.at), merchant, event, name.as_str())
+}
+
+/// The entry of a failed hook's place in the order of times; none where it is not run again.
+pub(in crate::store) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
+    let prefix = timed(RETRIES, failed.failed.again?);
+    Some(of(&prefix, &failed.merchant, &failed.event, &failed.failed.script))
+}
+
+/// Where the entries of an event's actions begin that are not settled.
+pub(in crate::store) fn wishes_of(merchant: &Key, event: &str) -> Vec<u8> {
+    of(WISHES, merchant, event, "")
+}
+
+/// Where the entries of an event's actions begin that are settled.
+pub(in crate::store) fn granted_of(merchant: &Key, event: &str) -> Vec<u8> {
+    of(WISHES_GRANTED, merchant, event, "")
+}
+
+/// Where the entries of a merchant's actions begin that were not done.
+pub(in crate::store) fn undone_of(merchant: &Key) -> Vec<u8> {
+    [UNDONE, merchant.to_string().as_bytes(), b"\0"].concat()
+}
+
+/// Where the entries of the failed hooks of an event begin.
+pub(in crate::store) fn failed_of(merchant: &Key, event: &str) -> Vec<u8> {
+    of(HOOKS_FAILED, merchant, event, "")
+}
+
+/// Where the entries of this moment begin: keys are in the order of their times.
+fn timed(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
+    let order = at.timestamp_micros().wrapping_sub(i64::MIN).to_be_bytes();
+    [prefix, &order].concat()
+}
+
+/// Behind all entries of this moment.
+fn behind(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
+    let mut key = timed(prefix, at);
+    key.push(u8::MAX);
+    key
+}
+
+/// The moment in the key of such an entry, in whole microseconds.
+fn moment(key: &[u8], prefix: &[u8]) -> Option<DateTime<Utc>> {
+    let order = key.get(prefix.len()..)?.first_chunk()?;
+    DateTime::from_timestamp_micros(i64::from_be_bytes(*order).wrapping_add(i64::MIN))
+}
+
 /// The entry of an action that is.
 pub(in crate::store) fn granted_key(id: &WishId) -> Vec<u8> {
     of(WISHES_GRANTED, &id.merchant, &id.event, id.name.as_str())
@@ -153,6 +329,26 @@ pub(in crate::store) fn undone_key(merchant: &Key, number: u64) -> Vec<u8> {
 /// The entry of what a script keeps.
 pub(in crate::store) fn kept_key(script: &str, key: &str) -> Vec<u8> {
     [HOOKS_KEPT, script.as_bytes(), b"\0", key.as_bytes()].concat()
+}
+
+/// Where the entries of all that a script keeps begin.
+pub(in crate::store) fn kept_of(script: &str) -> Vec<u8> {
+    [HOOKS_KEPT, script.as_bytes(), b"\0"].concat()
+}
+
+/// The entry of how much a script keeps.
+pub(in crate::store) fn kept_size_key(script: &str) -> Vec<u8> {
+    [HOOKS_KEPT_SIZE, script.as_bytes()].concat()
+}
+
+/// The entry of the notifications that a script may send of a merchant under a key.
+pub(in crate::store) fn at_most_key(merchant: &Key, script: &str, key: &str) -> Vec<u8> {
+    of(HOOKS_AT_MOST, merchant, script, key)
+}
+
+/// The entry of a script that the state knows.
+pub(in crate::store) fn roster_key(script: &str) -> Vec<u8> {
+    [ROSTER, script.as_bytes()].concat()
 }
 
 /// Where the entries of all scripts of a merchant begin that are ahead of another one.

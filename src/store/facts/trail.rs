@@ -30,14 +30,24 @@ impl Facts {
         read(&*self.index, &Batch::new(), &promise_key(intent))
     }
 
-    /// The resources that an id of the service belongs to, each with the record that first said so.
+    /// The resources that an id of the service belongs to, each with the record that first said so. One that took another
+    /// name since is there by both.
     pub fn remote(&self, id: &str) -> Result<Vec<(Key, u64)>, FactError> {
         let prefix = remote_prefix(id);
-        let entries = self.index.scan(&prefix)?.into_iter();
+        // An id is any text: a longer one may begin with this one and a zero byte. No key holds such a byte.
+        let own = |key: &[u8]| key.get(prefix.len()..).is_some_and(|rest| !rest.contains(&0));
+        let entries = self.index.scan(&prefix)?.into_iter().filter(|(key, _)| own(key));
         let one = |(key, value): (Vec<u8>, Vec<u8>)| {
             Ok((parse_key(key.get(prefix.len()..).unwrap_or_default())?, decode(&key, &value)?))
         };
-        entries.map(one).collect()
+        let mut all = entries.map(one).collect::<Result<Vec<(Key, u64)>, FactError>>()?;
+        for (key, sequence) in all.clone() {
+            let now = self.current(&key)?;
+            if !all.iter().any(|(one, _)| *one == now) {
+                all.push((now, sequence));
+            }
+        }
+        Ok(all)
     }
 
     /// The sequences of every record about a resource, rising.

@@ -177,6 +177,7 @@ mod tests {
             mark: Mark::parse(MARK).unwrap(),
             list: "cards".to_owned(),
             second: *second,
+            collects: None,
         };
         Record::Strays(Box::new(StraysFound {
             key: key("Merchant/acme"),

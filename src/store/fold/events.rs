@@ -8,20 +8,35 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::waiting::{self, Pages};
-use super::{FoldError, hooks};
+use super::{FoldError, hooks, payments};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::planted;
 use crate::model::event::{
     EventEntry, EventLedger, EventStands, Forged, Polled, Posted, PostedWhat, Told,
 };
+use crate::model::inbox::InboxEvent;
 use crate::model::record::Record;
 use crate::model::remote_object::{RemoteObject, Standing};
 use crate::store::facts::{
-    FactError, event_key, forged_key, garbled_key, ledger_key, number_key, object_key, read, write,
+    FactError, NOTICES_IGNORED, event_key, forged_key, garbled_key, inbox_key, ledger_key,
+    number_key, object_key, read, stranger_key, write,
 };
 use crate::store::index::{Batch, Index};
 use crate::store::vault::VaultRef;
+
+/// A notification of the partner interface; those that are ignored are counted.
+pub(super) fn notice(
+    index: &dyn Index,
+    batch: &mut Batch,
+    event: &InboxEvent,
+) -> Result<(), FactError> {
+    if event.ignored.is_some() {
+        let before: u64 = read(index, batch, NOTICES_IGNORED)?.unwrap_or_default();
+        write(batch, NOTICES_IGNORED, &before.saturating_add(1))?;
+    }
+    write(batch, &inbox_key(&event.id), event)
+}
 
 /// A merchant's ledger, changed and written back.
 pub(super) fn count(
@@ -103,7 +118,7 @@ fn garbled(
     let key = garbled_key(&post.merchant, digest);
     let again = batch.get(index, &key)?.is_some();
     one_more(if again { &mut tally.repeated } else { &mut tally.garbled });
-    write(batch, &key, &named(post))
+    write(batch, &key, &post.at)
 }
 
 /// The id of an event; one of the merchant's own mode waits to be read.
@@ -129,6 +144,9 @@ fn noted(
         };
         entry.page = Some(tally.pages.insert(pages).add(batch, id)?);
         entry.stands = EventStands::Waiting;
+        batch.remove(stranger_key(merchant, id));
+    } else if entry.stands == EventStands::OtherMode {
+        write(batch, &stranger_key(merchant, id), &entry.first)?;
     }
     tally.repeated = tally.repeated.saturating_add(u64::from(again));
     tally.waiting = tally.waiting.saturating_add(u64::from(begins));
@@ -162,7 +180,9 @@ pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<
         waiting::remove(index, batch, (merchant, page), &told.event)?;
     }
     batch.remove(forged_key(merchant, &told.event));
+    batch.remove(stranger_key(merchant, &told.event));
     newest(index, batch, told)?;
+    payments::told(index, batch, told)?;
     let mut number = 0;
     count(index, batch, merchant, |ledger| {
         one_more(&mut ledger.told);
@@ -203,6 +223,7 @@ pub(super) fn forged(
     let Some((page, entry)) = known.and_then(|known| Some((known.page?, known))) else {
         return Ok(());
     };
+    write(batch, &stranger_key(&forged.merchant, &forged.event), &entry.first)?;
     write(batch, &key, &EventEntry { stands: EventStands::Forged, page: None, ..entry })?;
     waiting::remove(index, batch, (&forged.merchant, page), &forged.event)?;
     batch.put(forged_key(&forged.merchant, &forged.event), Vec::new());

@@ -1,23 +1,25 @@
 //! What hooks asked for, in the index: each action once, by its event and its own name (law 5).
 
+mod asked;
 pub(super) mod doubt;
+pub(super) mod failed;
+mod keeping;
+pub(super) mod roster;
 
-use super::{FoldError, events, undone};
-use crate::base::id::{Key, Name};
-use crate::base::planted;
-use crate::model::action::Action;
+use super::{FoldError, undone};
+use crate::base::id::Key;
 use crate::model::event::EventLedger;
-use crate::model::hook::{Run, Wish};
 use crate::model::ran::{
-    Cursor, Failed, FailedHook, Granted, Lane, Passed, Pending, Ran, Replayed, Telling, WishId,
+    Cursor, Failed, FailedHook, Granted, Lane, Passed, Pending, Ran, Replayed, Scheduled, Telling,
 };
 use crate::model::record::Record;
 use crate::store::facts::{
-    FactError, HOOKS_FAILED, cursor_key, cursors_of, decode_entry, depth_key, failed_key,
-    granted_key, kept_key, ledger_key, read, telling_key, to_run_key, wish_key, write,
+    FactError, cursor_key, decode_entry, failed_key, failed_of, ledger_key, read, schedule_key,
+    telling_key, to_run_key, wish_key, write,
 };
 use crate::store::index::{Batch, Index};
-use doubt::{doubted, is_guessed};
+use asked::Ended;
+use doubt::doubted;
 
 /// There is an event whose hooks are to be run.
 pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {
@@ -46,15 +48,21 @@ pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(),
         return ran_together(index, batch, std::iter::once(ran));
     }
     let doubted = doubted(index, batch, ran)?;
-    if ran.again {
-        for script in scripts(ran).chain(ran.formerly.as_deref()) {
-            batch.remove(failed_key(&ran.merchant, &ran.event, script));
-        }
-    } else {
+    if !ran.again {
         counted(index, batch, &ran.merchant, ran.number)?;
     }
-    came_to(index, batch, ran, doubted)?;
-    Ok(events::count(index, batch, &ran.merchant, |ledger| tally(ledger, ran))?)
+    let ledger_key = ledger_key(&ran.merchant);
+    let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
+    if ran.again {
+        for script in scripts(ran).chain(ran.formerly.as_deref()) {
+            let key = failed_key(&ran.merchant, &ran.event, script);
+            failed::remove(index, batch, &mut ledger, &key)?;
+        }
+    }
+    let ended = came_to(index, batch, &mut ledger, (ran, doubted))?;
+    tally(&mut ledger, ran);
+    write(batch, &ledger_key, &ledger)?;
+    Ok(asked::list(index, batch, ended)?)
 }
 
 /// One script was run for these events, which are [together](are_together): once for each, and in their order. Where it
@@ -69,8 +77,10 @@ pub(super) fn ran_together<'a>(
     let (ledger_key, key) = (ledger_key(merchant), cursor_key(merchant, &lane.script));
     let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
     let cursor: Option<Cursor> = read(index, batch, &key)?;
-    let mut to = cursor.map_or(0, |cursor| cursor.to).max(ledger.ran_to);
+    // A script that was away is behind all others, at its own place.
+    let mut to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
     let sure = doubt::sure(index, batch, merchant)?;
+    let mut ended = Vec::new();
     for ran in rans {
         let number = ran.number;
         if number <= to {
@@ -79,31 +89,33 @@ pub(super) fn ran_together<'a>(
             return Err(FoldError::Law { law: 5, detail });
         }
         to = number;
-        came_to(index, batch, ran, !sure.covers(number))?;
+        ended.extend(came_to(index, batch, &mut ledger, (ran, !sure.covers(number)))?);
         tally(&mut ledger, ran);
     }
     write(batch, &key, &Cursor { to, text: lane.text })?;
-    Ok(write(batch, &ledger_key, &ledger)?)
+    write(batch, &ledger_key, &ledger)?;
+    Ok(asked::list(index, batch, ended)?)
 }
 
 /// What the runs of an event ask for and keep, and those that failed.
 fn came_to(
     index: &dyn Index,
     batch: &mut Batch,
-    ran: &Ran,
-    doubted: bool,
-) -> Result<(), FoldError> {
-    let mut before = 0;
+    ledger: &mut EventLedger,
+    (ran, doubted): (&Ran, bool),
+) -> Result<Vec<Ended>, FactError> {
+    let (mut before, mut ended) = (0, Vec::new());
     for run in &ran.runs {
-        asked(index, batch, (ran, run), doubted, before)?;
+        let asked = asked::asked(index, batch, (ran, run), doubted, before)?;
+        ledger.pending = ledger.pending.saturating_add(asked.new);
+        ended.extend(asked.ended);
+        ended.extend(keeping::keep(index, batch, (ran, run))?);
         before = before.saturating_add(run.wishes.len());
     }
-    for failed in &ran.failures {
-        let failed = failed_hook(ran, failed, doubted);
-        let key = failed_key(&ran.merchant, &ran.event, &failed.failed.script);
-        write(batch, &key, &failed)?;
+    for one in &ran.failures {
+        failed::put(index, batch, ledger, &failed_hook(ran, one, doubted))?;
     }
-    Ok(())
+    Ok(ended)
 }
 
 fn tally(ledger: &mut EventLedger, ran: &Ran) {
@@ -135,57 +147,12 @@ fn counted(
         let detail = format!("the hooks of event {number} of {} run twice", merchant.short());
         return Err(FoldError::Law { law: 5, detail });
     }
-    ledger.ran_to = number;
+    let from = std::mem::replace(&mut ledger.ran_to, number);
     if ledger.ran_to >= ledger.told {
         batch.remove(to_run_key(merchant));
     }
-    for (key, value) in batch.scan(index, &cursors_of(merchant)).map_err(FactError::from)? {
-        let cursor: Cursor = decode_entry(&key, &value)?;
-        if cursor.to <= number {
-            batch.remove(key);
-        }
-    }
+    roster::moved(index, batch, merchant, (from, number))?;
     Ok(write(batch, &ledger_key(merchant), &ledger)?)
-}
-
-/// What one run asks for and keeps, behind so many actions of other runs.
-fn asked(
-    index: &dyn Index,
-    batch: &mut Batch,
-    (ran, run): (&Ran, &Run),
-    doubted: bool,
-    before: usize,
-) -> Result<(), FoldError> {
-    for (nth, wish) in (before..).zip(&run.wishes) {
-        let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
-        let id = WishId { merchant, event, name: name(wish, nth) };
-        let known = batch.get(index, &wish_key(&id)).map_err(FactError::from)?.is_some()
-            || batch.get(index, &granted_key(&id)).map_err(FactError::from)?.is_some();
-        if known {
-            continue;
-        }
-        if let (Some(merchant), Ok(name)) = (&wish.merchant, id.action_name()) {
-            let action = Action::key(merchant, &name);
-            write(batch, &depth_key(&action), &ran.depth.saturating_add(1))?;
-        }
-        let (wish, script) = (wish.clone(), run.script.clone());
-        let unsure = doubted && is_guessed(run, &wish);
-        let pending = Pending { id: id.clone(), wish, script, unsure, at: ran.at };
-        if doubted {
-            doubt::note(batch, &pending);
-        }
-        write(batch, &wish_key(&id), &pending)?;
-    }
-    for (key, value) in &run.kept {
-        write(batch, &kept_key(&run.script, key), value)?;
-    }
-    Ok(())
-}
-
-/// An action's own name; a planted fault counts instead.
-fn name(wish: &Wish, nth: usize) -> Name {
-    let counted = format!("nth-{nth}").parse().ok().filter(|_| planted::is("hook-by-ordinal"));
-    counted.unwrap_or_else(|| wish.name.clone())
 }
 
 /// Every hook of these events was run.
@@ -194,7 +161,10 @@ pub(super) fn passed(
     batch: &mut Batch,
     passed: &Passed,
 ) -> Result<(), FoldError> {
-    counted(index, batch, &passed.merchant, passed.to)
+    match &passed.script {
+        Some(script) => roster::caught_up(index, batch, passed, script),
+        None => counted(index, batch, &passed.merchant, passed.to),
+    }
 }
 
 /// A notification is on its way, or was not sent after all.
@@ -213,12 +183,15 @@ pub(super) fn granted(
     batch: &mut Batch,
     granted: &Granted,
 ) -> Result<(), FactError> {
-    if let Some(pending) = read::<Pending>(index, batch, &wish_key(&granted.id))? {
+    let pending = read::<Pending>(index, batch, &wish_key(&granted.id))?;
+    let content = pending.as_ref().and_then(|pending| pending.wish.content);
+    if let Some(pending) = pending {
+        batch.remove(schedule_key(&Scheduled::of(&pending)));
         undone::ended(index, batch, pending, granted)?;
     }
     batch.remove(wish_key(&granted.id));
     batch.remove(telling_key(&granted.id));
-    write(batch, &granted_key(&granted.id), granted)
+    asked::settled(batch, granted, content)
 }
 
 /// What failed for good is run again.
@@ -227,15 +200,15 @@ pub(super) fn replayed(
     batch: &mut Batch,
     replayed: &Replayed,
 ) -> Result<(), FactError> {
-    for (key, value) in batch.scan(index, HOOKS_FAILED)? {
+    let ledger_key = ledger_key(&replayed.merchant);
+    let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
+    for (key, value) in batch.scan(index, &failed_of(&replayed.merchant, &replayed.event))? {
         let mut failed: FailedHook = decode_entry(&key, &value)?;
-        if failed.merchant == replayed.merchant && failed.event == replayed.event {
-            failed.failed.again = Some(replayed.at);
-            failed.failed.tries = 0;
-            write(batch, &key, &failed)?;
-        }
+        failed.failed.again = Some(replayed.at);
+        failed.failed.tries = 0;
+        failed::put(index, batch, &mut ledger, &failed)?;
     }
-    Ok(())
+    write(batch, &ledger_key, &ledger)
 }
 
 #[cfg(test)]

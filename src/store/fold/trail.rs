@@ -51,13 +51,11 @@ pub(super) fn note(
             ids(index, batch, fact, sequence)?;
             append(index, batch, &fact.key, sequence)
         }
-        Record::Hold { key, reason: _, at: _ } | Record::Resumed { key, actor: _, at: _ } => {
+        Record::Hold { key, .. } | Record::Resumed { key, .. } => {
             append(index, batch, key, sequence)
         }
-        Record::Approval(approval) => append(index, batch, &approval.binding.merchant, sequence),
-        Record::Released(release) => {
-            release.keys.iter().try_for_each(|key| append(index, batch, key, sequence))
-        }
+        Record::Approval(one) => append(index, batch, &one.binding.merchant, sequence),
+        Record::Released(release) => all(index, batch, &release.keys, sequence),
         Record::Resolved { intent, at: _, actor: _, said: _ } => {
             let Some(key) = owner(index, batch, *intent)? else { return Ok(()) };
             append(index, batch, &key, sequence)
@@ -79,10 +77,9 @@ pub(super) fn note(
         Record::Forgotten(forgotten) => append(index, batch, &forgotten.key, sequence),
         Record::Disowned(disowned) => append(index, batch, &disowned.key, sequence),
         Record::Strays(strays) => append(index, batch, &strays.key, sequence),
-        Record::Told(told) => {
-            told.about.iter().try_for_each(|key| append(index, batch, key, sequence))
-        }
+        Record::Told(told) => all(index, batch, &told.about, sequence),
         Record::Attached(one) => append(index, batch, &one.key, sequence),
+        Record::OrphanSeen(seen) => append(index, batch, &seen.key, sequence),
         Record::Bound(_)
         | Record::Inbox(_)
         | Record::Posted(_)
@@ -94,12 +91,26 @@ pub(super) fn note(
         | Record::Telling(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
+        | Record::Retained(_)
+        | Record::Lapsed(_)
         | Record::Dismissed(_)
+        | Record::Loaded(_)
+        | Record::ScriptForgotten(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)
         | Record::Compacted(_)
         | Record::Restored(_) => Ok(()),
     }
+}
+
+/// Notes a record beneath each of these resources.
+fn all<'k>(
+    index: &dyn Index,
+    batch: &mut Batch,
+    keys: impl IntoIterator<Item = &'k Key>,
+    sequence: u64,
+) -> Result<(), FactError> {
+    keys.into_iter().try_for_each(|key| append(index, batch, key, sequence))
 }
 
 /// The resource of an intent.

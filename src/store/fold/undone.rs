@@ -2,15 +2,32 @@
 //! them.
 
 use super::events;
+use super::hooks::failed;
+use crate::base::id::Key;
 use crate::model::ran::{Dismissed, FailedHook, Fate, Granted, Pending, Undone};
-use crate::store::facts::{FactError, HOOKS_FAILED, UNDONE, decode_entry, undone_key, write};
+use crate::store::facts::{
+    FactError, Facts, UNDONE, decode_entry, failed_of, ledger_key, read, undone_key, write,
+};
 use crate::store::index::{Batch, Index};
 
 /// So many of a merchant are kept; the journal has all of them.
 const KEPT_MAX: u64 = 500;
 
-/// An action of a hook has ended.
+/// An action of a hook that waited has ended.
 pub(super) fn ended(
+    index: &dyn Index,
+    batch: &mut Batch,
+    pending: Pending,
+    granted: &Granted,
+) -> Result<(), FactError> {
+    events::count(index, batch, &granted.id.merchant, |ledger| {
+        ledger.pending = ledger.pending.saturating_sub(1);
+    })?;
+    listed(index, batch, pending, granted)
+}
+
+/// Counts the end of an action, and lists one that was not done.
+pub(super) fn listed(
     index: &dyn Index,
     batch: &mut Batch,
     pending: Pending,
@@ -22,7 +39,7 @@ pub(super) fn ended(
         ledger.actions.count(granted.fate);
         number = ledger.actions.undone();
     })?;
-    if granted.fate == Fate::Done {
+    if matches!(granted.fate, Fate::Done | Fate::Skipped) {
         return Ok(());
     }
     if let Some(old) = number.checked_sub(KEPT_MAX) {
@@ -44,11 +61,26 @@ pub(super) fn dismissed(
             batch.remove(key);
         }
     }
-    for (key, value) in batch.scan(index, HOOKS_FAILED)? {
+    let event = &dismissed.event;
+    let merchants = Facts::event_merchants_in(index, batch)?;
+    merchants.iter().try_for_each(|merchant| acknowledged(index, batch, merchant, event))
+}
+
+/// The failed hooks of an event that are not run again are listed no more.
+fn acknowledged(
+    index: &dyn Index,
+    batch: &mut Batch,
+    merchant: &Key,
+    event: &str,
+) -> Result<(), FactError> {
+    for (key, value) in batch.scan(index, &failed_of(merchant, event))? {
         let failed: FailedHook = decode_entry(&key, &value)?;
-        if failed.event == dismissed.event && failed.failed.again.is_none() {
-            batch.remove(key);
+        if failed.failed.again.is_some() {
+            continue;
         }
+        let mut ledger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
+        failed::remove(index, batch, &mut ledger, &key)?;
+        write(batch, &ledger_key(merchant), &ledger)?;
     }
     Ok(())
 }
@@ -65,7 +97,7 @@ mod tests {
 
     /// A state in which the action of this number was asked for and has ended.
     fn end(index: &Arc<MemoryIndex>, number: u64, fate: Fate) {
-        let merchant: crate::base::id::Key = "Merchant/acme".parse().unwrap();
+        let merchant: Key = "Merchant/acme".parse().unwrap();
         let at = chrono::DateTime::UNIX_EPOCH;
         let name = "tell".parse().unwrap();
         let id = WishId { merchant, event: format!("evt_{number}"), name };
@@ -76,6 +108,8 @@ mod tests {
             merchant: None,
             fields,
             at: None,
+            at_most: None,
+            content: None,
         };
         let pending =
             Pending { id: id.clone(), wish, script: "alarm".to_owned(), at, unsure: false };

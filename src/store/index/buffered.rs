@@ -19,6 +19,8 @@ use super::{Batch, Entry, Index, IndexError, range};
 
 /// So many changes go on together.
 const CHANGES_MAX: usize = 8 << 10;
+/// The least number of entries that a scan reads at once.
+const PAGE_MIN: usize = 16;
 /// Or so many bytes of them.
 const BYTES_MAX: usize = 2 << 20;
 
@@ -111,11 +113,19 @@ impl Index for Buffered {
         limit: usize,
     ) -> Result<Vec<Entry>, IndexError> {
         let waiting = self.reading();
-        let changed = || range(&waiting.changes, prefix, after);
-        // Of those behind, no more are taken away than are removed here.
-        let removed = changed().filter(|(_, change)| change.is_none()).count();
-        let behind = self.behind.scan_from(prefix, after, limit.saturating_add(removed))?;
-        Ok(merged(behind.into_iter().peekable(), changed().peekable(), limit))
+        let mut changed = range(&waiting.changes, prefix, after).peekable();
+        let (mut entries, mut from) = (Vec::new(), after.map(<[u8]>::to_vec));
+        loop {
+            let page = limit.saturating_sub(entries.len()).max(PAGE_MIN);
+            let behind = self.behind.scan_from(prefix, from.as_deref(), page)?;
+            let is_last = behind.len() < page;
+            from = behind.last().map(|(key, _)| key.clone()).or(from);
+            let end = from.as_deref().filter(|_| !is_last);
+            merge(behind, &mut changed, (end, limit), &mut entries);
+            if is_last || entries.len() >= limit {
+                return Ok(entries);
+            }
+        }
     }
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
@@ -131,15 +141,17 @@ impl Index for Buffered {
     }
 }
 
-/// The entries behind with the changes laid over them, in key order.
-fn merged<'a>(
-    mut behind: Peekable<impl Iterator<Item = Entry>>,
-    mut changed: Peekable<impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)>>,
-    limit: usize,
-) -> Vec<Entry> {
-    let mut entries = Vec::new();
+/// Adds entries behind with the changes laid over them, in key order, up to the key `end` where there is one.
+fn merge<'a>(
+    behind: Vec<Entry>,
+    changed: &mut Peekable<impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)>>,
+    (end, limit): (Option<&[u8]>, usize),
+    entries: &mut Vec<Entry>,
+) {
+    let mut behind = behind.into_iter().peekable();
     while entries.len() < limit {
-        let older = match (behind.peek(), changed.peek()) {
+        let next = changed.peek().filter(|(key, _)| end.is_none_or(|end| key.as_slice() <= end));
+        let older = match (behind.peek(), next) {
             (None, None) => break,
             (Some(_), None) => true,
             (None, Some(_)) => false,
@@ -152,5 +164,4 @@ fn merged<'a>(
             entries.extend(change.clone().map(|value| (key.clone(), value)));
         }
     }
-    entries
 }

@@ -117,6 +117,39 @@ impl Batch {
         Ok(entries.into_iter().collect())
     }
 
+    /// Up to `limit` entries under `prefix`, behind the key `after`, as they will be once this batch is applied to `index`.
+    pub fn scan_from(
+        &self,
+        index: &dyn Index,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError> {
+        let changed: Vec<_> = range(&self.changes, prefix, after).collect();
+        // Of those in the index no more are taken away than change here.
+        let behind = index.scan_from(prefix, after, limit.saturating_add(changed.len()))?;
+        let mut entries: BTreeMap<_, _> = behind.into_iter().collect();
+        for (key, change) in changed {
+            match change {
+                Some(value) => entries.insert(key.clone(), value.clone()),
+                None => entries.remove(key),
+            };
+        }
+        Ok(entries.into_iter().take(limit).collect())
+    }
+
+    /// Whether there will be no entry under `prefix` once this batch is applied to `index`.
+    pub fn is_bare(&self, index: &dyn Index, prefix: &[u8]) -> Result<bool, IndexError> {
+        let mut changed = self.under(prefix);
+        if changed.any(|(_, change)| change.is_some()) {
+            return Ok(false);
+        }
+        if self.under(prefix).next().is_none() {
+            return Ok(index.scan_from(prefix, None, 1)?.is_empty());
+        }
+        Ok(self.scan(index, prefix)?.is_empty())
+    }
+
     /// The changes of keys under `prefix`, in key order; no value means removal.
     pub fn under<'a>(
         &'a self,

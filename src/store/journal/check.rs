@@ -22,31 +22,49 @@ pub(super) struct Checked {
     pub(super) tail: super::Tail,
     /// Whether something stands behind it that was never acknowledged.
     pub(super) torn: bool,
+    /// Whether the chain does not run through the marked head.
+    pub(super) strays: bool,
+}
+
+/// Heads that were durable before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Anchors {
+    /// The chain must run through this one.
+    pub(super) known: Option<Head>,
+    /// The chain ought to run through this one; nothing of it is cut if it does not.
+    pub(super) marked: Option<Head>,
 }
 
 /// Walks the given segments from `start` to the end.
 ///
-/// `known` is a head that was durable before: the chain must run through it.
+/// A tail that is torn short of the marked head was acknowledged: it is damage.
 pub(super) fn check(
     disk: &dyn Disk,
     segments: &[u64],
     start: Position,
-    known: Option<Head>,
+    Anchors { known, marked }: Anchors,
 ) -> Result<Checked, JournalError> {
     let mut last = start;
+    let mut passed = Passed { known, marked, strays: false };
+    passed.look(start.head);
     let mut state = None;
     let mut ahead = segments.iter().copied().filter(|first| *first >= start.segment).peekable();
     while let Some(first) = ahead.next() {
         let segment = Segment::read(disk, first)?;
         let offset = enter(&segment, &start, last.head)?;
-        let stop = walk(&segment, offset, &mut last, known)?;
+        let stop = walk(&segment, offset, &mut last, &mut passed)?;
         let torn = judge(&segment, &stop, last.head, ahead.peek().copied())?;
         let capacity = to_u64(segment.bytes.len());
         state = Some((super::Tail { segment: first, offset: to_u64(stop.offset), capacity }, torn));
     }
     let missing = || JournalError::MissingSegment { expected: start.segment, found: None };
     let (tail, torn) = state.ok_or_else(missing)?;
-    let checked = Checked { last, tail, torn };
+    let short = marked.filter(|marked| marked.sequence > last.head.sequence);
+    let strays = passed.strays || short.is_some();
+    let checked = Checked { last, tail, torn, strays };
+    if let Some(short) = short.filter(|_| torn) {
+        return Err(forgotten(&checked, short));
+    }
     match known {
         Some(known) if known.sequence > last.head.sequence => Err(forgotten(&checked, known)),
         Some(_) | None => Ok(checked),
@@ -57,7 +75,8 @@ pub(super) fn check(
 pub(super) fn whole(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
     let segments = segment::list(disk)?;
     let start = start(disk, &segments)?;
-    let checked = check(disk, &segments, start, Some(head))?;
+    let anchors = Anchors { known: Some(head), marked: None };
+    let checked = check(disk, &segments, start, anchors)?;
     if checked.torn {
         return Err(JournalError::Damaged {
             file: segment::name(checked.tail.segment),
@@ -86,16 +105,31 @@ struct Stop {
     why: &'static str,
 }
 
+/// The heads that the chain has to run through, on the way.
+struct Passed {
+    known: Option<Head>,
+    marked: Option<Head>,
+    strays: bool,
+}
+
+impl Passed {
+    /// Looks whether this record is another one than the mark names.
+    fn look(&mut self, head: Head) {
+        let other = |marked: Head| marked.sequence == head.sequence && marked != head;
+        self.strays |= self.marked.is_some_and(other);
+    }
+}
+
 fn walk(
     segment: &Segment,
     offset: usize,
     last: &mut Position,
-    known: Option<Head>,
+    passed: &mut Passed,
 ) -> Result<Stop, JournalError> {
     let mut at = offset;
     loop {
         match record::look(&segment.bytes, at) {
-            Look::Record(found) => at = step(segment, at, &found, last, known)?,
+            Look::Record(found) => at = step(segment, at, &found, last, passed)?,
             Look::End => {
                 return Ok(Stop { offset: at, why: "there are zeros in its place" });
             }
@@ -111,11 +145,14 @@ fn step(
     at: usize,
     found: &Found<'_>,
     last: &mut Position,
-    known: Option<Head>,
+    passed: &mut Passed,
 ) -> Result<usize, JournalError> {
     follows(segment, at, found, last.head)?;
     let head = Head { sequence: found.sequence, hash: found.hash };
-    if let Some(known) = known.filter(|known| known.sequence == head.sequence && *known != head) {
+    passed.look(head);
+    if let Some(known) =
+        passed.known.filter(|known| known.sequence == head.sequence && *known != head)
+    {
         return Err(JournalError::Forgotten { known, found: head });
     }
     let end = at.saturating_add(found.size);

@@ -21,6 +21,16 @@ pub enum JournalError {
         source: io::Error,
     },
 
+    /// The mark outside the state directory cannot be written: then nothing is promised any more.
+    #[error("{doing} the mark of the state: {source}")]
+    Mark {
+        /// The verb.
+        doing: &'static str,
+        /// The disk's own error.
+        #[source]
+        source: io::Error,
+    },
+
     /// A file that no journal wrote.
     #[error("read the journal: journal/{file} is not a segment; move it out of the directory")]
     Foreign {

@@ -40,6 +40,7 @@ pub use self::{
 use super::{
     bytes::{to_u64, to_usize},
     disk::Disk,
+    high_water::HighWater,
 };
 
 /// The largest body of one record, in bytes.
@@ -93,6 +94,8 @@ pub struct Journal {
     durable: Position,
     tail: Tail,
     poisoned: Option<String>,
+    /// The mark that follows the durable head, where there is one.
+    mark: Option<HighWater>,
 }
 
 /// Where the next record goes.
@@ -168,7 +171,31 @@ impl Journal {
         let done = self.sync_tail();
         self.poison_on_failure(done)?;
         self.durable = self.written;
-        Ok(())
+        self.mark("write", HighWater::write)
+    }
+
+    /// Has a mark outside the state directory follow the durable head from now on.
+    pub(super) fn watch(&mut self, mark: HighWater) {
+        self.mark = Some(mark);
+    }
+
+    /// Makes the mark durable, where there is one: it names the durable head then.
+    ///
+    /// # Errors
+    /// The mark cannot be synced; nothing more is accepted.
+    pub fn seal_mark(&mut self) -> Result<(), JournalError> {
+        self.mark("sync", |mark, _| mark.seal())
+    }
+
+    fn mark(
+        &mut self,
+        doing: &'static str,
+        act: impl FnOnce(&mut HighWater, Head) -> std::io::Result<()>,
+    ) -> Result<(), JournalError> {
+        let head = self.durable.head;
+        let Some(mark) = &mut self.mark else { return Ok(()) };
+        let done = act(mark, head).map_err(|source| JournalError::Mark { doing, source });
+        self.poison_on_failure(done)
     }
 
     fn write(&mut self, batch: u64, bodies: &[Vec<u8>]) -> Result<(), JournalError> {

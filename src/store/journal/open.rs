@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     super::{bytes::to_usize, disk::Disk},
     Head, Journal, JournalError, Position, Tail,
-    check::{self, Checked},
+    check::{self, Anchors, Checked},
     error::Follows,
     record::{self, Look},
     segment::{self, HEADER_BYTES, Segment},
@@ -23,11 +23,14 @@ pub struct Options {
     /// A head that was durable before, for example the one that the index was folded to: a journal
     /// that does not run through it is not opened and not cut.
     pub known: Option<Head>,
+    /// The head that the mark outside the state directory names. A journal that does not run through it is an older
+    /// one, or another one: it opens, and is not cut.
+    pub marked: Option<Head>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { segment_bytes: 4 << 20, trusted: None, known: None }
+        Self { segment_bytes: 4 << 20, trusted: None, known: None, marked: None }
     }
 }
 
@@ -38,6 +41,8 @@ pub struct Opened {
     pub head: Head,
     /// What was cut, to be reported.
     pub cut: Option<CutTail>,
+    /// The head that the mark names, if the journal does not run through it.
+    pub behind: Option<Head>,
 }
 
 /// A tail that was cut: the rest of a write that was never acknowledged.
@@ -63,7 +68,8 @@ impl Journal {
             return create(disk, options, unborn);
         }
         let start = begin(disk.as_ref(), &segments, options.trusted)?;
-        let checked = check::check(disk.as_ref(), &segments, start, options.known)?;
+        let anchors = Anchors { known: options.known, marked: options.marked };
+        let checked = check::check(disk.as_ref(), &segments, start, anchors)?;
         if let Some(first) = unborn {
             remove_unborn(disk.as_ref(), first, &checked)?;
         }
@@ -72,13 +78,14 @@ impl Journal {
             let file = segment::name(checked.tail.segment);
             disk.sync(&file).map_err(|source| JournalError::io("sync", &file, source))?;
         }
-        let opened = Opened { head: checked.last.head, cut };
+        let behind = options.marked.filter(|_| checked.strays);
+        let opened = Opened { head: checked.last.head, cut, behind };
         Ok((Self::at(disk, options, checked.last, checked.tail), opened))
     }
 
     fn at(disk: Arc<dyn Disk>, options: Options, last: Position, tail: Tail) -> Self {
         let segment_bytes = options.segment_bytes.max(HEADER_BYTES);
-        Self { disk, segment_bytes, written: last, durable: last, tail, poisoned: None }
+        Self { disk, segment_bytes, written: last, durable: last, tail, poisoned: None, mark: None }
     }
 }
 
@@ -105,7 +112,8 @@ fn create(
         None => {}
     }
     let tail = segment::create(disk.as_ref(), Head::EMPTY, options.segment_bytes)?;
-    let opened = Opened { head: Head::EMPTY, cut: None };
+    let behind = options.marked.filter(|marked| marked.sequence > 0);
+    let opened = Opened { head: Head::EMPTY, cut: None, behind };
     Ok((Journal::at(disk, options, Position::START, tail), opened))
 }
 

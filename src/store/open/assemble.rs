@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::marks::{BOOT, CLEAN, get, mark_open};
+use super::watch::Watch;
 use super::{Found, OpenError, base};
 use crate::model::record::Record;
 use crate::store::disk::Disk;
@@ -34,6 +35,8 @@ pub struct Pieces {
     pub rebuild: bool,
     /// The length of a new segment of the journal, in bytes.
     pub segment_bytes: u64,
+    /// The mark outside the state directory; none for a copy that nothing is sent from.
+    pub watch: Option<Watch>,
 }
 
 /// A state put together, before it has a writer.
@@ -52,10 +55,15 @@ pub struct Assembled {
 /// Puts a state together: the vault is opened, the journal is verified, and the index is folded up
 /// to its head.
 pub fn assemble(pieces: Pieces, key: &MasterKey, mut found: Found) -> Result<Assembled, OpenError> {
-    let Pieces { journal, vault, index, boot, rebuild, segment_bytes } = pieces;
+    let Pieces { journal, vault, index, boot, rebuild, segment_bytes, watch } = pieces;
     let vault = Vault::open(vault, key)?;
     let trust = trust(&*index, &boot, rebuild, &mut found)?;
-    let (journal, fold) = catch_up(journal, &index, trust, segment_bytes, &mut found)?;
+    let marked = watch.as_ref().and_then(Watch::marked);
+    let options = Options { segment_bytes, marked, ..Options::default() };
+    let ((mut journal, behind), mut fold) = catch_up(journal, &index, trust, options, &mut found)?;
+    if let Some(watch) = watch {
+        watch.begin(&mut journal, &mut fold, (&index, behind), &mut found)?;
+    }
     mark_open(&*index, &boot)?;
     Ok(Assembled { journal, fold, vault, found })
 }
@@ -107,13 +115,13 @@ fn catch_up(
     disk: Arc<dyn Disk>,
     index: &Arc<dyn Index>,
     trust: Trust,
-    segment_bytes: u64,
+    options: Options,
     found: &mut Found,
-) -> Result<(Journal, IndexFold), OpenError> {
+) -> Result<((Journal, Option<Head>), IndexFold), OpenError> {
     let known = trust.applied.map(|mark| Head { sequence: mark.sequence, hash: mark.hash });
     let known = known.filter(|head| head.sequence > 0);
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
-    let (journal, opened) = Journal::open(disk, Options { segment_bytes, trusted, known })?;
+    let (journal, opened) = Journal::open(disk, Options { trusted, known, ..options })?;
     found.cut = opened.cut;
     let known = based(&journal, index, known, found)?;
     let mut fold = IndexFold::new(index.clone());
@@ -132,7 +140,7 @@ fn catch_up(
     if !batch.is_empty() {
         fold.apply(&batch, head)?;
     }
-    Ok((journal, fold))
+    Ok(((journal, opened.behind), fold))
 }
 
 /// What the index knows, once it holds at least what the journal does not hold any more.

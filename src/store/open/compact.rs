@@ -45,6 +45,7 @@ impl State {
         let parts = self.writer.close().await?;
         let (mut journal, mut fold) = (parts.journal, parts.fold);
         let shorter = compact(&mut journal, &mut fold, &*self.index, wanted)?;
+        journal.seal_mark()?;
         note_closed(&*self.index, &journal.position())?;
         Ok(shorter)
     }
@@ -99,7 +100,7 @@ mod tests {
         let key = MasterKey::new([3; 32]);
         let owner = Owner { pid: 1, host: "here".into(), started: "now".into() };
         let dir = folder.path().to_owned();
-        let opening = Opening { dir, owner, boot: "b".into(), rebuild: false };
+        let opening = Opening { dir, owner, boot: "b".into(), rebuild: false, marking: None };
         let (client, partner) = ("c".into(), "acme".into());
         let binding = Binding { partner, client, key: key.fingerprint(), epoch: 0 };
         let state = State::open(&opening, &key).unwrap();

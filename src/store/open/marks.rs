@@ -21,7 +21,8 @@ pub async fn close(
     writer: &Writer<Record, IndexFold>,
     index: &dyn Index,
 ) -> Result<Head, OpenError> {
-    let parts = writer.close().await?;
+    let mut parts = writer.close().await?;
+    parts.journal.seal_mark()?;
     let position = parts.journal.position();
     note_closed(index, &position)?;
     Ok(position.head)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::marks::{CLEAN, get};
-use super::{Found, OpenError};
+use super::{Found, Marking, OpenError};
 use crate::store::index::{Buffered, Index, IndexError};
 use crate::store::journal::{Head, Position};
 use crate::store::lock::{Owner, StateLock};
@@ -20,14 +20,21 @@ pub struct Peek {
     _lock: StateLock,
 }
 
-/// Looks into a state, `None` if it was not closed cleanly or is not there. Nothing is written.
-pub fn peek(dir: &Path, owner: &Owner) -> Result<Option<Peek>, OpenError> {
+/// Looks into a state, `None` if it was not closed cleanly, is not there, or is not where its mark says. Nothing is
+/// written.
+pub fn peek(
+    dir: &Path,
+    owner: &Owner,
+    marking: Option<&Marking>,
+) -> Result<Option<Peek>, OpenError> {
     if !dir.join("sled").join("db").exists() {
         return Ok(None);
     }
     let lock = StateLock::acquire(dir, owner)?;
+    let marked = marking.map(|marking| marking.peek(dir)).transpose()?.flatten();
     let index: Arc<dyn Index> = Arc::new(SledIndex::open(&dir.join("sled"))?);
     let clean: Option<Position> = get(&*index, CLEAN);
+    let clean = clean.filter(|clean| marked.is_none_or(|marked| marked == clean.head));
     Ok(clean.map(|clean| Peek { index, head: clean.head, _lock: lock }))
 }
 

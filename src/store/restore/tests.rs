@@ -11,7 +11,7 @@ fn key() -> MasterKey {
 
 fn opening(dir: &Path) -> Opening {
     let owner = Owner { pid: 1, host: "here".into(), started: "now".into() };
-    Opening { dir: dir.to_owned(), owner, boot: "b".into(), rebuild: false }
+    Opening { dir: dir.to_owned(), owner, boot: "b".into(), rebuild: false, marking: None }
 }
 
 fn wanted(dir: &Path) -> Wanted {

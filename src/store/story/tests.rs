@@ -122,7 +122,8 @@ fn an_effect_is_known_by_what_it_made_changed_and_was_marked_with() {
 #[test]
 fn each_progress_has_a_word_and_what_there_is_to_say() {
     let reason = || "nobody knows".to_owned();
-    let problem = crate::api::Problem::new("card_declined", "Card declined");
+    let problem =
+        crate::model::service_problem::ServiceProblem::shown("card_declined", "Card declined");
     let story = told(vec![
         Progress::Doubt { reason: reason(), unsent: false },
         Progress::Again,

@@ -65,6 +65,22 @@ fn another_key_is_refused_at_once() {
     assert!(matches!(lost, Err(VaultError::KeysLost)));
 }
 
+/// What `docs/security.md` says of backups: S14.
+#[test]
+fn a_copy_from_before_an_erasure_still_opens_what_was_erased() {
+    let disk = MemoryDisk::new();
+    let vault = open(&disk);
+    let name = put(&vault, "jane", b"4242", 1);
+    let copy = MemoryDisk::new();
+    for file_name in ["keys", "data"] {
+        copy.replace(file_name, &file(&disk, file_name)).unwrap();
+    }
+    vault.erase("jane").unwrap();
+    assert!(matches!(vault.open_blob(&name), Err(VaultError::Erased { .. })));
+    assert_eq!(open(&copy).open_blob(&name).unwrap().as_slice(), b"4242");
+    assert!(Vault::open(Arc::new(copy), &master(2)).is_err(), "not without the key of the state");
+}
+
 #[test]
 fn an_erased_subject_is_unreadable_and_others_are_not() {
     let disk = MemoryDisk::new();

@@ -86,6 +86,8 @@ pub(super) struct Core<R, F> {
     failed: Option<Arc<str>>,
     head: Arc<Mutex<Head>>,
     syncs: Arc<Syncs>,
+    /// Whether something leaves the process after the next sync.
+    leaving: bool,
 }
 
 impl<R: Clone, F: Fold<R>> Core<R, F> {
@@ -102,6 +104,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
             failed: None,
             head,
             syncs: Arc::default(),
+            leaving: false,
         };
         (core, shared)
     }
@@ -158,6 +161,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
             self.waiters.push(Waiter { answer, last: self.accepted, when });
             group.blobs.extend(blobs);
             group.bodies.extend(bodies);
+            self.leaving |= records.iter().any(|record| self.fold.leaves(record));
             group.records.extend(records);
         }
         group
@@ -185,6 +189,9 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         let begun = Instant::now();
         self.journal.sync()?;
         self.syncs.took(begun.elapsed());
+        if std::mem::take(&mut self.leaving) {
+            self.journal.seal_mark()?;
+        }
         Ok(())
     }
 

@@ -30,6 +30,7 @@ use super::{
     error::StoreError,
     journal::{Head, Journal},
     syncs::Syncs,
+    touched::Touched,
     vault::{Sealed, Vault},
 };
 
@@ -59,6 +60,17 @@ pub trait Fold<R>: Send {
     /// Applies records with their sequences, in order and in one transaction of the index together
     /// with `head`, which is the last of them.
     fn apply(&mut self, batch: &[(u64, R)], head: Head) -> Result<(), StoreError>;
+
+    /// Whether something leaves the process once this record is durable: then the mark of the journal is durable
+    /// before whoever appended it is answered.
+    fn leaves(&self, _record: &R) -> bool {
+        false
+    }
+
+    /// Notes of the resources that applied records spoke of.
+    fn touched(&self) -> Touched {
+        Touched::default()
+    }
 }
 
 /// What a closed writer gives back.
@@ -77,6 +89,7 @@ pub struct Writer<R, F> {
     door: Door<R, F>,
     head: Arc<Mutex<Head>>,
     syncs: Arc<Syncs>,
+    touched: Touched,
 }
 
 enum Door<R, F> {
@@ -97,6 +110,7 @@ where
 {
     /// A writer on an operating system thread of its own.
     pub fn threaded(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
+        let touched = fold.touched();
         let (core, head) = Core::new(journal, vault, fold);
         let syncs = core.syncs();
         let (queue, jobs) = mpsc::channel(QUEUE_MAX);
@@ -106,16 +120,18 @@ where
         named.spawn(run).map_err(StoreError::Thread)?;
         let queue = Mutex::new(Some(queue));
         let door = Door::Thread(Thread { queue, parts: AsyncMutex::new(Some(parts)) });
-        Ok(Self { door, head, syncs })
+        Ok(Self { door, head, syncs, touched })
     }
 
     /// A writer that works inside the futures of its callers, one at a time, and yields before it
     /// writes, before it syncs and before it folds. A future dropped at a yield leaves its commit
     /// to the next caller.
     pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
+        let touched = fold.touched();
         let (core, head) = Core::new(journal, vault, fold);
         let syncs = core.syncs();
-        Self { door: Door::Inline(Box::new(AsyncMutex::new(Some(core)))), head, syncs }
+        let door = Door::Inline(Box::new(AsyncMutex::new(Some(core))));
+        Self { door, head, syncs, touched }
     }
 
     /// The last record that is durable and folded.
@@ -126,6 +142,11 @@ where
     /// How long the journal's syncs took so far.
     pub fn syncs(&self) -> &Syncs {
         &self.syncs
+    }
+
+    /// The resources that folded records spoke of since somebody last took the notes.
+    pub fn touched(&self) -> &Touched {
+        &self.touched
     }
 
     /// Makes a commit durable and folds it; answers the sequence of its last record, or of the

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use std::path::Path;
+
 use super::*;
 
 /// Far enough in the future that no file counts as just changed.
@@ -17,7 +19,7 @@ fn tree() -> tempfile::TempDir {
 }
 
 fn index(root: &Path, read_at_ns: i64) -> SpecIndex {
-    let listing = Listing::of(root, "");
+    let listing = Listing::of(&root.into(), "");
     let entries = listing.files.iter().map(|(path, stat)| {
         let hash = *blake3::hash(&fs::read(root.join(path)).unwrap()).as_bytes();
         IndexEntry { path, stat: *stat, hash }
@@ -30,12 +32,12 @@ fn an_untouched_tree_is_unchanged_and_any_touch_shows() {
     let dir = tree();
     let root = dir.path();
     let before = index(root, LATER);
-    assert!(before.unchanged(root));
-    assert_eq!(before.changes(root), Ok(Changes::default()));
+    assert!(before.unchanged(&root.into()));
+    assert_eq!(before.changes(&root.into()), Ok(Changes::default()));
     fs::write(root.join("a.yaml"), "longer than before").unwrap();
     fs::rename(root.join("b.yaml"), root.join("x/b.yaml")).unwrap();
-    assert!(!before.unchanged(root));
-    let changes = before.changes(root).unwrap();
+    assert!(!before.unchanged(&root.into()));
+    let changes = before.changes(&root.into()).unwrap();
     assert_eq!(changes.changed, ["a.yaml", "x/b.yaml"]);
     assert_eq!(changes.removed, ["b.yaml"]);
 }
@@ -55,16 +57,19 @@ fn contents_are_believed_and_not_sizes_and_times() {
     let (root, file) = (dir.path(), dir.path().join("a.yaml"));
     let before = index(root, LATER);
     change_unseen(&file, "A.YAML");
-    assert!(before.unchanged(root), "a look at sizes and times does not see it");
-    assert!(!before.verified(root));
+    assert!(before.unchanged(&root.into()), "a look at sizes and times does not see it");
+    assert!(!before.verified(&root.into()));
     fs::write(&file, "a.yaml").unwrap();
-    assert!(before.verified(root) && !before.unchanged(root), "the other way round");
+    assert!(
+        before.verified(&root.into()) && !before.unchanged(&root.into()),
+        "the other way round"
+    );
     fs::write(root.join("z.yaml"), "").unwrap();
-    assert!(!before.verified(root), "a file came");
+    assert!(!before.verified(&root.into()), "a file came");
     fs::rename(root.join("z.yaml"), root.join("a.yaml")).unwrap();
-    assert!(!before.verified(root));
+    assert!(!before.verified(&root.into()));
     std::os::unix::fs::symlink("/", root.join("out")).unwrap();
-    assert!(!before.verified(root), "not everything can be seen");
+    assert!(!before.verified(&root.into()), "not everything can be seen");
 }
 
 #[test]
@@ -72,16 +77,18 @@ fn what_cannot_be_seen_whole_is_not_unchanged() {
     let dir = tree();
     let before = index(dir.path(), LATER);
     std::os::unix::fs::symlink("/", dir.path().join("out")).unwrap();
-    assert!(!before.unchanged(dir.path()));
-    assert!(!before.unchanged(&dir.path().join("gone")));
+    assert!(!before.unchanged(&dir.path().into()));
+    assert!(!before.unchanged(&dir.path().join("gone").into()));
 }
 
 #[test]
 fn a_file_that_changed_while_it_was_read_is_looked_at_again() {
     let dir = tree();
-    let now = Listing::of(dir.path(), "").files["a.yaml"].mtime_ns;
-    assert!(!index(dir.path(), now).unchanged(dir.path()));
-    assert!(!index(dir.path(), now + TICK_NS).changes(dir.path()).unwrap().changed.is_empty());
+    let now = Listing::of(&dir.path().into(), "").files["a.yaml"].mtime_ns;
+    assert!(!index(dir.path(), now).unchanged(&dir.path().into()));
+    assert!(
+        !index(dir.path(), now + TICK_NS).changes(&dir.path().into()).unwrap().changed.is_empty()
+    );
 }
 
 #[test]
@@ -98,7 +105,7 @@ fn an_index_survives_storage_and_damage_is_noticed() {
         assert_eq!(SpecIndex::decode(damaged), Err(IndexError));
     }
     let cut = SpecIndex::decode(bytes[..bytes.len() - 1].to_vec()).unwrap();
-    assert_eq!(cut.changes(dir.path()), Err(IndexError));
+    assert_eq!(cut.changes(&dir.path().into()), Err(IndexError));
     assert_eq!(SpecIndex::decode(Vec::new()), Err(IndexError));
 }
 

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::base::hash::sha256;
+use crate::model::hook::Run;
 use crate::model::record::Record;
 use crate::store::error::StoreError;
 use crate::store::facts::{Facts, number_key};
@@ -53,7 +54,7 @@ fn take(index: &MemoryIndex, one: &Ran) -> Result<(), FoldError> {
 
 fn pass(index: &MemoryIndex, to: u64) -> Result<(), FoldError> {
     let mut batch = Batch::new();
-    passed(index, &mut batch, &Passed { merchant: merchant(), to })?;
+    passed(index, &mut batch, &Passed { merchant: merchant(), to, script: None })?;
     index.apply(batch).unwrap();
     Ok(())
 }
@@ -138,6 +139,7 @@ fn ended(number: u64, script: &str) -> Record {
         hash: sha256(b"text"),
         wishes: Vec::new(),
         kept: vec![("last".to_owned(), json!(number))],
+        added: Vec::new(),
         looks: Vec::new(),
         log: Vec::new(),
         operations: number,

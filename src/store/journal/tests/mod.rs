@@ -72,7 +72,7 @@ fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
 fn what_was_synced_is_read_back_in_order() {
     let (disk, journal) = written(&[&["a", "b"], &["c"]]);
     let (again, opened) = open(&disk).unwrap();
-    assert_eq!(opened, Opened { head: journal.head(), cut: None });
+    assert_eq!(opened, Opened { head: journal.head(), cut: None, behind: None });
     assert_eq!(bodies(&again), ["a", "b", "c"]);
     assert_eq!(again.position(), journal.position());
     assert_eq!(again.verify().unwrap(), journal.head());

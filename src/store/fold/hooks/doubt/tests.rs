@@ -46,7 +46,15 @@ fn wish(verb: &str, name: Option<&str>) -> Wish {
     let fields = json!({"charge": "c", "amount": 1});
     let made = Wish::content_name(verb, None, &fields, None).unwrap();
     let name = name.map_or(made, |name| name.parse().unwrap());
-    Wish { name, verb: verb.to_owned(), merchant: None, fields, at: None }
+    Wish {
+        name,
+        verb: verb.to_owned(),
+        merchant: None,
+        fields,
+        at: None,
+        at_most: None,
+        content: None,
+    }
 }
 
 /// The hooks of an event ran: a refund by a name, one by its content, and a notification.
@@ -62,6 +70,7 @@ fn ran(event: &str, number: u64, reads: bool) -> Record {
             wish(NOTIFY, Some("tell")),
         ],
         kept: vec![("k".to_owned(), json!(1))],
+        added: Vec::new(),
         looks: if reads { vec![look] } else { Vec::new() },
         log: Vec::new(),
         operations: 1,
@@ -92,6 +101,7 @@ fn restored() -> Record {
         backup_at: AT,
         at: AT,
         actor: "ann".to_owned(),
+        put_back: false,
     }))
 }
 

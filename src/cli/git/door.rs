@@ -1,8 +1,10 @@
-//! The git program in a repository that may be anybody's: no hooks, no pager, no network, a short environment, an end.
+//! Runs the git program in a repository that anybody may have written.
 //!
-//! What decides about signatures is said on the command line, so that no configuration of the repository does.
+//! Guarantees: one short environment; no hook, pager, file system monitor, external diff, editor or network; no
+//! replaced, grafted or precomputed history; an end after two minutes. The command line sets whatever decides about
+//! signatures and history, so that the repository's own configuration does not.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,10 +23,17 @@ const BYTES_MAX: u64 = 1 << 30;
 /// that a folder of another owner is safe.
 const GIVEN: [&str; 2] = ["PATH", "HOME"];
 /// What stands in place of what could be set otherwise.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 17] = [
+    // A folder of the tree that looks like a repository is none.
+    "safe.bareRepository=explicit",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
+    // A file of precomputed parents could tell another history than the commits do.
+    "core.commitGraph=false",
+    "merge.default=text",
+    "merge.renormalize=false",
+    "blame.ignoreRevsFile=",
     "log.mailmap=false",
     "log.showSignature=false",
     "log.showRoot=true",
@@ -36,18 +45,25 @@ const SETTINGS: [&str; 12] = [
     "gpg.x509.program=false",
 ];
 
-/// Git in one repository.
+/// Variables that are set for every call.
+const SET: [(&str, &str); 4] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+];
+
+/// Git in one folder of a repository.
 #[derive(Debug, Clone)]
-pub(super) struct Git {
-    /// The top of its work tree.
+pub(in crate::cli) struct Git {
+    /// The folder; paths in answers are relative to the top of its work tree.
     pub top: PathBuf,
-    /// The allowed signers.
-    pub signers: PathBuf,
+    signers: Option<PathBuf>,
 }
 
 /// What git said.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(in crate::cli) struct Said {
     /// Whether it went well.
     pub good: bool,
     /// Its answer.
@@ -59,14 +75,31 @@ pub(super) struct Said {
 /// Why nothing was said, or nothing of use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git {call}: {why}")]
-pub(super) struct Trouble {
+pub(in crate::cli) struct Trouble {
     call: String,
     why: String,
 }
 
+impl Trouble {
+    /// A call that told nothing of use.
+    pub(super) fn new(call: &str, why: String) -> Self {
+        Self { call: call.to_owned(), why }
+    }
+}
+
 impl Git {
+    /// Git in this folder.
+    pub(in crate::cli) fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { top: folder.into(), signers: None }
+    }
+
+    /// The same, with a file of allowed signers to verify commits against.
+    pub(in crate::cli) fn trusting(self, signers: PathBuf) -> Self {
+        Self { signers: Some(signers), ..self }
+    }
+
     /// Runs it with this on its standard input. Errors: it cannot be run, or does not end.
-    pub(super) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, Trouble> {
+    pub(in crate::cli) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, Trouble> {
         let failed = |why: String| Trouble { call: call(arguments), why };
         let io = |error: io::Error| failed(error.to_string());
         let mut child = self.command(arguments).spawn().map_err(io)?;
@@ -92,7 +125,7 @@ impl Git {
     }
 
     /// What git answers. Errors: as [`Git::run`], and git says no.
-    pub(super) fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
+    pub(in crate::cli) fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
         let said = self.run(arguments, input)?;
         if said.good {
             return Ok(said.out);
@@ -101,36 +134,34 @@ impl Git {
     }
 
     /// The same as one line of text.
-    pub(super) fn line(&self, arguments: &[&str]) -> Result<String, Trouble> {
+    pub(in crate::cli) fn line(&self, arguments: &[&str]) -> Result<String, Trouble> {
         let said = self.ask(arguments, &[])?;
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut signers = OsString::from("gpg.ssh.allowedSignersFile=");
-        signers.push(&self.signers);
+    /// The program with these arguments, ready to be started; its streams are piped.
+    pub(in crate::cli) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.top);
         command.args(["--no-pager", "--no-replace-objects", "--no-optional-locks"]);
         command.arg("--literal-pathspecs");
-        for setting in SETTINGS.iter().map(OsStr::new).chain([&*signers]) {
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        if let Some(signers) = &self.signers {
+            let mut setting = OsString::from("gpg.ssh.allowedSignersFile=");
+            setting.push(signers);
             command.arg("-c").arg(setting);
         }
         let given = GIVEN.iter().filter_map(|name| Some((*name, ProcessEnv.var(name)?)));
-        command
-            .args(arguments)
-            .env_clear()
-            .envs(given)
-            .envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_LAZY_FETCH", "1")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(arguments).env_clear().envs(given).envs(SET);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 }
 
 /// A path from the top of the repository, as git names it.
-pub(super) fn below(top: &Path, path: &Path) -> Option<String> {
+pub(in crate::cli) fn below(top: &Path, path: &Path) -> Option<String> {
     let below = path.strip_prefix(top).ok()?.to_str()?.to_owned();
     (!below.is_empty()).then_some(below)
 }

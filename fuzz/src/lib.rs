@@ -1,0 +1,3 @@
+//! The functions that every fuzz target calls.
+
+pub mod targets;

@@ -1,0 +1,190 @@
+//! One function for each kind of bytes that come from outside. It panics where a promise is broken and nowhere else.
+//!
+//! The fuzz targets call them with what libFuzzer invents, `tests/fuzz.rs` with what proptest does. They use the
+//! crate's public items alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use chrono::DateTime;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use reckon::api;
+use reckon::base::money::Currency;
+use reckon::base::secret::mask_digits;
+use reckon::config::{ApprovalFile, Config};
+use reckon::control::Request;
+use reckon::engine::SavedPlan;
+use reckon::hooks::Given;
+use reckon::kinds::CheckCx;
+use reckon::kinds::register::KINDS;
+use reckon::model::issue::Problem;
+use reckon::model::remote_object::RemoteObject;
+use reckon::spec::decode::decode;
+use reckon::spec::document::{LazySource, ReadCx, private, read};
+use reckon::spec::split::split;
+use reckon::store::disk::{Disk, MemoryDisk};
+use reckon::store::journal::{Journal, Options};
+use reckon::store::key::MasterKey;
+use reckon::store::vault::Vault;
+use serde_json::Value;
+
+/// The first segment of a journal.
+const SEGMENT: &str = "00000000000000000001.seg";
+/// The files of a vault.
+const VAULT_FILES: [&str; 2] = ["keys", "data"];
+
+/// A file of documents: every problem has a place in the text, and private ranges lie in it.
+pub fn documents(bytes: &[u8]) {
+    let decoded = decode(bytes.to_vec());
+    let cx = ReadCx { kinds: KINDS, check: check_cx() };
+    let source = LazySource::new(Arc::from("fuzz.yaml"), &decoded.text);
+    let (slices, _) = split(&decoded.text);
+    for slice in &slices {
+        placed(&decoded.text, &read(&cx, &source, slice, 0).problems);
+        for range in private(KINDS, &decoded.text, slice) {
+            assert!(decoded.text.get(range.clone()).is_some(), "{range:?} is no part of the text");
+        }
+    }
+}
+
+fn check_cx() -> CheckCx {
+    CheckCx {
+        decimal_amounts_only: true,
+        web_urls: vec!["https://web.example".to_owned()],
+        currency: Currency::USD,
+        plans: BTreeMap::new(),
+        programs: Some(Vec::new()),
+        variables: None,
+        files: None,
+    }
+}
+
+/// Every problem lies in the text that it speaks of.
+fn placed(text: &str, problems: &[Problem]) {
+    let lines = text.split(['\n', '\r']).count().max(1);
+    for problem in problems {
+        let inside = (1..=lines).contains(&problem.line);
+        assert!(
+            inside && problem.column >= 1 && problem.length >= 1,
+            "{problem:?} of {lines} lines"
+        );
+    }
+}
+
+/// `reckon.yaml`.
+pub fn configuration(bytes: &[u8]) {
+    if let Err(broken) = Config::parse("reckon.yaml", Path::new("/nowhere"), bytes.to_vec()) {
+        assert!(!broken.problems.is_empty(), "it is refused without a reason");
+    }
+}
+
+/// The body of a webhook: of the gateway or of the partner side.
+pub fn posted_event(bytes: &[u8]) {
+    let masked = mask_digits(&String::from_utf8_lossy(bytes));
+    assert_eq!(mask_digits(&masked), masked, "a mask is stable");
+    let _notification = serde_json::from_slice::<api::partner_event::Notification>(bytes);
+    if let Ok(event) = serde_json::from_slice::<api::event::Event>(bytes) {
+        let data = event.data.unwrap_or(Value::Null);
+        let _object = RemoteObject::of(&event.kind, &data, DateTime::UNIX_EPOCH);
+        let _given = Given::showing(&data, bytes);
+    }
+}
+
+/// A request over the socket or HTTP: one that is read is written and read again as the same.
+pub fn control_request(bytes: &[u8]) {
+    if let Ok(request) = serde_json::from_slice::<Request>(bytes) {
+        let again = serde_json::to_vec(&request).expect("a request can be written");
+        let again =
+            serde_json::from_slice::<Request>(&again).expect("what was written can be read");
+        assert_eq!(again, request);
+    }
+}
+
+/// A segment of a journal: one that opens verifies, takes a record, and shows it when it is opened again.
+pub fn journal_frames(bytes: &[u8]) {
+    if let Ok(record) = reckon::store::open::decode(1, bytes) {
+        let _shown = format!("{record:?}");
+    }
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    disk.write_at(SEGMENT, 0, bytes).expect("memory takes it");
+    let Ok((mut journal, opened)) = Journal::open(disk.clone(), Options::default()) else { return };
+    assert_eq!(journal.verify().expect("what opened verifies"), opened.head);
+    journal.append(&[b"next".to_vec()]).expect("it takes a record");
+    journal.sync().expect("memory is durable");
+    let head = journal.head();
+    drop(journal);
+    let (_, again) = Journal::open(disk, Options::default()).expect("it opens again");
+    assert_eq!(again.head, head);
+}
+
+/// The files of a vault, keys first: the first two bytes are their length.
+pub fn vault_frames(bytes: &[u8]) {
+    let Some((length, rest)) = bytes.split_at_checked(2) else { return };
+    let length = usize::from(u16::from_be_bytes([length[0], length[1]])).min(rest.len());
+    let (keys, data) = rest.split_at(length);
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    for (name, content) in VAULT_FILES.into_iter().zip([keys, data]) {
+        disk.write_at(name, 0, content).expect("memory takes it");
+    }
+    let Ok(vault) = Vault::open(disk, &master()) else { return };
+    let _gaps = vault.gaps();
+    if let Ok(sealed) = vault.seal("subject", b"plain", &mut ChaCha8Rng::seed_from_u64(1)) {
+        let reference = sealed.reference();
+        vault.write(&[sealed]).expect("memory takes it");
+        assert_eq!(vault.open_blob(&reference).expect("it opens").as_slice(), b"plain");
+    }
+}
+
+fn master() -> MasterKey {
+    MasterKey::new([7; 32])
+}
+
+/// A file of `approve --write`: one that is read is written and read again as the same.
+pub fn approval_file(bytes: &[u8]) {
+    if let Ok(approval) = ApprovalFile::parse("approval.yaml", bytes.to_vec()) {
+        let text = approval.text().into_bytes();
+        let again =
+            ApprovalFile::parse("approval.yaml", text).expect("what was written can be read");
+        assert_eq!(again, approval);
+    }
+}
+
+/// A file of `plan --out`.
+pub fn saved_plan(bytes: &[u8]) {
+    if let Ok(Ok((plan, value))) = std::str::from_utf8(bytes).map(SavedPlan::read) {
+        let _changes = plan.changes();
+        let _seal = SavedPlan::seal_of(value, &[7; 32]);
+    }
+}
+
+/// A segment of a journal with a few records, as a seed.
+pub fn journal_seed() -> Vec<u8> {
+    let disk = Arc::new(MemoryDisk::new());
+    let options = Options { segment_bytes: 1024, ..Options::default() };
+    let (mut journal, _) = Journal::open(disk.clone(), options).expect("an empty one opens");
+    for bodies in [vec![b"one".to_vec()], vec![b"two".to_vec(), vec![0; 40]]] {
+        journal.append(&bodies).expect("it takes records");
+        journal.sync().expect("memory is durable");
+    }
+    whole(&*disk, SEGMENT)
+}
+
+/// The files of a vault with two values, as a seed.
+pub fn vault_seed() -> Vec<u8> {
+    let disk = Arc::new(MemoryDisk::new());
+    let vault = Vault::open(disk.clone(), &master()).expect("an empty one opens");
+    for (subject, plain) in [("Merchant/default/acme", "one"), ("Contact/default/jane", "two")] {
+        let sealed = vault.seal(subject, plain.as_bytes(), &mut ChaCha8Rng::seed_from_u64(2));
+        vault.write(&[sealed.expect("it seals")]).expect("memory takes it");
+    }
+    let [keys, data] = VAULT_FILES.map(|name| whole(&*disk, name));
+    let length = u16::try_from(keys.len()).expect("two keys are short").to_be_bytes();
+    [&length[..], &keys, &data].concat()
+}
+
+fn whole(disk: &dyn Disk, name: &str) -> Vec<u8> {
+    let length = disk.len(name).expect("it is there");
+    disk.read_at(name, 0, usize::try_from(length).expect("it fits")).expect("it can be read")
+}

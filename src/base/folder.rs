@@ -1,0 +1,328 @@
+//! A folder that is opened once; everything beneath it is read through that handle.
+//!
+//! Guarantees: below the handle no component is a symbolic link, nothing leads out, and only plain files are read. A FIFO,
+//! a socket or a device is refused by name and never waited for. The kernel resolves paths (`openat2`); where it cannot,
+//! each component is opened by itself without following links.
+//!
+//! Owns no path of the operator: [`Place`] says how a configured folder is found.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, statat};
+use rustix::io::Errno;
+
+mod place;
+
+pub use place::Place;
+
+/// How folders are opened.
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+/// How files are opened: a FIFO without a writer is opened at once, and then refused.
+const FILE: OFlags =
+    OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+/// How often a path that changes while the kernel follows it is tried again.
+const TRIES: usize = 8;
+/// Links that [`Folder::behind`] follows, as many as the operating system does.
+const LINKS_MAX: usize = 40;
+const NANOS: i64 = 1_000_000_000;
+
+/// Why something beneath a folder is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// It is absolute, empty, or holds `..`.
+    #[error("`{0}` is not a plain path below the folder")]
+    NotPlain(String),
+    /// A component is a symbolic link.
+    #[error("`{component}` is a symbolic link")]
+    Link {
+        /// The path up to the link and with it.
+        component: String,
+    },
+    /// A link leads out of the folder, or to what is no plain file.
+    #[error("the symbolic link `{0}` leads out of the folder")]
+    Out(String),
+    /// It is neither a file nor what was expected in its place.
+    #[error("`{path}` is {what}, not a plain file")]
+    Odd {
+        /// The path.
+        path: String,
+        /// The sort of thing, with its article.
+        what: &'static str,
+    },
+    /// It cannot be opened or read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl PathError {
+    /// Whether nothing is there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// The sort of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// A plain file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// Something that is never read: the sort, with its article.
+    Odd(&'static str),
+}
+
+impl Sort {
+    fn of(found: FileType) -> Self {
+        match found {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Folder,
+            FileType::Symlink => Self::Link,
+            FileType::Fifo => Self::Odd("a FIFO"),
+            FileType::Socket => Self::Odd("a socket"),
+            FileType::CharacterDevice | FileType::BlockDevice => Self::Odd("a device"),
+            FileType::Unknown => Self::Odd("of an unknown sort"),
+        }
+    }
+}
+
+/// What the operating system tells of an entry without opening it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meta {
+    /// The sort.
+    pub sort: Sort,
+    /// Bytes.
+    pub size: u64,
+    /// The last change of the content, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// The number of the file.
+    pub inode: u64,
+}
+
+impl Meta {
+    fn of(found: &rustix::fs::Stat) -> Self {
+        let seconds = found.st_mtime.saturating_mul(NANOS);
+        let mtime_ns = seconds.saturating_add(i64::try_from(found.st_mtime_nsec).unwrap_or(0));
+        Self {
+            sort: Sort::of(FileType::from_raw_mode(found.st_mode)),
+            size: u64::try_from(found.st_size).unwrap_or(0),
+            mtime_ns,
+            inode: found.st_ino,
+        }
+    }
+}
+
+/// An opened folder.
+#[derive(Debug, Clone)]
+pub struct Folder(Arc<OwnedFd>);
+
+impl Folder {
+    /// Opens a file beneath the folder for reading; no component may be a link.
+    ///
+    /// # Errors
+    /// The path is not plain, a component is a link, there is no file, or the entry is no plain file.
+    pub fn file(&self, path: &str) -> Result<File, PathError> {
+        let fd = beneath(self.0.as_fd(), plain(path)?, FILE);
+        let fd = fd.map_err(|errno| self.error(path, errno))?;
+        let sort = Meta::of(&fstat(&fd).map_err(io::Error::from)?).sort;
+        match sort {
+            Sort::File => Ok(File::from(fd)),
+            other @ (Sort::Folder | Sort::Link | Sort::Odd(_)) => Err(odd(path, other)),
+        }
+    }
+
+    /// Opens a folder beneath this one; empty means this one. No component may be a link.
+    ///
+    /// # Errors
+    /// The path is not plain, a component is a link, or there is no folder.
+    pub fn folder(&self, path: &str) -> Result<Self, PathError> {
+        if path.is_empty() {
+            return Ok(self.clone());
+        }
+        let fd = beneath(self.0.as_fd(), plain(path)?, FOLDER);
+        Ok(Self(Arc::new(fd.map_err(|errno| self.error(path, errno))?)))
+    }
+
+    /// Looks at an entry by its path, without opening it and without following it.
+    ///
+    /// # Errors
+    /// There is no such entry, or it cannot be looked at.
+    pub fn meta(&self, path: impl AsRef<OsStr>) -> io::Result<Meta> {
+        Ok(Meta::of(&statat(&*self.0, path.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// Visits the entries of this folder, in no order, without `.` and `..`.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn each(&self, visit: &mut dyn FnMut(&OsStr, Sort)) -> io::Result<()> {
+        for entry in Dir::read_from(&*self.0)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let known = entry.file_type();
+            let sort = if known == FileType::Unknown {
+                self.meta(name).map_or(Sort::of(known), |one| one.sort)
+            } else {
+                Sort::of(known)
+            };
+            visit(name, sort);
+        }
+        Ok(())
+    }
+
+    /// The link-free path of what a path leads to beneath the folder.
+    ///
+    /// # Errors
+    /// A link leads out, there are too many, or nothing is there.
+    pub fn behind(&self, path: &str) -> Result<String, PathError> {
+        let mut rest: Vec<String> = parts(plain(path)?);
+        let (mut done, mut links) = (Vec::<String>::new(), 0_usize);
+        while let Some(part) = rest.pop() {
+            if part == ".." {
+                done.pop().ok_or_else(|| PathError::Out(path.to_owned()))?;
+                continue;
+            }
+            done.push(part);
+            let here = done.join("/");
+            if self.meta(&here)?.sort == Sort::Link {
+                links = links.saturating_add(1);
+                let target = rustix::fs::readlinkat(&*self.0, &here, Vec::new());
+                let target = target.map_err(io::Error::from)?.into_string().unwrap_or_default();
+                if links > LINKS_MAX || target.is_empty() || target.starts_with('/') {
+                    return Err(PathError::Out(path.to_owned()));
+                }
+                done.pop();
+                rest.extend(parts(Path::new(&target)));
+            }
+        }
+        Ok(done.join("/"))
+    }
+
+    /// Whether a path leads to a folder, wherever that is: nothing is opened.
+    pub fn leads_to_folder(&self, path: &str) -> bool {
+        let found = statat(&*self.0, path, AtFlags::empty());
+        found.is_ok_and(|found| Meta::of(&found).sort == Sort::Folder)
+    }
+
+    /// The reason why a path was not opened, with the component that is in the way.
+    fn error(&self, path: &str, errno: Errno) -> PathError {
+        if let Some(component) = self.first_link(Path::new(path)) {
+            return PathError::Link { component };
+        }
+        match self.meta(path).map(|found| found.sort) {
+            Ok(sort @ Sort::Odd(_)) => odd(path, sort),
+            Ok(Sort::File | Sort::Folder | Sort::Link) | Err(_) => PathError::Io(errno.into()),
+        }
+    }
+
+    /// The first component of a path that is a link.
+    fn first_link(&self, path: &Path) -> Option<String> {
+        let mut here = PathBuf::new();
+        path.components().find_map(|part| {
+            here.push(part);
+            let link = self.meta(&here).is_ok_and(|found| found.sort == Sort::Link);
+            link.then(|| here.to_string_lossy().into_owned())
+        })
+    }
+}
+
+/// Opens a plain file by a path of the operator's, whose links are followed; a FIFO is refused and not waited for.
+///
+/// # Errors
+/// There is no file, or it is no plain one.
+pub fn open_file(path: &Path) -> Result<File, PathError> {
+    let flags = FILE.difference(OFlags::NOFOLLOW);
+    let fd = openat(rustix::fs::CWD, path, flags, Mode::empty()).map_err(io::Error::from)?;
+    match Meta::of(&fstat(&fd).map_err(io::Error::from)?).sort {
+        Sort::File => Ok(File::from(fd)),
+        other @ (Sort::Folder | Sort::Link | Sort::Odd(_)) => {
+            Err(odd(&path.display().to_string(), other))
+        }
+    }
+}
+
+/// The parts of a path, last one first, so that they can be popped.
+fn parts(path: &Path) -> Vec<String> {
+    let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
+    let mut parts: Vec<String> =
+        parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    parts.reverse();
+    parts
+}
+
+fn odd(path: &str, sort: Sort) -> PathError {
+    let what = match sort {
+        Sort::Folder => "a folder",
+        Sort::Odd(what) => what,
+        Sort::Link => "a symbolic link",
+        Sort::File => "another file",
+    };
+    PathError::Odd { path: path.to_owned(), what }
+}
+
+/// A path below a folder, of names alone.
+fn plain(path: &str) -> Result<&Path, PathError> {
+    let found = Path::new(path);
+    let names = found.components().all(|part| matches!(part, Component::Normal(_)));
+    if names && !path.is_empty() { Ok(found) } else { Err(PathError::NotPlain(path.to_owned())) }
+}
+
+/// Opens a path beneath a folder for reading, without links.
+fn beneath(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    by_kernel(folder, path, flags, ResolveFlags::BENEATH)
+        .unwrap_or_else(|| by_parts(folder, path, flags))
+}
+
+/// Has the kernel follow the path; `None` where it does not know how, or a filter of system calls does not let it.
+fn by_kernel(
+    folder: BorrowedFd<'_>,
+    path: &Path,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> Option<Result<OwnedFd, Errno>> {
+    let resolve = resolve | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let mut found = Err(Errno::AGAIN);
+    for _ in 0..TRIES {
+        found = rustix::fs::openat2(folder, path, flags, Mode::empty(), resolve);
+        match found {
+            Err(Errno::AGAIN) => {}
+            Err(Errno::NOSYS | Errno::PERM) => return None,
+            Ok(_) | Err(_) => break,
+        }
+    }
+    Some(found)
+}
+
+/// Opens one component after the other, each without following it.
+fn by_parts(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let way = OFlags::PATH | FOLDER;
+    let mut here: Option<OwnedFd> = None;
+    let mut parts = path.components().peekable();
+    while let Some(part) = parts.next() {
+        let flags = if parts.peek().is_none() { flags | OFlags::NOFOLLOW } else { way };
+        let from = here.as_ref().map_or(folder, AsFd::as_fd);
+        here = Some(openat(from, part.as_os_str(), flags, Mode::empty())?);
+    }
+    here.ok_or(Errno::NOENT)
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path().display().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! The way to a configured folder: from where, by which components, and which of them may be links.
+//!
+//! A relative path of the configuration holds no link at all. In an absolute one the operator's own links count, but none
+//! that is kept in a git work tree, where a pull request can put one.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat};
+use rustix::io::Errno;
+
+use super::{FOLDER, Folder, PathError, by_kernel, by_parts};
+
+/// How a folder is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    base: PathBuf,
+    relative: PathBuf,
+}
+
+impl From<&Path> for Place {
+    /// A folder that the caller vouches for: links that lead there are followed, outside of git work trees.
+    fn from(path: &Path) -> Self {
+        Self { base: path.to_owned(), relative: PathBuf::new() }
+    }
+}
+
+impl From<PathBuf> for Place {
+    fn from(path: PathBuf) -> Self {
+        Self::from(path.as_path())
+    }
+}
+
+impl From<&PathBuf> for Place {
+    fn from(path: &PathBuf) -> Self {
+        Self::from(path.as_path())
+    }
+}
+
+impl From<&Place> for Place {
+    fn from(place: &Place) -> Self {
+        place.clone()
+    }
+}
+
+impl Place {
+    /// A folder that a configuration in `dir` names; `path` is the name joined to `dir`, or absolute.
+    pub fn configured(dir: &Path, path: &Path) -> Self {
+        match path.strip_prefix(dir) {
+            Ok(relative) => Self { base: dir.to_owned(), relative: relative.to_owned() },
+            Err(_) => Self::from(path),
+        }
+    }
+
+    /// The whole path.
+    pub fn path(&self) -> PathBuf {
+        // Joining nothing would leave a separator at the end.
+        if self.relative.as_os_str().is_empty() {
+            return self.base.clone();
+        }
+        self.base.join(&self.relative)
+    }
+
+    /// Opens the folder.
+    ///
+    /// # Errors
+    /// There is no folder, or a component is a link that may not be one.
+    pub fn open(&self) -> Result<Folder, PathError> {
+        let base = if self.base.as_os_str().is_empty() { Path::new(".") } else { &self.base };
+        if self.relative.as_os_str().is_empty() {
+            if let Some(link) = link_in_work_tree(base) {
+                return Err(PathError::Link { component: link.display().to_string() });
+            }
+            return Ok(Folder(Arc::new(opened(base)?)));
+        }
+        let base = opened(base)?;
+        let flags = FOLDER;
+        let found = by_kernel(base.as_fd(), &self.relative, flags, ResolveFlags::empty())
+            .unwrap_or_else(|| by_parts(base.as_fd(), &self.relative, flags));
+        found.map(|fd| Folder(Arc::new(fd))).map_err(|errno| {
+            let first = Folder(Arc::new(base)).first_link(&self.relative);
+            first.map_or_else(
+                || PathError::Io(errno.into()),
+                |component| PathError::Link { component },
+            )
+        })
+    }
+}
+
+/// Opens a folder, following links.
+fn opened(path: &Path) -> Result<OwnedFd, io::Error> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty()).map_err(|errno: Errno| errno.into())
+}
+
+/// The first component of a path that is a link and is kept in a git work tree.
+fn link_in_work_tree(path: &Path) -> Option<PathBuf> {
+    let mut here = PathBuf::new();
+    for part in path.components() {
+        let before = here.clone();
+        here.push(part);
+        let named = matches!(part, Component::Normal(_));
+        if named && here.is_symlink() && in_work_tree(&before) {
+            return Some(here);
+        }
+    }
+    None
+}
+
+/// Whether a folder is kept in a git work tree.
+fn in_work_tree(folder: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    real.ancestors().any(|above| above.join(".git").exists())
+}

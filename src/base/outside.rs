@@ -1,0 +1,118 @@
+//! Words from outside: texts that the service, a chat or mail target, or a peer of a connection wrote.
+//!
+//! Such a text may repeat the request that it answers: a card number, a key, a name. So it is a type of its own, and
+//! the constructors take what the request held ([`Known`]). They take those values out, in the usual encodings too,
+//! mask long runs of digits, neutralise what steers a terminal, and bound the length in linear time. There is no way
+//! from a `String` to these types, so a text that was not cleaned cannot be printed, stored or sent as one of them:
+//!
+//! ```compile_fail
+//! use reckon::base::outside::ServiceText;
+//! let text: ServiceText = String::from("number 4242424242424242").into();
+//! ```
+//!
+//! Reading one back from the journal cleans it again, without known values: older records hold texts as they came.
+
+mod clean;
+mod decode;
+mod digits;
+mod known;
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+pub use known::Known;
+
+/// The longest text, in characters.
+pub const TEXT_CHARACTERS_MAX: usize = 300;
+/// The longest code, in characters.
+const CODE_CHARACTERS_MAX: usize = 64;
+/// The longest place, in characters.
+const PLACE_CHARACTERS_MAX: usize = 128;
+/// Stands for a code that is no identifier.
+pub const UNREADABLE_CODE: &str = "unreadable";
+/// Stands for a place that is none, and for a value that was taken out.
+const HIDDEN: &str = "***";
+
+/// A sentence from outside: cleaned, at most [`TEXT_CHARACTERS_MAX`] characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ServiceText(String);
+
+/// A machine's word from outside: lower-case letters, digits, underscores and dots.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ServiceCode(String);
+
+/// A place or an object that outside words are about: `method.number`, `Card[c1]`, an id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ServicePlace(String);
+
+impl ServiceText {
+    /// Cleans a text that may repeat `known` values.
+    pub fn cleaned(foreign: &str, known: &Known) -> Self {
+        Self(clean::clean(foreign, known, TEXT_CHARACTERS_MAX))
+    }
+}
+
+impl From<&'static str> for ServiceText {
+    /// Takes words of this program, which stand in its source.
+    fn from(ours: &'static str) -> Self {
+        Self(ours.to_owned())
+    }
+}
+
+impl ServiceCode {
+    /// Takes an identifier as it is; anything else, and one that repeats a known value, becomes `unreadable`.
+    pub fn checked(foreign: &str, known: &Known) -> Self {
+        let is_word = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
+        let fits = foreign.len() <= CODE_CHARACTERS_MAX && foreign.bytes().all(is_word);
+        let is_clean = fits && clean::clean(foreign, known, CODE_CHARACTERS_MAX) == foreign;
+        Self(if is_clean { foreign } else { UNREADABLE_CODE }.to_owned())
+    }
+}
+
+impl ServicePlace {
+    /// Takes a place with its known values taken out; what is no place becomes `***`.
+    pub fn checked(foreign: &str, known: &Known) -> Self {
+        let is_place = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-[]*".contains(&byte);
+        let fits = foreign.len() <= PLACE_CHARACTERS_MAX && foreign.bytes().all(is_place);
+        Self(if fits {
+            clean::clean(foreign, known, PLACE_CHARACTERS_MAX)
+        } else {
+            HIDDEN.to_owned()
+        })
+    }
+}
+
+/// What the three types have in common: reading them, showing them, and cleaning them again.
+macro_rules! outside {
+    ($name:ident, $again:path) => {
+        impl $name {
+            /// The cleaned words.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer).map(|text| $again(&text, &Known::default()))
+            }
+        }
+    };
+}
+
+outside!(ServiceText, ServiceText::cleaned);
+outside!(ServiceCode, ServiceCode::checked);
+outside!(ServicePlace, ServicePlace::checked);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! Long numbers in a foreign text: cards, accounts, tax ids, telephone numbers.
+//!
+//! Seven digits and more are taken out where blanks, dashes, dots and the like divide them at most, and twelve and
+//! more where anything short but a letter does. Dates (`2026-11-30`) stay.
+
+use super::clean::hide;
+
+/// A number of so many digits may be an account's or a tax id.
+const ACCOUNT_DIGITS_MIN: usize = 7;
+/// A number of so many digits may be a card's (service-facts, 31).
+const CARD_DIGITS_MIN: usize = 12;
+/// The longest gap within a number, in characters.
+const GAP_MAX: usize = 3;
+/// The length of a date, in characters.
+const DATE_LENGTH: usize = 10;
+
+/// Hides every long number.
+pub(super) fn mark(text: &[char], hidden: &mut [bool]) {
+    let mut at = 0;
+    while at < text.len() {
+        let Some(rest) = text.get(at..) else { return };
+        if !rest.first().is_some_and(|c| c.is_numeric()) {
+            at = at.saturating_add(1);
+        } else if is_date(rest) {
+            at = at.saturating_add(DATE_LENGTH);
+        } else {
+            let account = run(rest, is_plain_gap);
+            let card = run(rest, |c| !c.is_alphanumeric() && c != '*');
+            let is_card = card.digits >= CARD_DIGITS_MIN;
+            let end = at.saturating_add(if is_card { card.length } else { account.length });
+            if is_card || account.digits >= ACCOUNT_DIGITS_MIN {
+                hide(hidden, at, end);
+            }
+            at = end;
+        }
+    }
+}
+
+/// A number and what divides it.
+struct Run {
+    digits: usize,
+    length: usize,
+}
+
+/// The number at the start of a text.
+fn run(text: &[char], divides: fn(char) -> bool) -> Run {
+    let mut run = Run { digits: 0, length: 0 };
+    for (at, c) in text.iter().enumerate() {
+        let gap = at.saturating_sub(run.length);
+        if c.is_numeric() && !(gap > 0 && text.get(at..).is_some_and(is_date)) {
+            run.digits = run.digits.saturating_add(1);
+            run.length = at.saturating_add(1);
+        } else if !divides(*c) || gap >= GAP_MAX {
+            break;
+        }
+    }
+    run
+}
+
+fn is_plain_gap(c: char) -> bool {
+    c.is_whitespace() || "-._/+–—·•'".contains(c)
+}
+
+/// Does the text begin with a date, and not with a longer number that looks like one?
+fn is_date(text: &[char]) -> bool {
+    let Some((date, rest)) = text.split_at_checked(DATE_LENGTH) else { return false };
+    let fits = (0..).zip(date).all(|(at, c)| match at {
+        4 | 7 => *c == '-',
+        _ => c.is_ascii_digit(),
+    });
+    let date: String = date.iter().collect();
+    let ends = !rest.first().is_some_and(|c| c.is_numeric() || *c == '-');
+    fits && ends && date.starts_with(['1', '2']) && date.parse::<chrono::NaiveDate>().is_ok()
+}

@@ -1,0 +1,57 @@
+//! Contents of git's objects, many at a time.
+
+use super::door::{Git, Trouble};
+
+/// Blobs that one process reads.
+const BLOBS: usize = 1024;
+
+/// Reads these blobs, each once, and gives their bytes; none for an id that names no blob here.
+///
+/// # Errors
+/// Git cannot be run, or its answer is no list of objects.
+pub(in crate::cli) fn each<'a>(
+    git: &Git,
+    ids: &[&'a str],
+    take: &mut dyn FnMut(&'a str, Option<&[u8]>),
+) -> Result<(), Trouble> {
+    for some in ids.chunks(BLOBS) {
+        let input: String = some.iter().flat_map(|id| [*id, "\n"]).collect();
+        let said = git.ask(&["cat-file", "--batch"], input.as_bytes())?;
+        let mut rest = &*said;
+        for id in some {
+            let (bytes, after) = content(rest).unwrap_or((None, &[]));
+            take(id, bytes);
+            rest = after;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a blob's id stands for no file.
+pub(in crate::cli) fn is_none(id: &str) -> bool {
+    id.bytes().all(|byte| byte == b'0')
+}
+
+/// The first answer of `cat-file --batch`, and the rest: `ID blob SIZE`, the bytes, the end of a line.
+fn content(said: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let end = said.iter().position(|byte| *byte == b'\n')?;
+    let about = std::str::from_utf8(said.get(..end)?).ok()?;
+    let rest = said.get(end.saturating_add(1)..)?;
+    let Some(size) = about.split_once(" blob ").and_then(|(_, size)| size.parse::<usize>().ok())
+    else {
+        return Some((None, rest));
+    };
+    Some((Some(rest.get(..size)?), rest.get(size.saturating_add(1)..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_to_their_size() {
+        let (first, rest) = content(b"aa blob 3\na\nb\nbb missing\n").unwrap();
+        assert_eq!(first, Some(&b"a\nb"[..]));
+        assert_eq!(content(rest), Some((None, &b""[..])));
+    }
+}

@@ -1,0 +1,40 @@
+//! What this process leaves for others on the machine: nothing.
+
+use rustix::fs::Mode;
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit, umask,
+};
+
+/// New files and folders are their owner's alone, whoever makes them: sled asks for no mode of its own.
+const OTHERS: u32 = 0o077;
+
+/// Closes new files to other users, and keeps memory, which holds secrets, out of core dumps.
+pub(super) fn process() {
+    umask(Mode::from_raw_mode(OTHERS));
+    no_core_dumps();
+}
+
+/// No core dump is written, and no other process of this user reads the memory.
+fn no_core_dumps() {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    let done = setrlimit(Resource::Core, none)
+        .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable));
+    if let Err(error) = done {
+        tracing::warn!("core dumps cannot be turned off: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{dumpable_behavior, getrlimit};
+
+    use super::*;
+
+    /// Closes S11: a crash writes no memory to the disk.
+    #[test]
+    fn no_core_is_dumped() {
+        no_core_dumps();
+        assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        assert_eq!(getrlimit(Resource::Core).maximum, Some(0));
+    }
+}

@@ -1,0 +1,86 @@
+//! `hooks list` and `hooks forget`: the scripts that the state knows, and the end of one whose file is gone.
+
+use serde_json::json;
+
+use super::args::hooks::HooksForgetArgs;
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use crate::base::nearest;
+use crate::control::Request;
+use crate::engine::{Question, Reply, ScriptView};
+use crate::render::hooks::roster as shown;
+
+/// Runs `hooks list`. An absent script needs a person (exit 3).
+pub(super) async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+    let known = known(setup).await?;
+    out.result(&json!({ "version": 1, "scripts": known }), || shown::text(&known))?;
+    let absent = known.iter().any(|one| one.absent.is_some());
+    Ok(if absent { Exit::Stuck } else { Exit::Done })
+}
+
+async fn known(setup: &Setup) -> Result<Vec<ScriptView>, Failure> {
+    let session = Session::open(setup).await?;
+    let reply = session.ask(Question::Hooks).await;
+    let Reply::Hooks(view) = session.end(setup, reply).await? else {
+        return Err(Failure::bug("hooks were not answered by hooks"));
+    };
+    Ok(view.known)
+}
+
+/// Runs `hooks forget`.
+pub(super) async fn forget(
+    setup: &Setup,
+    args: &HooksForgetArgs,
+    out: Out,
+) -> Result<Exit, Failure> {
+    let known = known(setup).await?;
+    let named = known.iter().find(|one| one.script == args.script);
+    let script = named.filter(|one| one.absent.is_some()).ok_or_else(|| refused(&known, args))?;
+    if !agreed(script, args.yes, out)? {
+        return Ok(Exit::Done);
+    }
+    let session = Session::open(setup).await?;
+    let asked = Request::ForgetScript(args.script.clone());
+    let Reply::ScriptForgotten(kept) = session.done(setup, asked).await? else {
+        return Err(Failure::bug("a script that was let go was not answered by it"));
+    };
+    let kept = kept.ok_or_else(|| refused(&known, args))?;
+    out.result(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
+        format!("{} is forgotten", args.script)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// A script that cannot be let go: it is in use, or the state does not know it.
+fn refused(known: &[ScriptView], args: &HooksForgetArgs) -> Failure {
+    let name = &args.script;
+    if known.iter().any(|one| one.script == *name) {
+        let failure =
+            Failure::input("reckon::hooks::in_use", format!("the script `{name}` is in use"));
+        return failure
+            .help("remove its file first: events then wait for it until it is forgotten");
+    }
+    let failure = Failure::input("reckon::hooks::script", format!("no script is called `{name}`"));
+    let absent = known.iter().filter(|one| one.absent.is_some());
+    let absent: Vec<&str> = absent.map(|one| one.script.as_str()).collect();
+    failure.help(if absent.is_empty() {
+        "no script is absent: `reckon hooks list` shows all".to_owned()
+    } else {
+        nearest::help(name, absent)
+    })
+}
+
+/// Asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+fn agreed(script: &ScriptView, yes: bool, out: Out) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    out.note(&shown::forgetting(script));
+    if !out.interactive {
+        let failure = Failure::input("reckon::hooks::unconfirmed", "no terminal to ask at");
+        return Err(failure.help("read what would be forgotten, then add --yes"));
+    }
+    out.confirm("Forget it?")
+}

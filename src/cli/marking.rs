@@ -1,0 +1,61 @@
+//! The mark of the state: where it is kept, and what people hear of it when a state is opened.
+
+use std::path::{Path, PathBuf};
+
+use rand_core::Rng;
+
+use super::exit::Failure;
+use super::host;
+use super::out::said;
+use super::setup::Setup;
+use crate::base::clock::{Clock, SystemClock};
+use crate::config::ProcessEnv;
+use crate::store::open::{Found, Marking, PutBack};
+
+/// Where the mark of this state is: the folder that the configuration names, else one beside the state.
+pub(super) fn of(setup: &Setup) -> Result<Marking, Failure> {
+    let named = setup.config.state_mark.as_ref();
+    let named = named.map(|folder| folder.get(&ProcessEnv)).transpose()?;
+    let mut fresh = [0; 16];
+    host::rng()?.fill_bytes(&mut fresh);
+    Ok(Marking {
+        required: named.is_some(),
+        folder: named.unwrap_or_else(|| beside(&setup.state)),
+        fresh,
+        at: SystemClock.now(),
+        actor: host::actor(),
+    })
+}
+
+/// `.reckon.mark` beside `.reckon`.
+fn beside(state: &Path) -> PathBuf {
+    let absolute = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
+    let mut name = absolute.file_name().unwrap_or_default().to_owned();
+    name.push(".mark");
+    absolute.with_file_name(name)
+}
+
+/// Says on standard error what opening found of the mark.
+pub(super) fn note(found: &Found) {
+    if let Some(PutBack { marked, head, epoch }) = &found.put_back {
+        said(&format!(
+            "warning: this state was put back: it ends at record {head}, and its mark says that record {marked} was written. \
+             Epoch {epoch} began: every merchant is looked at again, what may have been sent since is looked for before it is \
+             sent, and what nothing can find is held (`reckon store release` ends that)"
+        ));
+    }
+    if let Some(why) = &found.unmarked {
+        said(&format!("note: {why}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_state_has_a_folder_beside_it() {
+        assert_eq!(beside(Path::new("/work/.reckon")), Path::new("/work/.reckon.mark"));
+        assert_eq!(beside(Path::new("/data/state/")), Path::new("/data/state.mark"));
+    }
+}

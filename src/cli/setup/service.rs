@@ -1,0 +1,69 @@
+//! The client towards the service, from the configuration or from the sandbox that stands in for it.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::super::exit::Failure;
+use super::super::host;
+use super::{Embedded, Setup};
+use crate::base::clock::SystemClock;
+use crate::base::folder::{PathError, open_file};
+use crate::client::{Client, Partner, Service, Transport};
+use crate::config::ProcessEnv;
+use crate::engine::PartnerAccess;
+
+/// Bytes of a file of certificates.
+const PEM_BYTES_MAX: u64 = 1 << 20;
+
+impl Setup {
+    /// The client towards the service.
+    pub(super) fn client(
+        &self,
+        embedded: Option<&Embedded>,
+        partner: Option<&PartnerAccess>,
+    ) -> Result<Client, Failure> {
+        let config = &self.config.service;
+        let url = |path, setting| self.config.need(path, setting, &ProcessEnv);
+        let (base_url, web_url, ca_file) = if let Some(embedded) = embedded {
+            (embedded.base_url.clone(), embedded.base_url.clone(), embedded.ca.clone())
+        } else {
+            let base = url("service.base_url", config.base_url.as_ref())?.as_str().to_owned();
+            let web = config.web_url.as_ref().map(|web| web.get(&ProcessEnv)).transpose()?;
+            let web = web.map_or_else(|| base.clone(), |web| web.as_str().to_owned());
+            (base, web, self.ca()?)
+        };
+        let partner = partner.map(|partner| Partner {
+            client_id: partner.client_id.expose().to_owned(),
+            client_secret: partner.client_secret.clone(),
+        });
+        let timeout = config.timeout.get(&ProcessEnv)?;
+        let jitter_seed = host::seed()?;
+        let service = Service { base_url, web_url, timeout, ca_file, partner, jitter_seed };
+        let failed = |error| Failure::environment("reckon::service", error);
+        let transport = Transport::http(&service).map_err(failed)?;
+        Client::new(service, transport, Arc::new(SystemClock)).map_err(failed)
+    }
+
+    /// The extra authority's certificate, PEM. A file that is not there is none: the sandbox
+    /// writes it when it first starts, and a call without it fails with a message of its own.
+    fn ca(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(setting) = &self.config.service.ca_file else { return Ok(None) };
+        let path = setting.get(&ProcessEnv)?;
+        match pem(&path) {
+            Ok(pem) => Ok(Some(pem)),
+            Err(error) if error.is_absent() => Ok(None),
+            Err(error) => {
+                let what = format!("service.ca_file {}: {error}", path.display());
+                Err(Failure::environment("reckon::service::ca_file", what))
+            }
+        }
+    }
+}
+
+/// The certificates of a file. Errors: it cannot be read, or is no plain file.
+pub(in crate::cli) fn pem(path: &Path) -> Result<Vec<u8>, PathError> {
+    let mut pem = Vec::new();
+    open_file(path)?.take(PEM_BYTES_MAX).read_to_end(&mut pem)?;
+    Ok(pem)
+}

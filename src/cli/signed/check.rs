@@ -1,0 +1,76 @@
+//! Compares the files that a plan was made of with the commit that is checked out, byte by byte.
+//!
+//! Guarantees: approvals count only where the judge of authors and the loader of specs read the same bytes. What git
+//! says of its work tree decides nothing: attributes, settings and marks of the index can hide a change.
+
+use super::place::{Place, Repo, Unfit};
+use crate::base::hash::Digest;
+use crate::cli::git::attributes::{self, Refused};
+use crate::cli::git::committed::{Committed, Difference};
+
+impl Place {
+    /// Checks that the whole history is here and that the loaded specs are what was committed. `loaded`: the digest of
+    /// the files that the plan was made of.
+    pub(super) fn check(&self, repo: &Repo, loaded: Option<Digest>) -> Result<(), Unfit> {
+        if repo.git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
+            let what = "the clone does not hold the whole history, so that nobody knows who wrote the specs";
+            let help = "fetch all of it: `git fetch --unshallow`";
+            return Err(self.unfit("shallow", what.to_owned(), help));
+        }
+        let committed = Committed::read(&repo.git, &repo.head, &repo.specs)?;
+        self.attributes(repo, &committed)?;
+        if let Some(path) = committed.odd() {
+            let path = repo.shown(&format!("{}/{path}", repo.specs));
+            let what = format!(
+                "{path} is a link or a repository of its own in the commit, so that nobody knows who wrote its text"
+            );
+            return Err(self.unfit("link", what, "commit the file itself in its place"));
+        }
+        if loaded == Some(committed.digest()) {
+            return Ok(());
+        }
+        Err(committed
+            .difference(self.specs())
+            .map_or_else(|| self.moved(), |one| self.dirty(repo, &one)))
+    }
+
+    /// No file may have an attribute that gives it other text in a commit than on disk.
+    fn attributes(&self, repo: &Repo, committed: &Committed) -> Result<(), Unfit> {
+        let specs = committed.paths().map(|path| format!("{}/{path}", repo.specs));
+        let approvals = Committed::read(&repo.git, &repo.head, &repo.folder)?;
+        let approvals = approvals.paths().map(|path| format!("{}/{path}", repo.folder));
+        let paths: Vec<String> = specs.chain(approvals).collect();
+        let Some(found) = attributes::refused(&repo.git, paths.iter().map(String::as_str))? else {
+            return Ok(());
+        };
+        let Refused { path, attribute, place } = found;
+        let place = place.map_or_else(
+            || "in the configuration of git".to_owned(),
+            |place| format!("at {place}"),
+        );
+        let what = format!(
+            "{} has the attribute {attribute}, set {place}: its text in a commit is another than on disk, or is merged by another rule, so that nobody knows who wrote it",
+            repo.shown(&path)
+        );
+        let help =
+            "take the attribute back for specs and approvals, then check the files out again";
+        Err(self.unfit("attributes", what, help))
+    }
+
+    fn dirty(&self, repo: &Repo, found: &Difference) -> Unfit {
+        let path = repo.shown(&format!("{}/{}", repo.specs, found.path));
+        let what =
+            format!("{path} is not as it was committed, byte by byte: no approval by file counts");
+        let help = if found.line_ends {
+            "git changes line ends here: `git config core.autocrlf false`, leave `eol` out of the attributes, and check the file out again"
+        } else {
+            "commit it or take it back; `git update-index --no-assume-unchanged --no-skip-worktree FILE` if git sees no change"
+        };
+        self.unfit("dirty", what, help)
+    }
+
+    fn moved(&self) -> Unfit {
+        let what = "the specs changed after the plan was made";
+        self.unfit("moved", what.to_owned(), "run it again when nothing writes to the folder")
+    }
+}

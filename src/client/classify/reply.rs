@@ -1,0 +1,57 @@
+//! The data of a good answer, without the secrets of its own request.
+//!
+//! No answer of the service needs to repeat the credential, the number or the code that it was sent. One that does
+//! would put them into facts, ids and sentences, where only the service's own data belongs.
+
+use serde_json::{Map, Value};
+
+use crate::base::outside::Known;
+
+/// The same answer, each secret written as `***`: in texts, numbers and names of fields.
+pub(super) fn without_secrets(reply: Value, known: &Known) -> Value {
+    match known.shortest_secret() {
+        Some(shortest) => cleaned(reply, known, shortest),
+        None => reply,
+    }
+}
+
+/// `shortest`: shorter texts are none of the secrets.
+fn cleaned(value: Value, known: &Known, shortest: usize) -> Value {
+    let secret =
+        |text: &str| (text.len() >= shortest).then(|| known.without_secrets(text)).flatten();
+    match value {
+        Value::String(text) => Value::String(secret(&text).unwrap_or(text)),
+        Value::Number(number) => {
+            secret(&number.to_string()).map_or(Value::Number(number), Value::String)
+        }
+        Value::Array(items) => {
+            items.into_iter().map(|item| cleaned(item, known, shortest)).collect()
+        }
+        Value::Object(fields) => {
+            let each = |(name, value): (String, Value)| {
+                (secret(&name).unwrap_or(name), cleaned(value, known, shortest))
+            };
+            Value::Object(fields.into_iter().map(each).collect::<Map<_, _>>())
+        }
+        Value::Null | Value::Bool(_) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Closes S2: an answer that repeats its request teaches nothing of it.
+    #[test]
+    fn an_answer_that_repeats_a_number_does_not_hold_it() {
+        let mut known = Known::default();
+        known.hide_secret("4012000010000");
+        let reply = json!({"id": "c1", "status": "for 4012 0000 1000 0", "4012000010000": [4_012_000_010_000_u64]});
+        let told = without_secrets(reply, &known);
+        assert_eq!(told, json!({"id": "c1", "status": "for ***", "***": ["***"]}));
+        let plain = json!({"id": "c1"});
+        assert_eq!(without_secrets(plain.clone(), &Known::default()), plain);
+    }
+}

@@ -1,0 +1,131 @@
+//! `policy.scripts`: the rights of scripts, as a list of powers or as powers with the merchants that they are opened for.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::base::id::Key;
+use crate::base::nearest;
+use crate::config::reader::Reader;
+use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
+use crate::kinds::step::MERCHANT;
+use crate::policy::{Power, Rights, Whose};
+use crate::spec::node::{Node, NodeValue};
+
+const SECTION: [&str; 1] = ["allow"];
+/// Stands for every merchant.
+const ALL: &str = "all";
+const EXAMPLE: &str = "write `allow: [refund, mail]`, or `allow: {refund: [acme], mail: all}`";
+
+/// `policy.scripts`.
+#[derive(Debug, Clone, Default)]
+pub struct ScriptRights {
+    powers: Vec<(Setting<Power>, Opened)>,
+}
+
+/// The merchants that a power is opened for.
+#[derive(Debug, Clone)]
+enum Opened {
+    All(Option<Setting<Everyone>>),
+    Some(Vec<Setting<MerchantKey>>),
+}
+
+/// The word `all`.
+#[derive(Debug, Clone, Copy)]
+struct Everyone;
+
+/// A merchant, as `NAME` or `NAMESPACE/NAME`.
+#[derive(Debug, Clone)]
+struct MerchantKey(Key);
+
+impl FromText for Power {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        Self::named(text).ok_or_else(|| {
+            let help = nearest::help(text, Self::ALL.map(Self::word));
+            Wrong::new(format!("`{text}` is no right of scripts"), help)
+        })
+    }
+}
+
+impl FromText for Everyone {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let wrong = || Wrong::new(format!("`{text}` is neither `{ALL}` nor a list"), EXAMPLE);
+        (text == ALL).then_some(Self).ok_or_else(wrong)
+    }
+}
+
+impl FromText for MerchantKey {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        let key = format!("{MERCHANT}/{text}").parse();
+        key.map(Self).map_err(|_| {
+            let help = "write its name, or its namespace and name: `acme` or `books/acme`";
+            Wrong::new(format!("`{text}` names no merchant"), help)
+        })
+    }
+}
+
+impl ScriptRights {
+    /// The rights with every setting read.
+    ///
+    /// # Errors
+    /// A variable is unset, or does not fit.
+    pub fn get(&self, env: &dyn Env) -> Result<Rights, ConfigError> {
+        let powers = self.powers.iter().map(|(power, opened)| {
+            let whose = match opened {
+                Opened::All(word) => {
+                    word.as_ref().map(|word| word.get(env)).transpose()?;
+                    Whose::All
+                }
+                Opened::Some(names) => {
+                    let names = names.iter().map(|name| Ok(name.get(env)?.0));
+                    Whose::Some(names.collect::<Result<BTreeSet<_>, ConfigError>>()?)
+                }
+            };
+            Ok((power.get(env)?, whose))
+        });
+        Ok(Rights::new(powers.collect::<Result<Vec<_>, ConfigError>>()?))
+    }
+}
+
+impl Reader<'_> {
+    /// `policy.scripts`.
+    pub(super) fn script_rights(&mut self, policy: &Node) -> ScriptRights {
+        let Some(node) = self.section(policy, "scripts", &SECTION) else {
+            return ScriptRights::default();
+        };
+        let Some(entry) = node.entry("allow").filter(|entry| !entry.value.is_null()) else {
+            return ScriptRights::default();
+        };
+        let powers = match &entry.value.value {
+            NodeValue::Seq(items) => items.iter().filter_map(|one| self.power(one)).collect(),
+            NodeValue::Map(_) => self.powers_by_merchant(&entry.value),
+            NodeValue::Scalar { .. } | NodeValue::Skipped => {
+                let (span, message) = (entry.key_span.clone(), "`allow` is a list or a mapping");
+                self.find("reckon::config::value", span, message, EXAMPLE);
+                Vec::new()
+            }
+        };
+        ScriptRights { powers }
+    }
+
+    fn power(&mut self, node: &Node) -> Option<(Setting<Power>, Opened)> {
+        Some((self.scalar(node, node.span.clone())?, Opened::All(None)))
+    }
+
+    fn powers_by_merchant(&mut self, node: &Node) -> Vec<(Setting<Power>, Opened)> {
+        self.unknown(node, &Power::ALL.map(Power::word));
+        let known = node.entries().iter();
+        let known = known.filter_map(|entry| Some((Power::named(&entry.key)?, &entry.value)));
+        let opened = known.filter_map(|(power, value)| {
+            let opened = if matches!(value.value, NodeValue::Seq(_)) {
+                let names = value.items().iter();
+                Opened::Some(
+                    names.filter_map(|name| self.scalar(name, name.span.clone())).collect(),
+                )
+            } else {
+                Opened::All(Some(self.scalar(value, value.span.clone())?))
+            };
+            Some((Setting::Literal(power), opened))
+        });
+        opened.collect()
+    }
+}

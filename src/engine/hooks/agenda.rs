@@ -1,0 +1,136 @@
+//! Actions of hooks in the order in which they are done: one queue for each channel, each with slots of its own.
+//!
+//! Guarantees: money never waits behind notifications, and no target behind another one; an action is read from the index
+//! once when it becomes due, and one that is not due costs nothing. Nothing here is durable: the index has every action
+//! that is not settled, and [`Agenda::reload`] begins with it again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
+
+use crate::engine::schedule::until_time;
+use crate::model::ran::{Channel, Scheduled, WishId};
+use crate::store::facts::{FactError, Facts};
+
+/// The number of actions of one channel that are under way at once. A target that hangs holds its own slots alone.
+const fn slots(channel: &Channel) -> usize {
+    match channel {
+        Channel::Internal | Channel::Service => 8,
+        Channel::Target(_) => 4,
+    }
+}
+
+/// The order of actions in this process.
+#[derive(Debug, Default)]
+pub(super) struct Agenda {
+    /// Every action of this process that is not settled.
+    known: BTreeSet<WishId>,
+    /// Due, and waiting for a slot.
+    ready: BTreeMap<Channel, BTreeSet<Scheduled>>,
+    /// Tried before, or due later by a clock that went back.
+    later: BTreeSet<(Instant, Scheduled)>,
+    under_way: BTreeMap<WishId, Scheduled>,
+    tries: BTreeMap<WishId, u32>,
+    /// Everything in the index that is due by then was read, or was handed over by a hook's run.
+    read_to: Option<DateTime<Utc>>,
+    /// The moment of the first action in the index behind that.
+    next: Option<DateTime<Utc>>,
+}
+
+impl Agenda {
+    /// Reads everything that is due from the index again.
+    pub(super) fn reload(&mut self) {
+        self.read_to = None;
+    }
+
+    /// Takes actions on that a hook's run asked for just now.
+    pub(super) fn add(&mut self, asked: Vec<Scheduled>, now: DateTime<Utc>) {
+        for one in asked {
+            match self.read_to {
+                Some(read_to) if one.at <= read_to => self.queue(one, now),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// Takes on what has become due, from the index and of those that wait here.
+    pub(super) fn wake(&mut self, facts: &Facts, now: DateTime<Utc>) -> Result<(), FactError> {
+        let (due, next) = facts.scheduled(self.read_to, now)?;
+        for one in due {
+            self.queue(one, now);
+        }
+        self.next = next;
+        self.read_to = self.read_to.max(Some(now));
+        let now = Instant::now();
+        while self.later.first().is_some_and(|(due, _)| *due <= now) {
+            let one = self.later.pop_first();
+            if let Some((_, one)) = one {
+                self.enqueue(one);
+            }
+        }
+        Ok(())
+    }
+
+    fn queue(&mut self, one: Scheduled, now: DateTime<Utc>) {
+        if !self.known.insert(one.id.clone()) {
+            return;
+        }
+        match until_time(now, one.at).filter(|_| one.at > now) {
+            Some(due) => drop(self.later.insert((due, one))),
+            None => self.enqueue(one),
+        }
+    }
+
+    fn enqueue(&mut self, one: Scheduled) {
+        self.ready.entry(one.channel.clone()).or_default().insert(one);
+    }
+
+    /// Starts the next action that has a slot: the service's come before any target's.
+    pub(super) fn start(&mut self) -> Option<WishId> {
+        let under_way = self.under_way.values();
+        let mut busy: BTreeMap<&Channel, usize> = BTreeMap::new();
+        for one in under_way {
+            let busy = busy.entry(&one.channel).or_default();
+            *busy = busy.saturating_add(1);
+        }
+        let free = |channel: &Channel| busy.get(channel).is_none_or(|busy| *busy < slots(channel));
+        let channel = self.ready.keys().find(|channel| free(channel))?.clone();
+        let ready = self.ready.get_mut(&channel)?;
+        let one = ready.pop_first()?;
+        if ready.is_empty() {
+            self.ready.remove(&channel);
+        }
+        let id = one.id.clone();
+        self.under_way.insert(id.clone(), one);
+        Some(id)
+    }
+
+    /// An action under way is settled, or is none of this process.
+    pub(super) fn end(&mut self, id: &WishId) {
+        self.under_way.remove(id);
+        self.tries.remove(id);
+        self.known.remove(id);
+    }
+
+    /// Counts one more try of an action that is not settled. Returns the count.
+    pub(super) fn tried(&mut self, id: &WishId) -> u32 {
+        let tries = self.tries.entry(id.clone()).or_default();
+        *tries = tries.saturating_add(1);
+        *tries
+    }
+
+    /// An action under way is not settled: it is started again then.
+    pub(super) fn put_off(&mut self, id: &WishId, due: Option<Instant>) {
+        if let (Some(one), Some(due)) = (self.under_way.remove(id), due) {
+            self.later.insert((due, one));
+        }
+    }
+
+    /// When the next action becomes due that waits for its time.
+    pub(super) fn next_due(&self, now: DateTime<Utc>) -> Option<Instant> {
+        let here = self.later.first().map(|(due, _)| *due);
+        let there = self.next.and_then(|next| until_time(now, next));
+        here.into_iter().chain(there).min()
+    }
+}

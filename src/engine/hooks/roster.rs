@@ -1,0 +1,167 @@
+//! The change to another set of scripts: durable before the first of them is run.
+//!
+//! The set in use goes on until every round of it has ended. Then a record says which scripts there are, and the new
+//! set takes over: a script that was renamed goes on where it was, and one whose file is gone keeps its place.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use tokio::sync::oneshot;
+
+use crate::base::id::Key;
+use crate::engine::Engine;
+use crate::engine::question::Reply;
+use crate::engine::shared::{EngineError, Shared};
+use crate::engine::tasks::Finished;
+use crate::hooks::{Hooks, Queue};
+use crate::model::event::EventStands;
+use crate::model::ran::Lane;
+use crate::model::record::Record;
+use crate::model::roster::{Begin, Enrolled, Loaded, ScriptForgotten};
+
+/// Events that are looked at together for where a script begins.
+const PAGE: u64 = 512;
+
+impl Engine {
+    /// Changes to the set of scripts that waits, once nothing runs by the one before.
+    pub(super) fn change_scripts(&mut self) -> Result<(), EngineError> {
+        if self.scripts.changing.is_some() || !self.scripts.running.is_empty() {
+            return Ok(());
+        }
+        let Some(next) = self.scripts.next.take() else { return Ok(()) };
+        let known = self.shared.facts.roster()?;
+        let queues: Vec<Queue> = next.hooks.iter().flat_map(Hooks::queues).collect();
+        self.scripts.changing = Some(next);
+        if is_same(&known, &queues) {
+            return self.changed_scripts();
+        }
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match enrol(&shared, &known, &queues).await {
+                Ok(()) => Finished::Enrolled,
+                Err(error) => Finished::Broken(error),
+            }
+        });
+        Ok(())
+    }
+
+    /// The record is on disk: the set that waited is in use, unless a newer one waits by now.
+    pub(in crate::engine) fn changed_scripts(&mut self) -> Result<(), EngineError> {
+        if let Some(changed) = self.scripts.changing.take() {
+            self.scripts.hooks = changed.hooks;
+            self.scripts.files_in_use = Some(changed.files);
+        }
+        self.change_scripts()?;
+        self.hooks_due()
+    }
+
+    /// A person lets an absent script go; whoever asked hears once that is durable.
+    pub(in crate::engine) fn forget_script(
+        &mut self,
+        script: String,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) {
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match forgotten(&shared, script, actor).await {
+                Ok(found) => Finished::Heard(None).answering(Reply::ScriptForgotten(found), reply),
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+}
+
+/// Whether the roster says just these scripts already.
+fn is_same(known: &BTreeMap<String, Enrolled>, queues: &[Queue]) -> bool {
+    let present = known.iter().filter(|(_, enrolled)| enrolled.absent.is_none());
+    let present: BTreeMap<_, _> = present.map(|(name, one)| (name.as_str(), one.text)).collect();
+    let lanes = queues.iter().map(|Queue { lane, .. }| (lane.script.as_str(), lane.text));
+    present == lanes.collect()
+}
+
+/// Writes down which scripts there are, and says what becomes of each that is new, renamed or gone.
+async fn enrol(
+    shared: &Shared,
+    known: &BTreeMap<String, Enrolled>,
+    queues: &[Queue],
+) -> Result<(), EngineError> {
+    let mut begins = Vec::new();
+    for queue in queues.iter().filter(|queue| is_new(known, queues, &queue.lane)) {
+        let script = &queue.lane.script;
+        match queue.since {
+            None => tracing::info!(script, "a new script begins with the next event"),
+            Some(since) => {
+                tracing::info!(script, %since, "a new script begins with the events since then");
+                begins.extend(beginnings(shared, script, since)?);
+            }
+        }
+    }
+    let gone = known.iter().filter(|(name, one)| {
+        let lanes = || queues.iter().map(|queue| &queue.lane);
+        one.absent.is_none() && lanes().all(|lane| lane.script != **name && lane.text != one.text)
+    });
+    for (script, _) in gone {
+        tracing::warn!(script, "the script is gone: events wait for it (`reckon hooks forget`)");
+    }
+    let scripts = queues.iter().map(|queue| queue.lane.clone()).collect();
+    let record = Loaded { scripts, begins, at: shared.now() };
+    shared.write(Vec::new(), vec![Record::Loaded(Box::new(record))]).await
+}
+
+/// Whether the state knows neither the script's name nor, under a name that is gone, what it does.
+fn is_new(known: &BTreeMap<String, Enrolled>, queues: &[Queue], lane: &Lane) -> bool {
+    let is_there = |name: &str| queues.iter().any(|queue| queue.lane.script == name);
+    let renamed = || known.iter().any(|(name, one)| one.text == lane.text && !is_there(name));
+    !known.contains_key(&lane.script) && !renamed()
+}
+
+/// Where a script begins in the events of each merchant: before the first one that happened since then.
+fn beginnings(
+    shared: &Shared,
+    script: &str,
+    since: DateTime<Utc>,
+) -> Result<Vec<Begin>, EngineError> {
+    let mut begins = Vec::new();
+    for (merchant, ledger) in shared.facts.ledgers()? {
+        let to = last_before(shared, &merchant, ledger.told, since)?;
+        begins.push(Begin { merchant, script: script.to_owned(), to });
+    }
+    Ok(begins)
+}
+
+fn last_before(
+    shared: &Shared,
+    merchant: &Key,
+    told: u64,
+    since: DateTime<Utc>,
+) -> Result<u64, EngineError> {
+    let mut first = 1;
+    while first <= told {
+        let last = told.min(first.saturating_add(PAGE).saturating_sub(1));
+        for (number, id) in shared.facts.events_numbered(merchant, (first, last))? {
+            let stands = shared.facts.event(merchant, &id)?.map(|entry| entry.stands);
+            if matches!(stands, Some(EventStands::Told(told)) if told.created >= since) {
+                return Ok(number.saturating_sub(1));
+            }
+        }
+        first = last.saturating_add(1);
+    }
+    Ok(told)
+}
+
+/// Writes down that a script is let go. `None`: it is not absent.
+async fn forgotten(
+    shared: &Shared,
+    script: String,
+    actor: String,
+) -> Result<Option<usize>, EngineError> {
+    let known = shared.facts.roster()?;
+    if known.get(&script).is_none_or(|one| one.absent.is_none()) {
+        return Ok(None);
+    }
+    let kept = shared.facts.kept_size(&script)?.keys;
+    let forgotten = ScriptForgotten { script, actor, at: shared.now() };
+    shared.write(Vec::new(), vec![Record::ScriptForgotten(Box::new(forgotten))]).await?;
+    Ok(Some(usize::try_from(kept).unwrap_or(usize::MAX)))
+}

@@ -1,0 +1,164 @@
+//! The words of hook actions, sealed under the merchant's key within the record that asks for them.
+//!
+//! A script puts into an action what a payer wrote: bodies, addresses, descriptions. Journal, index and backups hold
+//! those sealed; ids, amounts and dates stay readable. Erasing the merchant erases the words, and an action that was not
+//! done by then is not done any more.
+
+use rand_core::CryptoRng;
+use serde_json::{Map, Value};
+
+use crate::model::hook::{NAMED_BY_CONTENT, SEALED, Wish};
+use crate::store::vault::{Sealed, Vault, VaultError};
+
+/// Fields that hold ids, names of documents and targets, money, dates and choices.
+const OPEN: &[&str] = &[
+    "account",
+    "amount",
+    "charge",
+    "contact",
+    "days",
+    "end",
+    "hold",
+    "id",
+    "interval_delay",
+    "interval_unit",
+    "key",
+    "method",
+    "next_run",
+    "occurrence",
+    "recurring",
+    "start",
+    "target",
+    "transaction",
+    "type",
+    "until",
+    "ends",
+];
+
+/// Seals the words of an action. A value that does not fit within its record is returned, to be written to the vault.
+pub(super) fn seal(
+    vault: &Vault,
+    subject: &str,
+    wish: &mut Wish,
+    rng: &mut dyn CryptoRng,
+) -> Result<Option<Sealed>, VaultError> {
+    let named_by_content = wish.is_named_by_content();
+    let Some(fields) = wish.fields.as_object_mut() else { return Ok(None) };
+    let (open, words): (Map<_, _>, Map<_, _>) =
+        std::mem::take(fields).into_iter().partition(|(name, _)| OPEN.contains(&name.as_str()));
+    *fields = open;
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let sealed = vault.seal(subject, Value::Object(words).to_string().as_bytes(), rng)?;
+    let within = sealed.within();
+    let is_within = within.is_some();
+    let text = within.unwrap_or_else(|| sealed.reference().to_string());
+    fields.insert(SEALED.to_owned(), Value::String(text));
+    fields.insert(NAMED_BY_CONTENT.to_owned(), Value::Bool(named_by_content));
+    Ok((!is_within).then_some(sealed))
+}
+
+/// The action with its words; `None` where they were erased. An action of an older record holds them in the open.
+pub(super) fn open(vault: &Vault, wish: Wish) -> Result<Option<Wish>, VaultError> {
+    match opened(vault, wish) {
+        Ok(wish) => Ok(Some(wish)),
+        Err(VaultError::Erased { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same of one that is only looked at: without its words where they cannot be had.
+pub(super) fn shown(vault: &Vault, wish: &Wish) -> Wish {
+    opened(vault, wish.clone()).unwrap_or_else(|_| wish.clone())
+}
+
+fn opened(vault: &Vault, mut wish: Wish) -> Result<Wish, VaultError> {
+    let Some(fields) = wish.fields.as_object_mut() else { return Ok(wish) };
+    let Some(Value::String(sealed)) = fields.remove(SEALED) else { return Ok(wish) };
+    fields.remove(NAMED_BY_CONTENT);
+    let bytes = vault.open_text(&sealed)?;
+    let words: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
+    fields.extend(words);
+    Ok(wish)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rand_chacha::ChaCha8Rng;
+    use rand_core::SeedableRng;
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::disk::MemoryDisk;
+    use crate::store::key::MasterKey;
+
+    const MERCHANT: &str = "Merchant/default/acme";
+
+    fn vault() -> Vault {
+        Vault::open(Arc::new(MemoryDisk::new()), &MasterKey::new([1; 32])).unwrap()
+    }
+
+    fn notification() -> Wish {
+        let fields = json!({"target": "ops", "body": "Jane Doe owes", "to": "jane@payer.example",
+            "subject": "For Jane", "amount": {"minor": 700, "currency": "USD"}});
+        let name = Wish::content_name("notify", None, &fields, None).unwrap();
+        Wish {
+            name,
+            verb: "notify".to_owned(),
+            merchant: None,
+            fields,
+            at: None,
+            at_most: None,
+            content: None,
+        }
+    }
+
+    /// Seals one twice: the first value of a subject brings its key and goes to the vault, the second one stays within.
+    fn sealed(vault: &Vault) -> [Wish; 2] {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        [(); 2].map(|()| {
+            let mut wish = notification();
+            let blob = seal(vault, MERCHANT, &mut wish, &mut rng).unwrap();
+            vault.write(&Vec::from_iter(blob)).unwrap();
+            wish
+        })
+    }
+
+    /// Closes S8.
+    #[test]
+    fn words_are_sealed_and_ids_and_money_stay_readable() {
+        let vault = vault();
+        for wish in sealed(&vault) {
+            let kept = serde_json::to_string(&wish).unwrap();
+            assert!(!kept.contains("Jane") && !kept.contains("payer"), "{kept}");
+            assert!(kept.contains("ops") && kept.contains("700"), "{kept}");
+            assert!(wish.is_named_by_content(), "its name still tells where it comes from");
+            assert_eq!(open(&vault, wish.clone()).unwrap(), Some(notification()));
+            assert_eq!(shown(&vault, &wish), notification());
+        }
+    }
+
+    /// Closes S8.
+    #[test]
+    fn erasing_the_merchant_erases_the_words_of_its_actions() {
+        let vault = vault();
+        let all = sealed(&vault);
+        vault.erase(MERCHANT).unwrap();
+        for wish in all {
+            assert_eq!(open(&vault, wish.clone()).unwrap(), None);
+            assert_eq!(shown(&vault, &wish).fields["target"], "ops");
+        }
+    }
+
+    /// Closes S8: a record of before is read as it is.
+    #[test]
+    fn an_action_of_an_older_record_holds_its_words_in_the_open() {
+        let old = include_str!("../../../tests/data/hook-action-in-the-open.json");
+        let wish: Wish = serde_json::from_str(old).unwrap();
+        assert_eq!(open(&vault(), wish.clone()).unwrap(), Some(wish.clone()));
+        assert_eq!(wish.fields["body"], "Jane Doe owes 7.00 USD");
+    }
+}

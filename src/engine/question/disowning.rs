@@ -1,0 +1,97 @@
+//! The objects that `init --empty-remote` would disown, and the money that they collect.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::views::MoneyView;
+use crate::base::id::{Key, Mode};
+use crate::base::money::Currency;
+use crate::model::adoption::{Collects, Stray};
+use crate::model::stake::PER_OCCURRENCE;
+use crate::store::facts::{FactError, Facts};
+
+/// The command that disowns every unknown object at once.
+const EMPTY_REMOTE: &str = "reckon init --empty-remote";
+
+/// Every object with an unknown mark that one command would disown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disowning {
+    /// The command.
+    pub command: String,
+    /// The objects, by id.
+    pub objects: Vec<DisownedView>,
+    /// Money that the service goes on collecting for them: the `ACTIVE` recurring charges, one occurrence of each.
+    pub totals: Vec<MoneyView>,
+    /// How many recurring charges that is.
+    pub active: usize,
+}
+
+/// One object with an unknown mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisownedView {
+    /// Its id.
+    pub id: String,
+    /// The list that shows it.
+    pub list: String,
+    /// The merchant.
+    pub merchant: Key,
+    /// Its status at the service, where it collects money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The money that it collects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<MoneyView>,
+}
+
+/// Lists the objects with unknown marks that a state has found so far.
+///
+/// # Errors
+/// The index cannot be read.
+pub fn disowning(facts: &Facts) -> Result<Disowning, FactError> {
+    let mut all = Disowning { command: EMPTY_REMOTE.to_owned(), ..Disowning::default() };
+    let mut sums: BTreeMap<(Currency, Mode), i64> = BTreeMap::new();
+    for (id, holder) in facts.strays()? {
+        let Some(known) = facts.observed(&holder)? else { continue };
+        let found = known.strays.iter().find(|stray| stray.id.as_str() == id && !stray.second);
+        let Some(stray) = found else { continue };
+        let mode = mode(facts, &known.merchant)?;
+        if let Some(active) = stray.collects.as_ref().filter(|collects| collects.is_active()) {
+            all.active = all.active.saturating_add(1);
+            let sum = sums.entry((active.amount.currency(), mode)).or_default();
+            *sum = sum.saturating_add(active.amount.minor());
+        }
+        all.objects.push(view(stray, known.merchant.clone(), mode));
+    }
+    all.totals =
+        sums.into_iter().map(|((currency, mode), sum)| money(currency, mode, sum)).collect();
+    Ok(all)
+}
+
+fn view(stray: &Stray, merchant: Key, mode: Mode) -> DisownedView {
+    let collected =
+        |Collects { amount, .. }: &Collects| money(amount.currency(), mode, amount.minor());
+    DisownedView {
+        id: stray.id.to_string(),
+        list: stray.list.clone(),
+        merchant,
+        status: stray.collects.as_ref().map(|collects| collects.status.clone()),
+        money: stray.collects.as_ref().map(collected),
+    }
+}
+
+fn money(currency: Currency, mode: Mode, amount: i64) -> MoneyView {
+    MoneyView { currency: currency.to_string(), mode, meaning: PER_OCCURRENCE.to_owned(), amount }
+}
+
+/// Returns the mode that a merchant was connected in; live where that is not known, which frightens more.
+fn mode(facts: &Facts, merchant: &Key) -> Result<Mode, FactError> {
+    let known = facts.observed(merchant)?;
+    let mode = |known: &crate::model::observed::Observed| {
+        let fact = Some(known.fact("mode")).filter(|mode| !mode.is_null());
+        let applied = || known.applied.as_ref().and_then(|applied| applied.spec.get("mode"));
+        serde_json::from_value::<Mode>(fact.or_else(applied).cloned().unwrap_or(Value::Null)).ok()
+    };
+    Ok(known.as_ref().and_then(mode).unwrap_or(Mode::Live))
+}

@@ -1,0 +1,52 @@
+//! The scripts that the state knows: in use or absent, with the events that wait for each.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::clock::timestamp;
+use crate::engine::Engine;
+use crate::engine::shared::EngineError;
+
+/// A script that the state knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptView {
+    /// Its name.
+    pub script: String,
+    /// Since when it is in use.
+    pub since: String,
+    /// Since when its file is gone; none while it is in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<String>,
+    /// Events that it was not run for yet.
+    pub waiting: u64,
+    /// Keys that it keeps.
+    pub kept_keys: u64,
+    /// Bytes that it keeps, of at most [`crate::model::kept::BYTES_MAX`].
+    pub kept_bytes: u64,
+}
+
+impl Engine {
+    /// Every script that the state knows.
+    pub(super) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
+        let facts = &self.shared.facts;
+        let ledgers = facts.ledgers()?;
+        let mut views = Vec::new();
+        for (script, enrolled) in facts.roster()? {
+            let mut waiting: u64 = 0;
+            for (merchant, ledger) in &ledgers {
+                let cursor = facts.hook_cursor(merchant, &script)?;
+                let to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
+                waiting = waiting.saturating_add(ledger.told.saturating_sub(to));
+            }
+            let kept = facts.kept_size(&script)?;
+            views.push(ScriptView {
+                since: timestamp(&enrolled.since),
+                absent: enrolled.absent.as_ref().map(timestamp),
+                waiting,
+                kept_keys: kept.keys,
+                kept_bytes: kept.bytes,
+                script,
+            });
+        }
+        Ok(views)
+    }
+}

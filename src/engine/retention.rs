@@ -1,0 +1,185 @@
+//! Retention in the daemon: events that are settled and older than `events.keep` are dropped, a few at a time.
+//!
+//! Guarantees: the horizon stays behind what was read of a merchant's list, so that no event is dropped, or taken for an
+//! old one, that was never seen; it never goes back, whatever the clock does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
+
+use super::Engine;
+use super::shared::{EngineError, Shared};
+use super::tasks::Finished;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::kinds::step::MERCHANT;
+use crate::model::event::EventLedger;
+use crate::model::record::Record;
+use crate::model::retained::Retained;
+
+/// The list may show an event so much later than one that is newer.
+const LATE: TimeDelta = TimeDelta::minutes(5);
+/// Events that one record drops at most: posts wait no longer than for the fold of so many.
+const STEP: usize = 128;
+
+/// What an operator keeps, and for how long.
+#[derive(Debug, Clone)]
+pub struct Retention {
+    /// The time for which settled events are kept.
+    pub keep: TimeDelta,
+    /// The time between two looks for what is old.
+    pub every: Duration,
+}
+
+/// The timer of retention.
+#[derive(Debug, Default)]
+pub(super) struct Keeper {
+    retention: Option<Retention>,
+    due: Option<Instant>,
+}
+
+impl Engine {
+    /// Drops what is settled and old from now on.
+    pub fn retain(&mut self, retention: Retention) {
+        self.keeper = Keeper { retention: Some(retention), due: Some(Instant::now()) };
+    }
+
+    /// When the next look for what is old is due.
+    pub(super) fn next_retention(&self) -> Option<Instant> {
+        self.keeper.due
+    }
+
+    /// Looks for what is old, if that is due.
+    pub(super) fn drop_old(&mut self) {
+        let is_due = self.keeper.due.is_some_and(|due| due <= Instant::now());
+        let Some(retention) = self.keeper.retention.clone().filter(|_| is_due) else { return };
+        self.keeper.due = None;
+        let shared = self.shared.clone();
+        self.tasks.spawn(async move {
+            match dropped(&shared, &retention).await {
+                Ok(()) => Finished::Retained,
+                Err(error) => Finished::Broken(error),
+            }
+        });
+    }
+
+    /// A look for what is old has ended.
+    pub(super) fn retained(&mut self) {
+        let every = self.keeper.retention.as_ref().map(|retention| retention.every);
+        self.keeper.due = every.and_then(|every| Instant::now().checked_add(every));
+    }
+}
+
+/// Drops all that is old of every merchant.
+async fn dropped(shared: &Arc<Shared>, retention: &Retention) -> Result<(), EngineError> {
+    for merchant in shared.facts.event_merchants()? {
+        let ledger = shared.facts.event_ledger(&merchant)?;
+        let Some(horizon) = horizon(&merchant, &ledger, shared.now(), retention) else { continue };
+        events(shared, &merchant, horizon).await?;
+        forgeries(shared, &merchant, horizon).await?;
+    }
+    Ok(())
+}
+
+/// The moment up to which a merchant's events may be dropped; none before its list was read.
+fn horizon(
+    merchant: &Key,
+    ledger: &EventLedger,
+    now: DateTime<Utc>,
+    retention: &Retention,
+) -> Option<DateTime<Utc>> {
+    let old = now.checked_sub_signed(retention.keep)?;
+    let seen = if merchant.kind.as_str() == MERCHANT {
+        ledger.polled_to?.checked_sub_signed(LATE)?
+    } else {
+        old
+    };
+    Some(old.min(seen).max(ledger.horizon.unwrap_or(DateTime::<Utc>::MIN_UTC)))
+}
+
+/// Drops a merchant's old events. Events are numbered about in the order of their times: from the first page without an
+/// old one on none is looked at.
+async fn events(
+    shared: &Shared,
+    merchant: &Key,
+    horizon: DateTime<Utc>,
+) -> Result<(), EngineError> {
+    let mut after = 0;
+    loop {
+        let page = shared.facts.events_after(merchant, after, STEP)?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        let (mut any, mut old) = (false, false);
+        for (number, id) in &page {
+            old |= shared.facts.is_older(merchant, id, horizon)?;
+            any |= shared.facts.may_drop(merchant, (*number, id), horizon)?;
+        }
+        if any {
+            let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
+            write(shared, merchant, horizon, (first, *last), (Vec::new(), Vec::new())).await?;
+        }
+        if !old || shared.is_stopping() {
+            return Ok(());
+        }
+        after = *last;
+    }
+}
+
+/// Drops posts that were no event of the merchant's.
+async fn forgeries(
+    shared: &Shared,
+    merchant: &Key,
+    horizon: DateTime<Utc>,
+) -> Result<(), EngineError> {
+    let mut after: Option<String> = None;
+    loop {
+        let page = shared.facts.strangers_after(merchant, after.as_deref(), STEP)?;
+        let Some((last, _)) = page.last().cloned() else { break };
+        let old = page.into_iter().filter(|(_, first)| *first <= horizon);
+        let old: Vec<String> = old.map(|(id, _)| id).collect();
+        if !old.is_empty() {
+            write(shared, merchant, horizon, (0, 0), (old, Vec::new())).await?;
+        }
+        after = Some(last);
+    }
+    let old = shared.facts.garbled(merchant)?.into_iter().filter(|(_, at)| *at <= horizon);
+    let old: Vec<Digest> = old.map(|(digest, _)| digest).collect();
+    for some in old.chunks(STEP) {
+        write(shared, merchant, horizon, (0, 0), (Vec::new(), some.to_vec())).await?;
+    }
+    Ok(())
+}
+
+async fn write(
+    shared: &Shared,
+    merchant: &Key,
+    horizon: DateTime<Utc>,
+    events: (u64, u64),
+    (forged, garbled): (Vec<String>, Vec<Digest>),
+) -> Result<(), EngineError> {
+    let (merchant, at) = (merchant.clone(), shared.now());
+    let retained = Retained { merchant, horizon, events, forged, garbled, at };
+    shared.write(Vec::new(), vec![Record::Retained(Box::new(retained))]).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_horizon_stays_behind_what_was_read_and_never_goes_back() {
+        let at = |days| DateTime::UNIX_EPOCH + TimeDelta::days(days);
+        let merchant: Key = "Merchant/acme".parse().unwrap();
+        let retention = Retention { keep: TimeDelta::days(10), every: Duration::ZERO };
+        let horizon = |polled: Option<i64>, before: Option<i64>, now: i64| {
+            let (polled_to, horizon) = (polled.map(at), before.map(at));
+            let ledger = EventLedger { horizon, polled_to, ..EventLedger::default() };
+            super::horizon(&merchant, &ledger, at(now), &retention)
+        };
+        assert_eq!(horizon(None, None, 100), None, "its list was never read");
+        assert_eq!(horizon(Some(99), None, 100), Some(at(90)));
+        assert_eq!(horizon(Some(50), None, 100), Some(at(50) - LATE), "nobody listened since");
+        assert_eq!(horizon(Some(99), Some(90), 20), Some(at(90)), "the clock went back");
+    }
+}

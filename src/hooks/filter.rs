@@ -1,0 +1,119 @@
+//! Filters of `find`: every field that one names is there, and open to scripts.
+
+use serde_json::Value;
+
+use super::private::privacy;
+use crate::base::nearest::{help, nearest};
+use crate::kinds::redact::names_beneath;
+use crate::kinds::register::{self, KindRow};
+use crate::kinds::{Field, Privacy};
+use crate::policy::Power;
+
+/// The fields of a resource as scripts see it.
+const FIELDS: [&str; 9] =
+    ["kind", "namespace", "name", "labels", "spec", "ready", "reason", "message", "remote_id"];
+/// What the document says.
+const SPEC: &str = "spec";
+/// Names of a person's own choice.
+const LABELS: &str = "labels";
+
+/// Where a field of a filter stands: the names above it.
+pub(super) type Above<'a> = [&'a str];
+
+/// What is wrong with naming a field of a kind there, and what to write instead. `persons`: whether personal values are
+/// open.
+pub(super) fn wrong(
+    kind: &str,
+    above: &Above<'_>,
+    name: &str,
+    persons: bool,
+) -> Option<(String, String)> {
+    let row = register::find(kind);
+    match above {
+        [] if !FIELDS.contains(&name) => Some(unknown(row, kind, name)),
+        [] | [LABELS, ..] => None,
+        [SPEC, ..] => within(row?, above, name, persons),
+        [field, ..] => {
+            let message = format!("`{field}` of a resource has no fields: it is one value");
+            Some((message, format!("write `{field}: …`")))
+        }
+    }
+}
+
+/// A field that no resource has; its document may.
+fn unknown(row: Option<&KindRow>, kind: &str, name: &str) -> (String, String) {
+    let message = format!("a resource has no field `{name}`");
+    let spec = row.map(|row| names_beneath(row.fields, SPEC)).unwrap_or_default();
+    if spec.contains(&name) {
+        return (
+            message,
+            format!("write `#{{spec: #{{{name}: …}}}}`: the document of {kind} has it"),
+        );
+    }
+    let all: Vec<&str> = FIELDS.into_iter().chain(spec.iter().copied()).collect();
+    let near = nearest(name, all);
+    let help = match near {
+        Some(near) if !FIELDS.contains(&near) => {
+            format!("did you mean `#{{spec: #{{{near}: …}}}}`?")
+        }
+        _ => help(name, FIELDS),
+    };
+    (message, help)
+}
+
+fn within(row: &KindRow, above: &Above<'_>, name: &str, persons: bool) -> Option<(String, String)> {
+    let place = above.join(".");
+    let names = names_beneath(row.fields, &place);
+    if !names.is_empty() && !names.contains(&name) {
+        let message = format!("`{place}` of {} has no field `{name}`", row.name);
+        return Some((message, help(name, distinct(names))));
+    }
+    closed(row.fields, &format!("{place}.{name}"), persons)
+}
+
+fn distinct(mut names: Vec<&'static str>) -> Vec<&'static str> {
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// A field that scripts do not see is not asked for either: a filter would tell what it holds.
+fn closed(fields: &[Field], path: &str, persons: bool) -> Option<(String, String)> {
+    match privacy(fields, path) {
+        Privacy::Plain => None,
+        Privacy::Personal if persons => None,
+        Privacy::Personal => {
+            let (message, help) = Power::Personal.refusal(None);
+            Some((format!("`{path}` is personal: {message}"), help))
+        }
+        Privacy::Secret => {
+            let help = "leave it out: the document has a name to look for";
+            Some((format!("`{path}` is secret: no script sees it"), help.to_owned()))
+        }
+    }
+}
+
+/// The first thing that is wrong with a filter.
+///
+/// # Errors
+/// It, and what to write instead.
+pub(super) fn check(kind: &str, filter: &Value, persons: bool) -> Result<(), String> {
+    fields(kind, &mut Vec::new(), filter, persons)
+}
+
+fn fields<'v>(
+    kind: &str,
+    above: &mut Vec<&'v str>,
+    filter: &'v Value,
+    persons: bool,
+) -> Result<(), String> {
+    for (name, value) in filter.as_object().into_iter().flatten() {
+        if let Some((message, help)) = wrong(kind, above, name, persons) {
+            return Err(format!("{message}; {help}"));
+        }
+        above.push(name);
+        fields(kind, above, value, persons)?;
+        above.pop();
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Secret and personal values, kept from scripts: in events, in answers of the service and in documents.
+//!
+//! Secret values never reach a script, whatever the configuration says. Personal ones (names, addresses, e-mail, phone)
+//! reach it where `policy.scripts` opens them for the event's merchant. What is closed is left out.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use rhai::{Array, Dynamic, ImmutableString, Map};
+use serde_json::Value;
+
+use crate::base::secret::mask_digits;
+use crate::kinds::redact::{field_of, open};
+use crate::kinds::register::{self, KINDS};
+use crate::kinds::{Field, Privacy};
+
+/// Digits of a masked number that may show.
+const SHOWN_DIGITS: usize = 4;
+
+/// Names of secret values that no document has.
+const SECRET: [&str; 7] =
+    ["cvv", "client_secret", "refresh_token", "ssn", "tax_id", "birth_date", "signature"];
+
+/// Names of personal values, in any record of the service.
+const PERSONAL: [&str; 22] = [
+    "first_name",
+    "last_name",
+    "middle_name",
+    "name_prefix",
+    "given_name",
+    "surname",
+    "address",
+    "address1",
+    "address2",
+    "additional_address",
+    "addresses",
+    "zip",
+    "postal_code",
+    "phone",
+    "phones",
+    "email",
+    "email_address",
+    "email_addresses",
+    "contact_name",
+    "contact_email",
+    "contact_phone",
+    "form_data",
+];
+
+/// Names of personal values in the record of a person or a payment method alone.
+const OF_A_PERSON: [&str; 4] = ["name", "city", "state", "country"];
+
+/// Fields that only the record of a person or a payment method has.
+const MARKS: [&str; 8] = [
+    "given_name",
+    "first_name",
+    "address1",
+    "postal_code",
+    "fingerprint",
+    "exp_month",
+    "routing_number",
+    "email_addresses",
+];
+
+/// Names of every secret and personal field of documents, without the names above that depend on their record.
+static NAMES: LazyLock<(BTreeSet<&'static str>, BTreeSet<&'static str>)> = LazyLock::new(|| {
+    let named = |privacy| {
+        let fields = KINDS.iter().flat_map(|row| row.fields);
+        let fields = fields.filter(move |field| field.privacy == privacy);
+        fields.filter_map(|field| field.path.rsplit(['.', ']']).next())
+    };
+    let words = |name: &&str| !name.is_empty() && !OF_A_PERSON.contains(name);
+    let secret = named(Privacy::Secret).chain(SECRET).filter(words).collect();
+    (secret, named(Privacy::Personal).chain(PERSONAL).filter(words).collect())
+});
+
+/// Takes the private values out of a record of the service. `also`: one more name whose values are secret.
+pub(super) fn close(value: &mut Dynamic, personal: bool, also: Option<&str>) {
+    if let Some(mut items) = value.write_lock::<Array>() {
+        items.iter_mut().for_each(|item| close(item, personal, also));
+        return;
+    }
+    let Some(mut fields) = value.write_lock::<Map>() else { return };
+    let person = MARKS.iter().any(|mark| fields.contains_key(*mark));
+    fields.retain(|name, value| {
+        let name = name.as_str();
+        if Some(name) == also || (NAMES.0.contains(name) && !is_masked(value)) {
+            return false;
+        }
+        if !personal && (NAMES.1.contains(name) || (person && OF_A_PERSON.contains(&name))) {
+            return false;
+        }
+        close(value, personal, also);
+        without_digits(name, value);
+        true
+    });
+}
+
+/// The event of a run: its record, and the record as it was known before.
+pub(super) fn close_event(event: &mut Dynamic, personal: bool) {
+    let Some(mut fields) = event.write_lock::<Map>() else { return };
+    for name in ["data", "previous"] {
+        if let Some(record) = fields.get_mut(name) {
+            close(record, personal, None);
+        }
+    }
+}
+
+/// Whether a value shows at most the last digits of what it stands for.
+fn is_masked(value: &Dynamic) -> bool {
+    let Ok(text) = value.as_immutable_string_ref() else { return value.is_unit() };
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    text.is_empty() || (text.contains(['*', '•']) && digits <= SHOWN_DIGITS)
+}
+
+/// Masks card numbers in words; ids are no words.
+fn without_digits(name: &str, value: &mut Dynamic) {
+    if name == "id" || name.ends_with("_id") || name.ends_with("key") || name == "fingerprint" {
+        return;
+    }
+    let masked = value.as_immutable_string_ref().ok().and_then(|text| {
+        let masked = mask_digits(&text);
+        (masked != text.as_str()).then_some(masked)
+    });
+    if let Some(masked) = masked {
+        *value = Dynamic::from(ImmutableString::from(masked));
+    }
+}
+
+/// A resource as scripts see it, or a list of them, without what is closed.
+pub(super) fn resource(mut seen: Value, personal: bool) -> Value {
+    if let Value::Array(items) = seen {
+        return items.into_iter().map(|item| resource(item, personal)).collect();
+    }
+    let row = seen.get("kind").and_then(Value::as_str).and_then(register::find);
+    if let (Some(row), Some(spec)) = (row, seen.get_mut("spec")) {
+        let shows: fn(Privacy) -> bool =
+            if personal { |of| of != Privacy::Secret } else { |of| of == Privacy::Plain };
+        *spec = open(row.fields, spec, shows);
+    }
+    seen
+}
+
+/// How private a field beneath `spec` is that scripts name.
+pub(super) fn privacy(fields: &[Field], path: &str) -> Privacy {
+    field_of(fields, path).map_or(Privacy::Plain, |field| field.privacy)
+}
+
+/// Whether a name is that of a private value, and how private.
+pub(super) fn named(name: &str) -> Option<Privacy> {
+    let (secret, personal) = &*NAMES;
+    if secret.contains(name) {
+        Some(Privacy::Secret)
+    } else {
+        (personal.contains(name) || OF_A_PERSON.contains(&name)).then_some(Privacy::Personal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::hooks::json::{foreign, json as written};
+
+    fn closed(value: &Value, personal: bool) -> Value {
+        let mut value = foreign(value);
+        close(&mut value, personal, Some("data"));
+        written(&value).unwrap()
+    }
+
+    #[test]
+    fn s7_records_of_the_service_lose_what_is_secret_and_what_is_not_opened() {
+        let record = json!({"id": "411111111111111100001", "name": "Rent", "state": "ACTIVE", "data": "strokes",
+            "method": {"id": "c1", "name": "Jane Doe", "number": "************4242", "cvv": "123", "exp_month": 12,
+                "city": "Austin", "email": "jane@x.example", "account_number": "99887766"},
+            "accounts": [{"secret_key": "sk_1", "public_key": "pk_1"}],
+            "reference": "card 4242 4242 4242 4242", "federal_tax_id": "12-3456789"});
+        let open = json!({"id": "411111111111111100001", "name": "Rent", "state": "ACTIVE",
+            "method": {"id": "c1", "name": "Jane Doe", "number": "************4242", "exp_month": 12,
+                "city": "Austin", "email": "jane@x.example"},
+            "accounts": [{"public_key": "pk_1"}], "reference": "card •••• 4242"});
+        assert_eq!(closed(&record, true), open);
+        let mut plain = open;
+        plain["method"] = json!({"id": "c1", "number": "************4242", "exp_month": 12});
+        assert_eq!(closed(&record, false), plain);
+    }
+
+    #[test]
+    fn s7_documents_lose_the_same() {
+        let seen = json!([{"kind": "SavedMethod", "spec": {"type": "card", "source": {"card": {
+            "number": "4242424242424242", "name": "Jane Doe", "exp_month": 12}}}},
+            {"kind": "MerchantApplication", "spec": {"email": "jane@x.example", "owner_social_security_number": "123-45-6789"}}]);
+        let open = resource(seen.clone(), true);
+        assert_eq!(open[0]["spec"]["source"]["card"], json!({"name": "Jane Doe", "exp_month": 12}));
+        assert_eq!(open[1]["spec"], json!({"email": "jane@x.example"}));
+        let plain = resource(seen, false);
+        assert_eq!(plain[0]["spec"]["source"]["card"], json!({"exp_month": 12}));
+        assert_eq!(plain[1]["spec"], json!({}));
+        assert_eq!(resource(Value::Null, false), Value::Null);
+    }
+}

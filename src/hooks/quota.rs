@@ -1,0 +1,45 @@
+//! How much scripts may keep: a run that would keep more fails.
+
+use serde_json::Value;
+
+use super::Reads;
+use super::session::Done;
+use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, KeptSize, sum};
+
+/// What a run would keep too much of. A run that keeps no more than before is never one too many.
+pub(super) fn exceeded(reads: &dyn Reads, script: &str, done: &Done) -> Option<String> {
+    if done.kept.is_empty() && done.added.is_empty() {
+        return None;
+    }
+    let (own, all) = reads.kept_size(script).ok()?;
+    let (mut before, mut after) = (KeptSize::default(), KeptSize::default());
+    let old = |key: &str| reads.kv(script, key).unwrap_or_default();
+    let sums = done.added.iter().map(|(key, added)| {
+        let old = old(key);
+        (key, sum(&old, added).unwrap_or_default(), old)
+    });
+    let set = done.kept.iter().map(|(key, value)| (key, value.clone(), old(key)));
+    let changes: Vec<(&String, Value, Value)> = set.chain(sums).collect();
+    for (key, value, old) in &changes {
+        before = before.and(KeptSize::of(key, old));
+        after = after.and(KeptSize::of(key, value));
+    }
+    let grown = |size: KeptSize| size.without(before).and(after);
+    let bounds = [
+        (after.keys > before.keys, grown(own).keys, KEYS_MAX, "keys of one script"),
+        (after.bytes > before.bytes, grown(own).bytes, BYTES_MAX, "bytes of one script"),
+        (after.keys > before.keys, grown(all).keys, ALL_KEYS_MAX, "keys of all scripts together"),
+        (
+            after.bytes > before.bytes,
+            grown(all).bytes,
+            ALL_BYTES_MAX,
+            "bytes of all scripts together",
+        ),
+    ];
+    let over = bounds.into_iter().find(|(grows, size, most, _)| *grows && size > most);
+    over.map(|(_, size, most, what)| {
+        format!(
+            "it would keep {size} {what}, and {most} are kept at most: remove some with `kv_delete`"
+        )
+    })
+}

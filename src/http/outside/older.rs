@@ -1,0 +1,64 @@
+//! Addresses of the form before: their parts are joined by dots, which names hold, too. Where the parts of a name can be
+//! told apart in several ways, each of them is answered, and the caller takes the one that exists.
+
+use chrono::{DateTime, Utc};
+
+use super::{Opened, Outside, SIGNATURE_LENGTH, same};
+use crate::base::id::{Key, Mode};
+use crate::engine::Terms;
+
+/// Stands between the generation and the name of what is replaced.
+const REPLACES: char = '-';
+
+impl Outside {
+    /// The merchant, the mode and the generation that an older address names, if its signature is ours.
+    pub(super) fn older_merchant(&self, token: &str) -> Option<Opened<(Mode, u32)>> {
+        let text = self.older("gateway-token", token)?;
+        let (text, generation) = numbered(text);
+        let (text, mode) = text.rsplit_once('.')?;
+        Some(Opened { named: named("Merchant", text), terms: (mode.parse().ok()?, generation) })
+    }
+
+    /// The application that an older link names, if its signature is ours.
+    pub(super) fn older_application(&self, link: &str) -> Option<Opened<()>> {
+        let text = self.older("apply-link", link)?;
+        Some(Opened { named: named("MerchantApplication", text), terms: () })
+    }
+
+    /// The saved method and the terms that an older payer's link names, if its signature is ours.
+    pub(super) fn older_payer(&self, link: &str) -> Option<Opened<(Terms, DateTime<Utc>)>> {
+        let text = self.older("intake-link", link)?;
+        let (text, until) = text.rsplit_once('.')?;
+        let (text, terms) = text.rsplit_once('.')?;
+        let (generation, replaces) = match terms.split_once(REPLACES) {
+            Some((generation, saved)) => (generation, Some(saved.to_owned())),
+            None => (terms, None),
+        };
+        let terms = Terms { generation: generation.parse().ok()?, replaces };
+        let until = DateTime::from_timestamp(until.parse().ok()?, 0)?;
+        Some(Opened { named: named("SavedMethod", text), terms: (terms, until) })
+    }
+
+    /// The text before a signature that is ours.
+    fn older<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
+        let (text, code) = token.rsplit_once('.')?;
+        same(code, &self.code(label, text, SIGNATURE_LENGTH)).then_some(text)
+    }
+}
+
+/// Every resource whose namespace and name, joined by a dot, are this text.
+fn named(kind: &str, text: &str) -> Vec<Key> {
+    let split = text.match_indices('.').map(|(at, _)| text.split_at(at));
+    let key = |(namespace, name): (&str, &str)| {
+        let name = name.strip_prefix('.')?;
+        format!("{kind}/{namespace}/{name}").parse().ok()
+    };
+    split.filter_map(key).collect()
+}
+
+/// What stands before a generation, and the generation; the first one is not written. No mode is a number.
+fn numbered(named: &str) -> (&str, u32) {
+    let last = named.rsplit_once('.');
+    let numbered = last.and_then(|(before, number)| Some((before, number.parse().ok()?)));
+    numbered.unwrap_or((named, 0))
+}

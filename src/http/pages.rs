@@ -1,0 +1,118 @@
+//! The frame of the daemon's own pages. Its styles and scripts carry the answer's own nonce; nothing else runs or loads.
+
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use data_encoding::BASE64_NOPAD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::base::look::STYLES;
+
+/// Random bytes in what an answer's own scripts and styles are known by.
+const NONCE_BYTES: usize = 18;
+/// Seconds after which a page that waits looks again.
+const REFRESH_S: u32 = 3;
+
+/// A random value for one answer; `None`: the operating system gives none.
+pub(super) fn nonce() -> Option<String> {
+    let mut bytes = [0; NONCE_BYTES];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(BASE64_NOPAD.encode(&bytes))
+}
+
+/// A page in the making.
+#[derive(Debug)]
+pub(super) struct Page<'a> {
+    pub(super) title: &'a str,
+    pub(super) inner: Markup,
+    pub(super) nonce: &'a str,
+    /// Who asks, where that is known.
+    pub(super) header: Option<&'a str>,
+    pub(super) footer: Option<&'a str>,
+    /// Whether it looks again by itself.
+    pub(super) refresh: bool,
+    /// Directives beside those of every page.
+    pub(super) more: String,
+    /// The page's own scripts, at its end.
+    pub(super) scripts: Markup,
+}
+
+impl<'a> Page<'a> {
+    /// A page of a few words, without scripts.
+    pub(super) fn plain(title: &'a str, inner: Markup, nonce: &'a str) -> Self {
+        let (more, scripts) = (String::new(), html! {});
+        Self { title, inner, nonce, header: None, footer: None, refresh: false, more, scripts }
+    }
+
+    /// The page as an answer.
+    pub(super) fn answer(&self, status: StatusCode) -> Response {
+        (status, self.headers(), Html(self.html().into_string())).into_response()
+    }
+
+    fn headers(&self) -> [(HeaderName, String); 5] {
+        [
+            (header::CONTENT_SECURITY_POLICY, self.policy()),
+            (header::CACHE_CONTROL, "no-store".to_owned()),
+            (header::REFERRER_POLICY, "no-referrer".to_owned()),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+            (header::X_FRAME_OPTIONS, "DENY".to_owned()),
+        ]
+    }
+
+    fn policy(&self) -> String {
+        let Self { nonce, more, .. } = self;
+        let forms = if more.contains("form-action") { "" } else { "form-action 'self'; " };
+        format!(
+            "default-src 'none'; {more}{forms}style-src 'nonce-{nonce}'; img-src data:; base-uri 'none'; \
+             frame-ancestors 'none'"
+        )
+    }
+
+    fn html(&self) -> Markup {
+        let Self { title, inner, nonce, header, footer, refresh, more: _, scripts } = self;
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="robots" content="noindex";
+                    @if *refresh { meta http-equiv="refresh" content=(REFRESH_S); }
+                    title { (title) }
+                    link rel="icon" href="data:,";
+                    style nonce=(nonce) { (PreEscaped(STYLES)) }
+                }
+                body {
+                    @if let Some(name) = header { header.who { (name) } }
+                    main.narrow { h1 { (title) } (inner) }
+                    @if let Some(text) = footer { footer { (text) } }
+                    (scripts)
+                }
+            }
+        }
+    }
+}
+
+/// The answer to a link that leads nowhere: forged, mistyped, or of another daemon; nothing says which.
+pub(super) fn dead_link() -> Response {
+    let inner = html! { p { "This link leads to nothing. Please ask the sender for a new one." } };
+    said("Not found", inner, StatusCode::NOT_FOUND)
+}
+
+/// The answer where the daemon cannot say how things are just now.
+pub(super) fn later() -> Response {
+    let inner = html! { p { "This cannot be opened just now. Please open the link again a little later." } };
+    said("Please come back", inner, StatusCode::SERVICE_UNAVAILABLE)
+}
+
+/// The answer to a link that leads nowhere, or nowhere just now.
+pub(super) fn refused(status: StatusCode) -> Response {
+    if status == StatusCode::NOT_FOUND { dead_link() } else { later() }
+}
+
+/// A page of a few words, as an answer.
+pub(super) fn said(title: &str, inner: Markup, status: StatusCode) -> Response {
+    match nonce() {
+        Some(nonce) => Page::plain(title, inner, &nonce).answer(status),
+        None => status.into_response(),
+    }
+}

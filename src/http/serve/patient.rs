@@ -1,0 +1,83 @@
+//! A stream whose writer does not wait for ever: a peer that reads nothing is given up.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// How long a write may make no progress.
+pub(super) const WRITE_MAX: Duration = Duration::from_secs(10);
+
+/// A stream that fails once a write made no progress for [`WRITE_MAX`].
+#[derive(Debug)]
+pub(super) struct Patient<S> {
+    inner: S,
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Patient<S> {
+    pub(super) fn new(inner: S) -> Self {
+        Self { inner, stalled: None }
+    }
+
+    /// The outcome of a step of writing: one that waits has a time of its own, which progress ends.
+    fn watched<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        step: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if step.is_ready() {
+            self.stalled = None;
+            return step;
+        }
+        let timer = self.stalled.get_or_insert_with(|| Box::pin(sleep(WRITE_MAX)));
+        timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let step = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.watched(cx, step)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let step = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
+        self.watched(cx, step)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let step = Pin::new(&mut self.inner).poll_flush(cx);
+        self.watched(cx, step)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let step = Pin::new(&mut self.inner).poll_shutdown(cx);
+        self.watched(cx, step)
+    }
+}

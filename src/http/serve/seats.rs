@@ -1,0 +1,156 @@
+//! Seats: how many connections there are at once, and whose.
+//!
+//! One network has a share of them, the last ones are kept for networks that have few, and some more answer nothing but
+//! questions about health. A connection without a seat is closed.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Seats for connections of every sort.
+const ALL: usize = 256;
+/// The last of them are for networks that have fewer than [`FEW`].
+const NEWCOMERS: usize = 64;
+const FEW: usize = 4;
+/// How many one network may have.
+const EACH: usize = 128;
+/// Seats beside those, for questions about health alone, and how many of them one network may have.
+const HEALTH: usize = 16;
+const HEALTH_EACH: usize = 2;
+/// The bits of an IPv6 address that name a network; one host has all the others for itself.
+const NETWORK: u128 = 0xffff_ffff_ffff_ffff_0000_0000_0000_0000;
+
+/// What a seat is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// Everything.
+    Any,
+    /// Questions about health alone.
+    Health,
+}
+
+/// All seats of a listener. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seats {
+    any: Arc<Mutex<Taken>>,
+    health: Arc<Mutex<Taken>>,
+}
+
+/// Seats that are taken.
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    each: BTreeMap<IpAddr, usize>,
+}
+
+/// The seat of one connection; free again once it is dropped.
+#[derive(Debug)]
+pub(super) struct Seat {
+    /// What it is good for.
+    pub(super) sort: Sort,
+    network: IpAddr,
+    taken: Arc<Mutex<Taken>>,
+}
+
+impl Seats {
+    /// A seat for this address; `None`: there is none for it.
+    pub(super) fn take(&self, address: IpAddr) -> Option<Seat> {
+        let network = network(address);
+        let any = |all, own| {
+            own < EACH && (all < ALL.saturating_sub(NEWCOMERS) || own < FEW && all < ALL)
+        };
+        let health = |all, own| all < HEALTH && own < HEALTH_EACH;
+        let seat = |sort, taken: &Arc<Mutex<Taken>>| Seat { sort, network, taken: taken.clone() };
+        if locked(&self.any).take(network, any) {
+            return Some(seat(Sort::Any, &self.any));
+        }
+        locked(&self.health).take(network, health).then(|| seat(Sort::Health, &self.health))
+    }
+}
+
+impl Taken {
+    /// Counts one more for a network, if that may be by how many all and this network have.
+    fn take(&mut self, network: IpAddr, may: impl FnOnce(usize, usize) -> bool) -> bool {
+        let own = self.each.get(&network).copied().unwrap_or_default();
+        let may = may(self.all, own);
+        if may {
+            self.all = self.all.saturating_add(1);
+            self.each.insert(network, own.saturating_add(1));
+        }
+        may
+    }
+
+    fn free(&mut self, network: IpAddr) {
+        self.all = self.all.saturating_sub(1);
+        let left = self.each.get(&network).map_or(0, |count| count.saturating_sub(1));
+        if left == 0 {
+            self.each.remove(&network);
+        } else {
+            self.each.insert(network, left);
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        locked(&self.taken).free(self.network);
+    }
+}
+
+fn locked(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
+    taken.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The network that an address counts for: an IPv4 address itself, of an IPv6 address the first 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & NETWORK)),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many seats of a sort as an address gets of so many tries.
+    fn takes(seats: &Seats, address: &str, tries: usize) -> (Vec<Seat>, usize) {
+        let address = address.parse().unwrap();
+        let all: Vec<Seat> = (0..tries).filter_map(|_| seats.take(address)).collect();
+        let any = all.iter().filter(|seat| seat.sort == Sort::Any).count();
+        (all, any)
+    }
+
+    /// Closes S5: two addresses that take all they get leave seats for everybody else, and for health.
+    #[test]
+    fn whoever_takes_all_seats_leaves_some_for_newcomers_and_for_health() {
+        let seats = Seats::default();
+        let (one, any) = takes(&seats, "192.0.2.1", 300);
+        assert_eq!((any, one.len()), (128, 130), "its share, and two of health");
+        let (_other, any) = takes(&seats, "192.0.2.2", 300);
+        assert_eq!(any, 64, "what is not kept for newcomers");
+        let newcomers: Vec<_> =
+            (1..=16).map(|host| takes(&seats, &format!("198.51.100.{host}"), 6)).collect();
+        assert!(newcomers.iter().all(|(_, any)| *any == 4));
+        let (late, any) = takes(&seats, "203.0.113.1", 3);
+        assert_eq!((any, late.len()), (0, 0), "all seats are taken, also those of health");
+        drop(one);
+        let (late, any) = takes(&seats, "203.0.113.1", 3);
+        assert_eq!((any, late.len()), (3, 3));
+    }
+
+    /// Closes S5: whoever has a network of IPv6 addresses has the share of one.
+    #[test]
+    fn an_ipv6_address_counts_for_its_network() {
+        let seats = Seats::default();
+        let hosts = (0..300)
+            .filter_map(|host| seats.take(format!("2001:db8:0:1:{host:x}::1").parse().unwrap()));
+        let hosts: Vec<Seat> = hosts.collect();
+        assert_eq!(hosts.iter().filter(|seat| seat.sort == Sort::Any).count(), 128);
+        assert_eq!(takes(&seats, "2001:db8:0:2::1", 1).1, 1, "another network");
+        assert_eq!(
+            network("::ffff:192.0.2.1".parse().unwrap()),
+            network("192.0.2.1".parse().unwrap())
+        );
+    }
+}

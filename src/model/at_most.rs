@@ -1,0 +1,104 @@
+//! `at_most` of a notification: so many within a span of the events' own time.
+//!
+//! Spans follow one another from 1970-01-01T00:00Z on: an event belongs to the span that it happened in, whenever it
+//! becomes known. So the same events allow the same notifications, in a rehearsal as in earnest.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// The largest count.
+pub const COUNT_MAX: u32 = 1000;
+/// Spans of one key that are remembered, the newest ones. An event of an older span notifies nobody.
+pub const SPANS_MAX: usize = 32;
+
+/// A bound on notifications.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtMost {
+    /// The key that is counted under, of one merchant and script.
+    pub key: String,
+    /// So many within a span.
+    pub count: u32,
+    /// The length of a span in seconds.
+    pub seconds: u64,
+    /// The number of the span that the event happened in.
+    pub span: i64,
+}
+
+/// The number of the span of this many seconds that a moment is in. `None`: the span is empty or too long.
+pub fn span(at: DateTime<Utc>, seconds: u64) -> Option<i64> {
+    let seconds = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
+    Some(at.timestamp().div_euclid(seconds))
+}
+
+/// Seconds of a span such as `1d`, `12h` or `30m`. `None`: it is no span.
+pub fn seconds(text: &str) -> Option<u64> {
+    let unit = text.find(|found: char| !found.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(unit)?;
+    let seconds: u64 = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(seconds).filter(|seconds| *seconds > 0)
+}
+
+/// Notifications of one key, by the length and the number of their span.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted(BTreeMap<u64, BTreeMap<i64, u32>>);
+
+impl Counted {
+    /// Counts one more, if the bound allows it.
+    pub fn allows(&mut self, bound: &AtMost) -> bool {
+        let spans = self.0.entry(bound.seconds).or_default();
+        let oldest = spans.keys().next().copied().filter(|_| spans.len() >= SPANS_MAX);
+        if oldest.is_some_and(|oldest| bound.span < oldest) {
+            return false;
+        }
+        let count = spans.entry(bound.span).or_default();
+        if *count >= bound.count {
+            return false;
+        }
+        *count = count.saturating_add(1);
+        while spans.len() > SPANS_MAX {
+            spans.pop_first();
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(span: i64) -> AtMost {
+        AtMost { key: "ops".to_owned(), count: 2, seconds: 60, span }
+    }
+
+    #[test]
+    fn k16_a_span_allows_its_count_in_whatever_order_events_come() {
+        let mut counted = Counted::default();
+        let allowed: Vec<bool> = [5, 4, 5, 5, 4, 4, 6].map(|at| counted.allows(&bound(at))).into();
+        assert_eq!(allowed, [true, true, true, false, true, false, true]);
+        for at in 100..200 {
+            assert!(counted.allows(&bound(at)));
+        }
+        assert!(!counted.allows(&bound(100)), "forgotten: nobody knows how many there were");
+    }
+
+    #[test]
+    fn k16_spans_are_cut_by_the_events_own_time() {
+        let at = |text: &str| DateTime::parse_from_rfc3339(text).unwrap().to_utc();
+        let day = seconds("1d").unwrap();
+        let of = |text: &str| span(at(text), day);
+        assert_eq!(of("2026-11-30T00:00:00Z"), of("2026-11-30T23:59:59Z"));
+        assert_ne!(of("2026-11-30T23:59:59Z"), of("2026-12-01T00:00:00Z"));
+        assert_eq!(of("1969-12-31T23:59:59Z"), Some(-1));
+        assert_eq!(["1", "d", "0d", "1y", "-1d", "99999999999999999999d"].map(seconds), [None; 6]);
+        assert_eq!(seconds("2w"), Some(1_209_600));
+    }
+}

@@ -1,0 +1,93 @@
+//! Values that scripts keep between runs: how much they may keep, and how two amounts add up.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::base::money::Money;
+
+/// The tag of money in a kept value.
+pub const MONEY: &str = "$money";
+/// Keys of one script.
+pub const KEYS_MAX: u64 = 10_000;
+/// Bytes of one script: keys and values, as JSON.
+pub const BYTES_MAX: u64 = 8 << 20;
+/// Keys of all scripts together.
+pub const ALL_KEYS_MAX: u64 = 100_000;
+/// Bytes of all scripts together.
+pub const ALL_BYTES_MAX: u64 = 64 << 20;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptSize {
+    /// Keys.
+    pub keys: u64,
+    /// Bytes of keys and values, as JSON.
+    pub bytes: u64,
+}
+
+impl KeptSize {
+    /// That of one value under a key; nothing where there is none.
+    pub fn of(key: &str, value: &Value) -> Self {
+        if value.is_null() {
+            return Self::default();
+        }
+        let bytes = key.len().saturating_add(value.to_string().len());
+        Self { keys: 1, bytes: u64::try_from(bytes).unwrap_or(u64::MAX) }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let Self { keys, bytes } = other;
+        Self { keys: self.keys.saturating_add(keys), bytes: self.bytes.saturating_add(bytes) }
+    }
+
+    /// Without another one.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        let Self { keys, bytes } = other;
+        Self { keys: self.keys.saturating_sub(keys), bytes: self.bytes.saturating_sub(bytes) }
+    }
+}
+
+/// The sum of a kept value, null for none, and what is added to it. `None`: they are not two whole numbers, or two
+/// amounts of one currency, or the sum is out of range.
+pub fn sum(value: &Value, added: &Value) -> Option<Value> {
+    if value.is_null() {
+        return (added.is_i64() || money(added).is_some()).then(|| added.clone());
+    }
+    if let (Some(one), Some(other)) = (money(value), money(added)) {
+        let sum = one.checked_add(other).ok()?;
+        return Some(json!({ MONEY: sum.to_string() }));
+    }
+    Some(json!(value.as_i64()?.checked_add(added.as_i64()?)?))
+}
+
+fn money(value: &Value) -> Option<Money> {
+    let fields = value.as_object().filter(|fields| fields.len() == 1)?;
+    fields.get(MONEY)?.as_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k10_whole_numbers_and_amounts_of_one_currency_add_up() {
+        let usd = |text: &str| json!({ MONEY: text });
+        assert_eq!(sum(&json!(40), &json!(2)), Some(json!(42)));
+        assert_eq!(sum(&Value::Null, &json!(2)), Some(json!(2)));
+        assert_eq!(sum(&usd("1.50 USD"), &usd("2.00 USD")), Some(usd("3.50 USD")));
+        assert_eq!(sum(&Value::Null, &usd("2.00 USD")), Some(usd("2.00 USD")));
+        for (one, other) in [
+            (json!(i64::MAX), json!(1)),
+            (usd("1.00 USD"), usd("1.00 EUR")),
+            (usd("1.00 USD"), json!(1)),
+            (json!("1"), json!(1)),
+            (Value::Null, json!("1")),
+            (Value::Null, json!(1.5)),
+        ] {
+            assert_eq!(sum(&one, &other), None, "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The service's refusal of a request, in its own words, cleaned: the form in which every other part of this program
+//! sees one.
+//!
+//! The wire's form (`api::Problem`) ends where an answer is classified. Both have the same JSON, so that journal and
+//! reports read as before.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api;
+use crate::base::outside::{Known, ServiceCode, ServicePlace, ServiceText};
+
+/// The most messages that are kept of one refusal.
+const MESSAGES_MAX: usize = 8;
+
+/// The words of a refusal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceProblem {
+    /// One entry per field or rule; at most eight.
+    #[serde(default)]
+    pub messages: Vec<ServiceMessage>,
+}
+
+/// One thing that is wrong with a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceMessage {
+    /// The machine's word, such as `invalid_data` or `card_declined`.
+    #[serde(default)]
+    pub code: ServiceCode,
+    /// `error` or `info`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<ServiceCode>,
+    /// `gateway` or `payment_processor`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facility: Option<ServiceCode>,
+    /// The sentence for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<ServiceText>,
+    /// The field's path, or `Type[id]` of something not found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ServicePlace>,
+    /// More about a field's fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_code: Option<ServiceCode>,
+    /// The transaction that a decline left behind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity_id: Option<ServicePlace>,
+}
+
+impl ServiceProblem {
+    /// Cleans the body of an answer to a request that held `known` values.
+    pub fn cleaned(wire: &api::Problem, known: &Known) -> Self {
+        let messages = wire.messages.iter().take(MESSAGES_MAX);
+        Self { messages: messages.map(|message| ServiceMessage::cleaned(message, known)).collect() }
+    }
+
+    /// A refusal that the service showed afterwards, in an object: its code, and a sentence of ours.
+    pub fn shown(code: &str, sentence: &str) -> Self {
+        Self::cleaned(&api::Problem::new(code, sentence), &Known::default())
+    }
+
+    /// These messages of a service, for tests.
+    #[cfg(test)]
+    pub fn told(messages: Vec<api::Message>) -> Self {
+        Self::cleaned(&api::Problem { messages }, &Known::default())
+    }
+
+    /// The first code, empty where there is none.
+    pub fn code(&self) -> &str {
+        self.messages.first().map_or("", |message| message.code.as_str())
+    }
+
+    /// All sentences, each after the place that it is about.
+    pub fn words(&self) -> String {
+        let words = self.messages.iter().map(|message| {
+            let place = message.context.as_ref().map(ServicePlace::as_str);
+            match place.filter(|place| !place.is_empty()) {
+                Some(place) => format!("{place}: {}", message.text()),
+                None => message.text().to_owned(),
+            }
+        });
+        words.collect::<Vec<_>>().join("; ")
+    }
+
+    /// All sentences, without their places.
+    pub fn sentences(&self) -> String {
+        self.messages.iter().map(ServiceMessage::text).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl ServiceMessage {
+    fn cleaned(wire: &api::Message, known: &Known) -> Self {
+        let code = |text: &String| ServiceCode::checked(text, known);
+        let place = |text: &String| ServicePlace::checked(text, known);
+        Self {
+            code: code(&wire.code),
+            level: wire.level.as_ref().map(code),
+            facility: wire.facility.as_ref().map(code),
+            message: wire.message.as_ref().map(|text| ServiceText::cleaned(text, known)),
+            context: wire.context.as_ref().map(place),
+            sub_code: wire.sub_code.as_ref().map(code),
+            entity_id: wire.entity_id.as_ref().map(place),
+        }
+    }
+
+    /// The sentence, or the code where there is none.
+    pub fn text(&self) -> &str {
+        self.message.as_ref().map_or(self.code.as_str(), ServiceText::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Closes S2: a record of before is read, and shows nothing that it holds.
+    #[test]
+    fn an_old_refusal_stays_readable_and_is_cleaned() {
+        let old = include_str!("../../tests/data/refusal-quoting-a-card.json");
+        let problem: ServiceProblem = serde_json::from_str(old).unwrap();
+        assert_eq!(problem.code(), "invalid_data");
+        let words = problem.words();
+        assert_eq!(words, "card.number: number *** account *** of Jane; invalid_data");
+        assert!(!serde_json::to_string(&problem).unwrap().contains("4242"));
+    }
+
+    #[test]
+    fn a_refusal_of_today_has_the_form_of_before() {
+        let wire = api::Problem { messages: vec![api::Message::new("a_code", "why").about("x.y")] };
+        let known = ServiceProblem::cleaned(&wire, &Known::default());
+        assert_eq!(serde_json::to_value(&known).unwrap(), serde_json::to_value(&wire).unwrap());
+        let many = api::Problem { messages: vec![wire.messages[0].clone(); 50_000] };
+        assert_eq!(ServiceProblem::cleaned(&many, &Known::default()).messages.len(), MESSAGES_MAX);
+    }
+}

@@ -1,0 +1,37 @@
+//! Steps whose health changes with the date alone: a card that expires.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::base::id::Key;
+
+/// The moment of the next change, by resource.
+#[derive(Debug, Default)]
+pub(super) struct Turning {
+    moments: BTreeMap<Key, DateTime<Utc>>,
+    due: BTreeSet<(DateTime<Utc>, Key)>,
+}
+
+impl Turning {
+    /// Notes when a resource changes next; `None`: it does not by itself.
+    pub(super) fn note(&mut self, key: &Key, moment: Option<DateTime<Utc>>) {
+        if let Some(before) = self.moments.remove(key) {
+            self.due.remove(&(before, key.clone()));
+        }
+        if let Some(moment) = moment {
+            self.moments.insert(key.clone(), moment);
+            self.due.insert((moment, key.clone()));
+        }
+    }
+
+    /// The first moment.
+    pub(super) fn next(&self) -> Option<DateTime<Utc>> {
+        self.due.first().map(|(moment, _)| *moment)
+    }
+
+    /// The resources whose moment has come.
+    pub(super) fn due(&self, now: DateTime<Utc>) -> impl Iterator<Item = &Key> {
+        self.due.iter().take_while(move |(moment, _)| *moment <= now).map(|(_, key)| key)
+    }
+}

@@ -1,0 +1,124 @@
+//! `policy.scripts`: the rights that the operator gives to scripts, by power and merchant. Pure.
+//!
+//! Scripts come by pull request. Without a word in the configuration they may read, reckon, write to chats, suspend and
+//! stop things; moving money, mail, payers' links and personal values are opened by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::id::Key;
+
+/// A power of scripts that is closed until the configuration opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Power {
+    /// Money goes back to payers: `refund`, `void`.
+    Refund,
+    /// Money is taken: `charge`, `capture`, `pay_occurrence`.
+    Charge,
+    /// Money is given without a charge: `credit`.
+    Credit,
+    /// `notify` to a target that is mail.
+    Mail,
+    /// A live payer's link to give a card: `intake_link`.
+    CardLink,
+    /// Names, addresses, e-mail and phone in what scripts read.
+    Personal,
+}
+
+impl Power {
+    /// Every power, in the order of the documentation.
+    pub const ALL: [Self; 6] =
+        [Self::Refund, Self::Charge, Self::Credit, Self::Mail, Self::CardLink, Self::Personal];
+
+    /// Its word in the configuration.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Refund => "refund",
+            Self::Charge => "charge",
+            Self::Credit => "credit",
+            Self::Mail => "mail",
+            Self::CardLink => "card_link",
+            Self::Personal => "personal",
+        }
+    }
+
+    /// The power of this word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|power| power.word() == word)
+    }
+
+    /// A sentence that refuses it, and the text to write instead.
+    pub fn refusal(self, merchant: Option<&Key>) -> (String, String) {
+        let word = self.word();
+        let at = merchant.map(|merchant| format!(" at {}", merchant.short())).unwrap_or_default();
+        let message = format!("scripts have no right to `{word}`{at}");
+        let name = merchant.map(Key::short);
+        let name = name.as_deref().and_then(|name| name.split_once('/')).map(|(_, name)| name);
+        let help = format!(
+            "add `policy: {{scripts: {{allow: {{{word}: [{}]}}}}}}` to reckon.yaml (`all` opens it for every merchant)",
+            name.unwrap_or("MERCHANT")
+        );
+        (message, help)
+    }
+}
+
+/// The merchants that a power is opened for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// All of them.
+    All,
+    /// These.
+    Some(BTreeSet<Key>),
+}
+
+/// The powers that are opened; without one all are closed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rights(BTreeMap<Power, Whose>);
+
+impl Rights {
+    /// These powers, for these merchants.
+    pub fn new(powers: impl IntoIterator<Item = (Power, Whose)>) -> Self {
+        Self(powers.into_iter().collect())
+    }
+
+    /// Every power for every merchant.
+    pub fn all() -> Self {
+        Self::new(Power::ALL.map(|power| (power, Whose::All)))
+    }
+
+    /// Whether a power is open for any merchant.
+    pub fn opens(&self, power: Power) -> bool {
+        self.0.contains_key(&power)
+    }
+
+    /// Whether a power is open for this merchant; without one, only a power that is open for all.
+    pub fn allows(&self, power: Power, merchant: Option<&Key>) -> bool {
+        match self.0.get(&power) {
+            None => false,
+            Some(Whose::All) => true,
+            Some(Whose::Some(names)) => merchant.is_some_and(|merchant| names.contains(merchant)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_power_is_closed_until_it_is_opened_and_then_for_those_merchants_alone() {
+        let (acme, other): (Key, Key) =
+            ("Merchant/acme".parse().unwrap(), "Merchant/books/acme".parse().unwrap());
+        let rights = Rights::new([
+            (Power::Refund, Whose::Some([acme.clone()].into())),
+            (Power::Mail, Whose::All),
+        ]);
+        let may = |power, merchant: Option<&Key>| rights.allows(power, merchant);
+        assert!(may(Power::Refund, Some(&acme)) && !may(Power::Refund, Some(&other)));
+        assert!(!may(Power::Refund, None) && may(Power::Mail, None));
+        assert!(!may(Power::Charge, Some(&acme)) && !rights.opens(Power::Charge));
+        assert!(!Power::ALL.into_iter().any(|power| Rights::default().opens(power)));
+        let (message, help) = Power::Refund.refusal(Some(&other));
+        assert_eq!(message, "scripts have no right to `refund` at Merchant/books/acme");
+        assert!(help.contains("{refund: [books/acme]}"), "{help}");
+    }
+}

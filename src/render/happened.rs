@@ -1,0 +1,106 @@
+//! Effects for people, as they happen, and what they add up to.
+
+use std::collections::BTreeMap;
+
+use super::words::{clean, key, money};
+use crate::base::id::Key;
+use crate::engine::{Happened, MoneyView, Verb};
+
+/// One effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test) inv_1`.
+pub fn line(happened: &Happened) -> String {
+    let Happened { at, verb, remote_id, refusal, money: moves, .. } = happened;
+    let mut parts = vec![clean(at), verb.word().to_owned(), name(&happened.key)];
+    if happened.verb == Verb::Prepared {
+        parts.push(format!("({})", clean(&happened.effect)));
+    }
+    parts.extend(moves.iter().map(money));
+    parts.extend(remote_id.iter().map(|id| clean(id)));
+    parts.extend(refusal.iter().map(|why| format!("({})", clean(why))));
+    parts.join(" ")
+}
+
+fn name(of: &Key) -> String {
+    key(of.kind.as_str(), of.namespace.as_str(), of.name.as_str())
+}
+
+/// What was done: `Applied: 1 created, 2 changed; 10.00 USD invoiced (test)`. Each effect is counted once, by what
+/// became of it last.
+pub fn applied(done: &[Happened]) -> String {
+    let mut counts: BTreeMap<Verb, usize> = BTreeMap::new();
+    for one in ends(done) {
+        let count = counts.entry(one.verb).or_default();
+        *count = count.saturating_add(1);
+    }
+    let counts: Vec<String> =
+        counts.iter().map(|(verb, count)| format!("{count} {}", verb.word())).collect();
+    let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
+    let sums = sums(done);
+    let sums: Vec<String> = sums.iter().map(money).collect();
+    let sums = if sums.is_empty() { String::new() } else { format!("; {}", sums.join(", ")) };
+    format!("Applied: {what}{sums}")
+}
+
+/// The last word on each effect, in order.
+pub fn ends(done: &[Happened]) -> Vec<&Happened> {
+    let mut last: BTreeMap<&str, &Happened> = BTreeMap::new();
+    for one in done {
+        last.insert(&one.intent, one);
+    }
+    done.iter()
+        .filter(|one| last.get(one.intent.as_str()).is_some_and(|last| last == one))
+        .collect()
+}
+
+/// What the effects that were done set in motion, by currency, mode and meaning.
+pub fn sums(done: &[Happened]) -> Vec<MoneyView> {
+    let mut sums = BTreeMap::new();
+    for one in ends(done).iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money) {
+        let sum = sums.entry((&one.currency, one.mode, &one.meaning)).or_insert(0_i64);
+        *sum = sum.saturating_add(one.amount);
+    }
+    let view = |((currency, mode, meaning), amount): ((&String, _, &String), _)| MoneyView {
+        currency: currency.clone(),
+        mode,
+        meaning: meaning.clone(),
+        amount,
+    };
+    sums.into_iter().map(view).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn happened(intent: &str, verb: &str, amount: Option<i64>) -> Happened {
+        let money = amount.map(|amount| {
+            json!({"currency": "USD", "mode": "test", "meaning": "invoiced", "amount": amount})
+        });
+        let one = json!({
+            "position": 7, "at": "2026-11-20T12:34:56.000Z", "verb": verb, "intent": intent,
+            "key": "Invoice/default/jane", "effect": "invoice.create", "remote_id": "inv_1",
+            "money": money.into_iter().collect::<Vec<_>>(),
+            "cause": {"file": "specs/jane.yaml", "line": 3},
+        });
+        serde_json::from_value(one).unwrap()
+    }
+
+    /// Closes M2.
+    #[test]
+    fn each_effect_is_one_line_and_the_sum_counts_each_once() {
+        let one = happened("i-1", "created", Some(1000));
+        let text = "2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test) inv_1";
+        assert_eq!(line(&one), text);
+        let done = [
+            happened("i-2", "in_doubt", None),
+            one,
+            happened("i-2", "created", Some(250)),
+            happened("i-3", "changed", None),
+            happened("i-4", "refused", None),
+        ];
+        let text = "Applied: 2 created, 1 changed, 1 refused; 12.50 USD invoiced (test)";
+        assert_eq!(applied(&done), text);
+        assert_eq!(applied(&[]), "Applied: nothing");
+    }
+}

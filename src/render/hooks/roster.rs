@@ -1,0 +1,59 @@
+//! The scripts that the state knows, for people.
+
+use crate::engine::ScriptView;
+use crate::model::kept::{BYTES_MAX, KEYS_MAX};
+use crate::render::words::{clean, counted, line};
+
+/// All of them, a line each; below an absent one the way out.
+pub fn text(known: &[ScriptView]) -> String {
+    let mut out = String::new();
+    for one in known {
+        let (name, waiting) = (clean(&one.script), waiting(one));
+        let kept = kept(one);
+        match &one.absent {
+            None => {
+                line(&mut out, &format!("{name}  in use since {}, {waiting}; {kept}", one.since));
+            }
+            Some(absent) => absence(&mut out, one, absent),
+        }
+    }
+    if out.is_empty() {
+        line(&mut out, "No script is known.");
+    }
+    out
+}
+
+/// The absent ones alone.
+pub fn absent(out: &mut String, known: &[ScriptView]) {
+    for one in known {
+        if let Some(absent) = &one.absent {
+            absence(out, one, absent);
+        }
+    }
+}
+
+fn absence(out: &mut String, one: &ScriptView, absent: &str) {
+    let name = clean(&one.script);
+    line(out, &format!("{name}  ABSENT since {absent}, {}; {}", waiting(one), kept(one)));
+    line(out, &format!("    put its file back, or run `reckon hooks forget {name}`"));
+}
+
+fn waiting(one: &ScriptView) -> String {
+    let count = counted(usize::try_from(one.waiting).unwrap_or(usize::MAX), "event");
+    if one.waiting == 1 { format!("{count} waits") } else { format!("{count} wait") }
+}
+
+fn kept(one: &ScriptView) -> String {
+    let (keys, bytes) = (one.kept_keys, one.kept_bytes);
+    format!("keeps {keys} of {KEYS_MAX} keys, {bytes} of {BYTES_MAX} bytes")
+}
+
+/// What is lost with a script that is let go.
+pub fn forgetting(script: &ScriptView) -> String {
+    let name = clean(&script.script);
+    let (waiting, keys) = (waiting(script), script.kept_keys);
+    format!(
+        "`{name}` is absent: {waiting} for it. To forget it drops its place in the events and {keys} kept keys; a script of \
+         this name that comes later is a new one."
+    )
+}

@@ -1,0 +1,30 @@
+//! Hooks: their runs, and what became of their actions.
+
+use std::fmt;
+
+use super::families::Families;
+use crate::engine::Metrics;
+
+pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
+    let (events, ledger) = (&all.events, &all.events.ledger);
+    let runs = [("well", ledger.runs), ("failed", ledger.failures)];
+    out.by(("hook_runs_total", "end"), "Hook runs, by outcome.", runs)?;
+    let fates = ledger.actions;
+    let fates = [
+        ("done", fates.done),
+        ("refused", fates.refused),
+        ("invalid", fates.invalid),
+        ("unknown", fates.unknown),
+        ("skipped", fates.skipped),
+    ];
+    out.by(("hook_actions_total", "fate"), "Actions of hooks, by outcome.", fates)?;
+    let help = "Actions of hooks that are not settled.";
+    out.one("hook_actions_waiting", help, events.actions_waiting)?;
+    let failed = [("again", events.hooks_again), ("dead", events.hooks_dead)];
+    let help = "Hooks that failed; dead ones need attention.";
+    out.by(("hooks_failed", "stands"), help, failed)?;
+    let help = "Partner notifications that are about nothing submitted here.";
+    out.one("notices_ignored_total", help, events.notices_ignored)?;
+    let help = "Scripts whose file is gone; events wait for them.";
+    out.one("hooks_absent", help, events.hooks_absent)
+}

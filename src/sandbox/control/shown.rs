@@ -1,0 +1,107 @@
+//! The fields that an event on order may have, and the status that follows from its type.
+
+use schemars::schema_for;
+use serde_json::{Map, Value, json};
+
+use crate::api::method::PaymentMethod;
+use crate::api::occurrence::Occurrence;
+use crate::api::recurring::RecurringCharge;
+use crate::api::transaction::Transaction;
+use crate::base::nearest;
+use crate::sandbox::refusal::Refusal;
+
+/// The status of the object that an event of a type shows.
+const STATUS: [(&str, &str); 13] = [
+    ("transaction.created", "PENDING"),
+    ("transaction.pending_parent_settlement", "PENDING"),
+    ("transaction.authorized", "AUTHORIZED"),
+    ("transaction.completed", "COMPLETED"),
+    ("transaction.voided", "VOIDED"),
+    ("transaction.failed", "FAILED"),
+    ("recurring_charge.created", "ACTIVE"),
+    ("recurring_charge.completed", "COMPLETED"),
+    ("recurring_charge.deleted", "COMPLETED"),
+    ("recurring_charge.occurrence.created", "PENDING"),
+    ("recurring_charge.occurrence.paid", "PAID"),
+    ("recurring_charge.occurrence.failed", "FAILED"),
+    ("recurring_charge.occurrence.ignored", "IGNORED"),
+];
+/// The event of a decline, and the code of one that the order names none for.
+const FAILED: (&str, &str) = ("transaction.failed", "card_declined");
+
+/// Gives an object the status that an event of this type shows.
+pub(super) fn follow(kind: &str, object: &mut Map<String, Value>) {
+    if let Some((_, status)) = STATUS.iter().find(|(known, _)| *known == kind) {
+        object.insert("status".to_owned(), json!(status));
+    }
+    if kind == FAILED.0 {
+        object.entry("failure_code").or_insert_with(|| json!(FAILED.1));
+    }
+}
+
+/// Refuses a field that no object of this sort has. `word`: the sort's word.
+pub(super) fn known(word: &str, path: &str) -> Result<(), Refusal> {
+    let root = match word {
+        "transaction" => schema_for!(Transaction),
+        "occurrence" => schema_for!(Occurrence),
+        "recurring" => schema_for!(RecurringCharge),
+        _ => schema_for!(PaymentMethod),
+    };
+    let root = root.to_value();
+    let mut at = &root;
+    for (depth, name) in path.split('.').enumerate() {
+        let Some(fields) = fields(&root, at) else { return Ok(()) };
+        at = fields.get(name).ok_or_else(|| unknown(path, depth, name, fields))?;
+    }
+    Ok(())
+}
+
+fn unknown(path: &str, depth: usize, name: &str, fields: &Map<String, Value>) -> Refusal {
+    let above: Vec<&str> = path.split('.').take(depth).collect();
+    let of =
+        if above.is_empty() { "the object".to_owned() } else { format!("`{}`", above.join(".")) };
+    let help = nearest::help(name, fields.keys().map(String::as_str));
+    Refusal::invalid(&format!("{of} has no field `{name}`; {help}"))
+}
+
+/// The fields of a schema, also where it refers to another one or says which several it may be; none: any.
+fn fields<'s>(root: &'s Value, at: &'s Value) -> Option<&'s Map<String, Value>> {
+    if let Some(fields) = at.get("properties").and_then(Value::as_object) {
+        return Some(fields);
+    }
+    if let Some(target) = at.get("$ref").and_then(Value::as_str) {
+        return fields(root, root.pointer(target.trim_start_matches('#'))?);
+    }
+    let several =
+        ["anyOf", "allOf", "oneOf"].into_iter().filter_map(|word| at.get(word)?.as_array());
+    several.flatten().find_map(|one| fields(root, one))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k14_the_status_follows_the_type() {
+        let mut object = Map::new();
+        follow("transaction.failed", &mut object);
+        assert_eq!(
+            Value::Object(object),
+            json!({"status": "FAILED", "failure_code": "card_declined"})
+        );
+        let mut kept = json!({"status": "ACTIVE"}).as_object().cloned().unwrap();
+        follow("recurring_charge.updated", &mut kept);
+        assert_eq!(kept["status"], "ACTIVE");
+    }
+
+    #[test]
+    fn k14_a_field_that_no_object_has_is_refused_with_the_nearest_name() {
+        assert!(known("transaction", "amount").is_ok());
+        assert!(known("transaction", "method.name").is_ok());
+        assert!(known("recurring", "schedule.interval_unit").is_ok());
+        let told =
+            |word, path| serde_json::to_string(&known(word, path).unwrap_err().problem).unwrap();
+        assert!(told("transaction", "amuont").contains("did you mean `amount`?"));
+        assert!(told("transaction", "method.nmae").contains("`method` has no field `nmae`"));
+    }
+}

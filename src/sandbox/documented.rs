@@ -1,0 +1,114 @@
+//! The surface of the two documents is as strict as they are: each function refuses one thing that public clients do,
+//! that the documents do not allow, and that `--surface public` takes. `docs/assumptions.md` lists them.
+
+use serde_json::Value;
+
+use crate::api::rules::Problems;
+use crate::api::token::{SCOPE_PAYMENTS, SCOPE_TENANT};
+use crate::sandbox::asked::Asked;
+use crate::sandbox::options::Surface;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Requests whose `method` may be written out, and then names its type (gateway-api, Payment method in a request).
+const WITH_METHOD: [&str; 5] =
+    ["charge.create", "charge.refund", "credit.create", "recurring.create", "recurring.patch"];
+/// Whole numbers that are no amounts: an amount alone may be sent as a string (gateway-api, introduction).
+const NO_AMOUNTS: [&str; 4] = ["exp_month", "exp_year", "interval_delay", "max_occurrences"];
+/// Fields of a line item that are strings in requests (partner-api, POST /invoices).
+const LINE_TEXTS: [&str; 2] = ["rate_per_quantity", "quantity"];
+const LISTS: [&str; 5] =
+    ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
+
+/// Is this the surface of the two documents alone?
+pub(crate) fn alone(cx: &Cx<'_>) -> bool {
+    cx.world.options.surface == Surface::Documented
+}
+
+/// Everything in the body of a request that the documents do not allow.
+///
+/// # Errors
+/// 422 with a message for each field.
+pub(crate) fn check(cx: &Cx<'_>, endpoint: &str, body: &Value) -> Result<(), Refusal> {
+    if !alone(cx) {
+        return Ok(());
+    }
+    let mut problems = Problems::default();
+    if WITH_METHOD.contains(&endpoint) {
+        method(&mut problems, endpoint, body.get("method").unwrap_or(&Value::Null));
+    }
+    if endpoint == "contact.create" {
+        contact(&mut problems, body);
+    }
+    forms(&mut problems, "", body);
+    Refusal::fields("", &problems.into_list())
+}
+
+/// Details name their type, and a recurring charge takes a saved method or a token (gateway-api, POST
+/// /v1/recurring/charges).
+fn method(problems: &mut Problems, endpoint: &str, method: &Value) {
+    if !method.is_object() {
+        return;
+    }
+    if endpoint == "recurring.create" {
+        let text = "Payment method must be the ID of a saved method or a token";
+        return problems.add("method", "invalid", text);
+    }
+    match method.get("type").and_then(Value::as_str) {
+        Some("card" | "bank") => {}
+        Some(_) => problems.add("method.type", "invalid", "Payment method type is invalid"),
+        None => problems.add("method.type", "not_blank", "Payment method type cannot be blank"),
+    }
+}
+
+/// A contact has an address, and is a person (partner-api, POST /contacts).
+fn contact(problems: &mut Problems, body: &Value) {
+    let given = |name: &str| body.get(name).filter(|value| !value.is_null());
+    if given("email_addresses").is_none_or(|all| all.as_array().is_some_and(Vec::is_empty)) {
+        problems.add("email_addresses", "not_blank", "Email addresses cannot be blank");
+    }
+    if given("type").is_none() {
+        problems.add("type", "not_blank", "Type cannot be blank");
+    }
+}
+
+/// Values in another form than the documents write: a number where they have a text, a text where they have a number
+/// that is no amount, an object with numbered keys where they have a list.
+fn forms(problems: &mut Problems, path: &str, value: &Value) {
+    if let Value::Array(items) = value {
+        for (at, item) in items.iter().enumerate() {
+            forms(problems, &joined(path, &at.to_string()), item);
+        }
+    }
+    for (name, inner) in value.as_object().into_iter().flatten() {
+        let here = joined(path, name);
+        let strange = match inner {
+            Value::Number(_) => LINE_TEXTS.contains(&name.as_str()),
+            Value::String(_) => NO_AMOUNTS.contains(&name.as_str()),
+            Value::Object(_) => LISTS.contains(&name.as_str()),
+            Value::Null | Value::Bool(_) | Value::Array(_) => false,
+        };
+        match (strange, name.as_str()) {
+            (true, _) => problems.add(&here, "invalid", "Value is invalid"),
+            (false, "data" | "form_data") => {}
+            (false, _) => forms(problems, &here, inner),
+        }
+    }
+}
+
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The token endpoint takes JSON and names one of two scopes (partner-api, POST /oauth/token).
+///
+/// # Errors
+/// 400 for a form, for another scope and for none.
+pub(crate) fn token(cx: &Cx<'_>, asked: &Asked, scope: Option<&str>) -> Result<(), Refusal> {
+    match scope {
+        _ if !alone(cx) => Ok(()),
+        _ if asked.is_form() => Err(Refusal::invalid("Content type is not supported")),
+        Some(SCOPE_TENANT | SCOPE_PAYMENTS) => Ok(()),
+        Some(_) | None => Err(Refusal::invalid("Scope does not fit the grant type")),
+    }
+}

@@ -1,0 +1,92 @@
+//! Examples of bodies, made of their schemas.
+
+use serde_json::{Map, Value, json};
+
+use crate::sandbox::openapi::page::{at, resolved};
+
+/// How deep an example goes.
+const DEPTH_MAX: usize = 4;
+
+/// A value that a schema allows: the required fields of a request, every field of an answer.
+pub(super) fn example(schema: &Value, components: &Value) -> Value {
+    value(schema, components, 0)
+}
+
+fn value(schema: &Value, components: &Value, depth: usize) -> Value {
+    let schema = resolved(schema, components);
+    if let Some(own) = at(schema, "/examples/0").as_str() {
+        return json!(own);
+    }
+    for given in [at(schema, "/examples/0"), at(schema, "/const"), at(schema, "/enum/0")] {
+        if !given.is_null() {
+            return given.clone();
+        }
+    }
+    let word = |kind: &Value| kind.as_str().map(str::to_owned);
+    let first = |all: &Vec<Value>| all.iter().find_map(word);
+    let kind = schema.get("type");
+    let kind = kind.and_then(|kind| word(kind).or_else(|| kind.as_array().and_then(first)));
+    match kind.as_deref() {
+        Some("object") => object(schema, components, depth),
+        Some("array") if depth < DEPTH_MAX => {
+            json!([value(at(schema, "/items"), components, depth.saturating_add(1))])
+        }
+        Some("array") => json!([]),
+        Some("integer" | "number") => number(schema),
+        Some("boolean") => json!(true),
+        Some("string") => text(schema),
+        _ if schema.get("anyOf").is_some() => value(at(schema, "/anyOf/0"), components, depth),
+        _ => json!({}),
+    }
+}
+
+/// The fields that are required, or the first choice among them, or all where nothing is.
+fn object(schema: &Value, components: &Value, depth: usize) -> Value {
+    let named =
+        [at(schema, "/required"), at(schema, "/anyOf/1/required"), at(schema, "/anyOf/0/required")];
+    let named = named.into_iter().find_map(Value::as_array);
+    let wanted = |name: &str| named.is_none_or(|all| all.iter().any(|one| one == name));
+    let fields = at(schema, "/properties").as_object().into_iter().flatten();
+    let fields = fields.filter(|(name, _)| depth < DEPTH_MAX && wanted(name));
+    let shown: Map<String, Value> = fields
+        .map(|(name, field)| (name.clone(), value(field, components, depth.saturating_add(1))))
+        .collect();
+    Value::Object(shown)
+}
+
+/// A thousand minor units where that is allowed.
+fn number(schema: &Value) -> Value {
+    let bound = |name: &str| schema.get(name).and_then(Value::as_i64);
+    let most = bound("maximum").unwrap_or(i64::MAX);
+    json!(1000.min(most).max(bound("minimum").unwrap_or(0)))
+}
+
+fn text(schema: &Value) -> Value {
+    match schema.get("format").and_then(Value::as_str) {
+        Some("date") => json!("2030-01-15"),
+        Some("date-time") => json!("2030-01-15T18:00:00.000Z"),
+        Some("email") => json!("jane@example.com"),
+        Some(_) | None => json!("…"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_has_what_is_required_and_is_made_of_what_is_allowed() {
+        let schema = json!({"type": "object", "required": ["amount", "method", "on"], "properties": {
+            "amount": {"type": "integer", "minimum": 1}, "note": {"type": "string"},
+            "method": {"anyOf": [{"type": "string"}, {"type": "object"}]},
+            "on": {"type": ["string", "null"], "format": "date"},
+        }});
+        let expect = json!({"amount": 1000, "method": "…", "on": "2030-01-15"});
+        assert_eq!(example(&schema, &Value::Null), expect);
+        let card = json!({"$ref": "#/components/schemas/Card"});
+        let components = json!({"schemas": {"Card": {"type": "object", "properties": {
+            "type": {"const": "card"}, "number": {"type": "string", "examples": ["4242424242424242"]}}}}});
+        let expect = json!({"type": "card", "number": "4242424242424242"});
+        assert_eq!(example(&card, &components), expect);
+    }
+}

@@ -1,0 +1,28 @@
+// Shows the operations that hold every word of the search. Without a script the index and the browser's own search serve.
+(function () {
+  "use strict";
+  var box = document.getElementById("search");
+  var count = document.getElementById("found");
+  var all = Array.prototype.slice.call(document.querySelectorAll("details.operation"));
+  if (!box) return;
+  box.parentElement.hidden = false;
+
+  function find() {
+    var words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+    var found = all.filter(function (one) {
+      var text = one.textContent.toLowerCase();
+      one.hidden = !words.every(function (word) {
+        return text.indexOf(word) >= 0;
+      });
+      return !one.hidden;
+    });
+    Array.prototype.forEach.call(document.querySelectorAll("section.group"), function (group) {
+      group.hidden = !group.querySelector("details.operation:not([hidden])");
+    });
+    count.textContent = words.length ? found.length + (found.length === 1 ? " operation" : " operations") : "";
+    if (found.length === 1 && words.length) found[0].open = true;
+  }
+
+  box.addEventListener("input", find);
+  find();
+})();

@@ -1,0 +1,58 @@
+//! The start page of a sandbox: where people find the rest of it.
+
+use http::StatusCode;
+use maud::{Markup, html};
+
+use crate::sandbox::answer::Answer;
+use crate::sandbox::asked::Asked;
+use crate::sandbox::openapi;
+use crate::sandbox::pages::Page;
+use crate::sandbox::refusal::Refusal;
+use crate::sandbox::state::Cx;
+
+/// Where the page is.
+pub(crate) const PATH: &str = "/";
+
+/// Pages for people: address, name, and what is there.
+const PLACES: [(&str, &str, &str); 3] = [
+    (openapi::PAGE, "API reference", "Every request that the service takes, with examples"),
+    ("/_sandbox/mailbox", "Mailbox", "The e-mails that invoices sent; none leaves this machine"),
+    (
+        "/_sandbox/credentials",
+        "Credentials",
+        "The partner and its merchants with their keys, as JSON",
+    ),
+];
+
+/// Commands that begin a trial, and what each is for.
+const COMMANDS: [(&str, &str); 2] = [
+    (
+        "eval \"$(reckon sandbox env)\"",
+        "sets the variables that `reckon` needs to use this sandbox",
+    ),
+    ("reckon plan", "shows what your files would change here"),
+];
+
+/// GET of the page.
+#[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
+pub(crate) fn show(cx: &mut Cx<'_>, _: &Asked) -> Result<Answer, Refusal> {
+    let brand = cx.world.options.brand.clone();
+    Ok(Page::new(&brand, "Payment sandbox", inner()).answer(StatusCode::OK))
+}
+
+fn inner() -> Markup {
+    html! {
+        p { "A complete stand-in for the payment service, on your own machine. Its money, its cards and its e-mails are \
+             not real." }
+        ul.cards {
+            @for (path, name, about) in PLACES {
+                li { a href=(path) { (name) } span { (about) } }
+            }
+        }
+        h2 { "Try it from a terminal" }
+        @for (command, about) in COMMANDS {
+            p.quiet { (about) ":" }
+            pre { (command) }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Reads of what retention may drop.
+
+use chrono::{DateTime, Utc};
+
+use super::events::numbers_of;
+use super::hooks::{cursors_of, failed_of, granted_of, undone_of, wishes_of};
+use super::{FactError, Facts, decode, event_key, ledger_key, number_key, open_key, read};
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::base::planted;
+use crate::model::event::{EventEntry, EventLedger, EventStands, Told};
+use crate::model::ran::{Cursor, Granted, Undone};
+use crate::store::index::{Batch, Entry, Index};
+
+impl Facts {
+    /// The numbers and ids of a merchant's events behind this number, at most so many.
+    pub fn events_after(
+        &self,
+        merchant: &Key,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, String)>, FactError> {
+        let (prefix, after) = (numbers_of(merchant), number_key(merchant, after));
+        let number = |key: &[u8]| {
+            let number = key.get(prefix.len()..).and_then(|number| number.try_into().ok());
+            number.map_or(0, u64::from_be_bytes)
+        };
+        let entries = self.index.scan_from(&prefix, Some(&after), most)?;
+        entries.iter().map(|(key, value)| Ok((number(key), decode(key, value)?))).collect()
+    }
+
+    /// Whether an event that the service showed may be dropped: everything that follows from it is settled.
+    pub fn may_drop(
+        &self,
+        merchant: &Key,
+        event: (u64, &str),
+        horizon: DateTime<Utc>,
+    ) -> Result<bool, FactError> {
+        let keeping = Keeping::of(&*self.index, &Batch::new(), merchant)?;
+        Ok(keeping.droppable(&*self.index, &Batch::new(), event, horizon)?.is_some())
+    }
+
+    /// Whether an event that the service showed is not newer than the horizon.
+    pub fn is_older(
+        &self,
+        merchant: &Key,
+        id: &str,
+        horizon: DateTime<Utc>,
+    ) -> Result<bool, FactError> {
+        let entry = self.event(merchant, id)?;
+        Ok(entry.is_some_and(|entry| match entry.stands {
+            EventStands::Told(told) => told.created <= horizon && told.at <= horizon,
+            EventStands::Waiting | EventStands::OtherMode | EventStands::Forged => false,
+        }))
+    }
+
+    /// Ids that were posted and that no event of the merchant's mode bears, behind this one, with the moment of the
+    /// first post: at most so many.
+    pub fn strangers_after(
+        &self,
+        merchant: &Key,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<(String, DateTime<Utc>)>, FactError> {
+        let prefix = super::events::stranger_key(merchant, "");
+        let after = after.map(|after| super::events::stranger_key(merchant, after));
+        let entries = self.index.scan_from(&prefix, after.as_deref(), most)?;
+        let id = |key: &[u8]| {
+            String::from_utf8_lossy(key.get(prefix.len()..).unwrap_or_default()).into_owned()
+        };
+        entries.iter().map(|(key, value)| Ok((id(key), decode(key, value)?))).collect()
+    }
+
+    /// Digests of bodies that could not be an event, with the moment of the post. One of an earlier version is old.
+    pub fn garbled(&self, merchant: &Key) -> Result<Vec<(Digest, DateTime<Utc>)>, FactError> {
+        let prefix = super::events::garbled_of(merchant);
+        let read = |(key, value): &Entry| {
+            let digest = key.get(prefix.len()..)?.try_into().ok().map(Digest::from_bytes)?;
+            Some((digest, decode(key, value).unwrap_or(DateTime::<Utc>::MIN_UTC)))
+        };
+        Ok(self.index.scan(&prefix)?.iter().filter_map(read).collect())
+    }
+}
+
+/// What holds a merchant's events back from being dropped.
+#[derive(Debug)]
+pub(in crate::store) struct Keeping<'a> {
+    merchant: &'a Key,
+    /// Every hook of the events up to this number was run, by every script that is known.
+    ran_to: u64,
+    /// Events of which an action was not done, until a person has seen that.
+    undone: Vec<String>,
+}
+
+impl<'a> Keeping<'a> {
+    pub(in crate::store) fn of(
+        index: &dyn Index,
+        batch: &Batch,
+        merchant: &'a Key,
+    ) -> Result<Self, FactError> {
+        let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
+        let mut ran_to = ledger.ran_to;
+        for (key, value) in batch.scan(index, &cursors_of(merchant))? {
+            let cursor: Cursor = decode(&key, &value)?;
+            ran_to = ran_to.min(cursor.to);
+        }
+        let undone = batch.scan(index, &undone_of(merchant))?;
+        let event = |(key, value): &Entry| {
+            decode::<Undone>(key, value).map(|undone| undone.granted.id.event)
+        };
+        let undone = undone.iter().map(event).collect::<Result<_, _>>()?;
+        Ok(Self { merchant, ran_to, undone })
+    }
+
+    /// The event, if it is not newer than the horizon and nothing of it is open: its hooks were run and none failed, its
+    /// actions are settled and seen, and no payment of a resource that it is about is under way.
+    pub(in crate::store) fn droppable(
+        &self,
+        index: &dyn Index,
+        batch: &Batch,
+        (number, id): (u64, &str),
+        horizon: DateTime<Utc>,
+    ) -> Result<Option<Told>, FactError> {
+        let entry: Option<EventEntry> = read(index, batch, &event_key(self.merchant, id))?;
+        let Some(EventStands::Told(told)) = entry.map(|entry| entry.stands) else {
+            return Ok(None);
+        };
+        if told.created > horizon || told.at > horizon {
+            return Ok(None);
+        }
+        if planted::is("retention-drops-unrun") {
+            return Ok(Some(*told));
+        }
+        let ran = number <= self.ran_to && !self.undone.iter().any(|undone| undone == id);
+        let open = |prefix: &[u8]| Ok::<_, FactError>(!batch.is_bare(index, prefix)?);
+        if !ran || open(&wishes_of(self.merchant, id))? || open(&failed_of(self.merchant, id))? {
+            return Ok(None);
+        }
+        for key in &told.about {
+            if batch.get(index, &open_key(key))?.is_some() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(*told))
+    }
+
+    /// What became of the actions of an event.
+    pub(in crate::store) fn settled(
+        &self,
+        index: &dyn Index,
+        batch: &Batch,
+        id: &str,
+    ) -> Result<Vec<(Vec<u8>, Granted)>, FactError> {
+        let entries = batch.scan(index, &granted_of(self.merchant, id))?;
+        entries.into_iter().map(|(key, value)| Ok((key.clone(), decode(&key, &value)?))).collect()
+    }
+}

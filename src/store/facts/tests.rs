@@ -1,0 +1,120 @@
+//! Laws of the entries' names: two things never share one.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::base::id::{Kind, Name};
+use crate::model::ran::WishId;
+use crate::model::rotation::Address;
+
+/// Texts of few characters, those among them that join names: ids of the service may be any text.
+fn id() -> impl Strategy<Value = String> {
+    "[a/\0.]{1,4}"
+}
+
+/// Names of few letters.
+fn name() -> impl Strategy<Value = Name> {
+    "[a0]([a0.-]{0,3}[a0])?".prop_map(|name| name.parse().unwrap())
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    (name(), name())
+        .prop_map(|(namespace, name)| Key::new(Kind::new("Merchant"), &namespace, &name))
+}
+
+/// Everything that has an entry, of these parts: what it is, and the entry's name.
+fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec<u8>)> {
+    let wish = WishId { merchant: key.clone(), event: id.to_owned(), name: name.clone() };
+    let script = name.as_str();
+    let intent = IntentId::new(number);
+    let page = u32::try_from(number).unwrap();
+    let digest = crate::base::hash::sha256(id.as_bytes());
+    let of_key = |what: &str| format!("{what} {key}");
+    let of_id = |what: &str| format!("{what} {key} {id:?}");
+    let of_number = |what: &str| format!("{what} {key} {number}");
+    let of_wish = |what: &str| format!("{what} {wish:?}");
+    vec![
+        (of_key("observed"), observed_key(key)),
+        (of_key("open"), open_key(key)),
+        (of_key("suspended"), suspended_key(key)),
+        (of_key("released"), released_key(key)),
+        (of_key("trail"), trail_key(key)),
+        (of_key("ledger"), ledger_key(key)),
+        (of_key("newest page"), newest_page_key(key)),
+        (of_key("to run"), to_run_key(key)),
+        (of_key("depth"), depth_key(key)),
+        (of_key("doubt"), doubt_key(key)),
+        (of_key("sure"), sure_key(key)),
+        (of_key("rotation"), rotation_key(&Address::Merchant(key.clone()))),
+        ("rotation of the partner".to_owned(), rotation_key(&Address::Partner)),
+        (of_id("event"), event_key(key, id)),
+        (of_id("forged"), forged_key(key, id)),
+        (of_id("garbled"), garbled_key(key, &digest)),
+        (of_id("object"), object_key(key, id)),
+        (of_id("remote"), remote_key(id, key)),
+        (of_number("number"), number_key(key, number)),
+        (of_number("waiting"), waiting_key(key, number)),
+        (of_number("page"), page_key(key, page)),
+        (of_number("undone"), undone_key(key, number)),
+        (of_wish("wish"), wish_key(&wish)),
+        (of_wish("granted"), granted_key(&wish)),
+        (of_wish("telling"), telling_key(&wish)),
+        (format!("failed {key} {id:?} {script}"), failed_key(key, id, script)),
+        (format!("cursor {key} {script}"), cursor_key(key, script)),
+        (format!("kept {script} {id:?}"), kept_key(script, id)),
+        (format!("mark {id:?}"), mark_key(id)),
+        (format!("plan {id:?}"), plan_key(id)),
+        (format!("disowned {id:?}"), disowned_key(id)),
+        (format!("stray {id:?}"), stray_key(id)),
+        (format!("looked {script} {id:?}"), looked_key(script, id)),
+        (format!("intent {number}"), intent_key(intent)),
+        (format!("promise {number}"), promise_key(intent)),
+        (format!("orphan {number}"), orphan_key(intent)),
+        (format!("inbox {id:?}"), inbox_key(&digest)),
+    ]
+}
+
+proptest! {
+    /// Closes S3 for the index: whatever names and ids are made of, two things never share an entry.
+    #[test]
+    fn two_things_never_share_an_entry(parts in vec((key(), id(), name(), 0_u64..3), 2..8)) {
+        let mut seen: BTreeMap<Vec<u8>, String> = BTreeMap::new();
+        for (key, id, name, number) in &parts {
+            for (what, entry) in entries_of(key, id, name, *number) {
+                let before = seen.insert(entry, what.clone());
+                prop_assert_eq!(before.as_ref().unwrap_or(&what), &what);
+            }
+        }
+    }
+
+    /// Closes S3 for names of hooks' actions: two actions never share one.
+    #[test]
+    fn two_actions_never_share_a_name(parts in vec((key(), id(), name()), 2..6)) {
+        let wish = |(merchant, event, name): &(Key, String, Name)| {
+            WishId { merchant: merchant.clone(), event: event.clone(), name: name.clone() }
+        };
+        for one in &parts {
+            for other in parts.iter().filter(|other| *other != one) {
+                prop_assert_ne!(wish(one).action_name().unwrap(), wish(other).action_name().unwrap());
+            }
+        }
+    }
+}
+
+/// Closes S3: an id of the service may be any text, also one that another id begins with.
+#[test]
+fn an_id_that_another_one_begins_with_has_its_own_resources() {
+    let (short, long): (Key, Key) =
+        ("Contact/jane".parse().unwrap(), "Contact/john".parse().unwrap());
+    let index = Arc::new(crate::store::index::MemoryIndex::new());
+    let mut batch = Batch::new();
+    write(&mut batch, &remote_key("a", &short), &1_u64).unwrap();
+    write(&mut batch, &remote_key("a\0b", &long), &2_u64).unwrap();
+    index.apply(batch).unwrap();
+    let facts = Facts::new(index);
+    assert_eq!(facts.remote("a").unwrap(), [(short, 1)]);
+    assert_eq!(facts.remote("a\0b").unwrap(), [(long, 2)]);
+}

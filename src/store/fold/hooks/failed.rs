@@ -1,0 +1,48 @@
+//! Failed hooks in the index: each with its place in the order of times, and counted in its merchant's ledger.
+
+use crate::model::event::EventLedger;
+use crate::model::ran::FailedHook;
+use crate::store::facts::{FactError, failed_key, read, retry_key, write};
+use crate::store::index::{Batch, Index};
+
+fn key(failed: &FailedHook) -> Vec<u8> {
+    failed_key(&failed.merchant, &failed.event, &failed.failed.script)
+}
+
+/// The count that a failed hook belongs to.
+fn count<'a>(ledger: &'a mut EventLedger, failed: &FailedHook) -> &'a mut u64 {
+    if failed.failed.again.is_some() { &mut ledger.retried } else { &mut ledger.dead }
+}
+
+/// Puts a failed hook in the place of what was known of it.
+pub(in crate::store::fold) fn put(
+    index: &dyn Index,
+    batch: &mut Batch,
+    ledger: &mut EventLedger,
+    failed: &FailedHook,
+) -> Result<(), FactError> {
+    remove(index, batch, ledger, &key(failed))?;
+    if let Some(retry) = retry_key(failed) {
+        batch.put(retry, key(failed));
+    }
+    let count = count(ledger, failed);
+    *count = count.saturating_add(1);
+    write(batch, &key(failed), failed)
+}
+
+/// Removes the failed hook with this key, if there is one.
+pub(in crate::store::fold) fn remove(
+    index: &dyn Index,
+    batch: &mut Batch,
+    ledger: &mut EventLedger,
+    key: &[u8],
+) -> Result<(), FactError> {
+    let Some(known) = read::<FailedHook>(index, batch, key)? else { return Ok(()) };
+    if let Some(retry) = retry_key(&known) {
+        batch.remove(retry);
+    }
+    let count = count(ledger, &known);
+    *count = count.saturating_sub(1);
+    batch.remove(key);
+    Ok(())
+}

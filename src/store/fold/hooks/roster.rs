@@ -1,0 +1,198 @@
+//! The roster of scripts in the index. The place of an absent script is kept until a person lets it go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::FoldError;
+use crate::base::id::Key;
+use crate::model::event::EventLedger;
+use crate::model::ran::{Cursor, Lane, Passed};
+use crate::model::roster::{Enrolled, Loaded, ScriptForgotten};
+use crate::store::facts::{
+    EVENT_LEDGERS, FactError, HOOK_CURSORS, ROSTER, cursor_key, cursors_of, decode_entry, kept_of,
+    kept_size_key, ledger_key, parse_key, read, roster_key, to_run_key, write,
+};
+use crate::store::index::{Batch, Index};
+
+/// Every script that the state knows, by its name.
+pub(super) type Roster = BTreeMap<String, Enrolled>;
+
+/// The roster.
+pub(super) fn roster(index: &dyn Index, batch: &Batch) -> Result<Roster, FactError> {
+    let entries = batch.scan(index, ROSTER)?.into_iter();
+    entries
+        .map(|(key, value)| {
+            let name = key.get(ROSTER.len()..).unwrap_or_default();
+            Ok((String::from_utf8_lossy(name).into_owned(), decode_entry(&key, &value)?))
+        })
+        .collect()
+}
+
+/// Other scripts are in use.
+pub(in crate::store::fold) fn loaded(
+    index: &dyn Index,
+    batch: &mut Batch,
+    loaded: &Loaded,
+) -> Result<(), FactError> {
+    let mut known = roster(index, batch)?;
+    let present: BTreeSet<&str> = loaded.scripts.iter().map(|lane| lane.script.as_str()).collect();
+    for Lane { script, text } in &loaded.scripts {
+        let former = known.iter().find(|(name, old)| {
+            !present.contains(name.as_str()) && old.text == *text && !known.contains_key(script)
+        });
+        if let Some(former) = former.map(|(name, _)| name.clone()) {
+            renamed(index, batch, &former, script)?;
+            let moved = known.remove(&former);
+            known.extend(moved.map(|enrolled| (script.clone(), enrolled)));
+        }
+        let new = Enrolled { text: *text, since: loaded.at, absent: None };
+        let enrolled = known.entry(script.clone()).or_insert(new);
+        (enrolled.text, enrolled.absent) = (*text, None);
+    }
+    for (name, enrolled) in &mut known {
+        if !present.contains(name.as_str()) && enrolled.absent.is_none() {
+            enrolled.absent = Some(loaded.at);
+        }
+        write(batch, &roster_key(name), enrolled)?;
+    }
+    for begin in &loaded.begins {
+        let text = known.get(&begin.script).map(|enrolled| enrolled.text);
+        let cursor = text.map(|text| Cursor { to: begin.to, text });
+        let key = cursor_key(&begin.merchant, &begin.script);
+        if let (Some(cursor), None) = (cursor, batch.get(index, &key)?) {
+            write(batch, &key, &cursor)?;
+        }
+    }
+    queue_all(index, batch, &known)
+}
+
+/// A script goes on under another name where it was.
+fn renamed(
+    index: &dyn Index,
+    batch: &mut Batch,
+    former: &str,
+    script: &str,
+) -> Result<(), FactError> {
+    batch.remove(roster_key(former));
+    let suffix = [b"\0", former.as_bytes()].concat();
+    for (key, value) in batch.scan(index, HOOK_CURSORS)? {
+        if let Some(merchant) = key.strip_suffix(suffix.as_slice()) {
+            batch.put([merchant, b"\0", script.as_bytes()].concat(), value);
+            batch.remove(key);
+        }
+    }
+    Ok(())
+}
+
+/// Says of every merchant whether a script in use has events to be run for.
+fn queue_all(index: &dyn Index, batch: &mut Batch, known: &Roster) -> Result<(), FactError> {
+    for (key, value) in batch.scan(index, EVENT_LEDGERS)? {
+        let merchant = parse_key(key.get(EVENT_LEDGERS.len()..).unwrap_or_default())?;
+        queue(index, batch, (&merchant, &decode_entry(&key, &value)?), known)?;
+    }
+    Ok(())
+}
+
+/// The same of one merchant.
+fn queue(
+    index: &dyn Index,
+    batch: &mut Batch,
+    (merchant, ledger): (&Key, &EventLedger),
+    known: &Roster,
+) -> Result<(), FactError> {
+    let mut waits = ledger.ran_to < ledger.told;
+    for (name, cursor) in cursors(index, batch, merchant)? {
+        waits |= cursor.to < ledger.told && !is_absent(known, &name);
+    }
+    if waits {
+        batch.put(to_run_key(merchant), Vec::new());
+    } else {
+        batch.remove(to_run_key(merchant));
+    }
+    Ok(())
+}
+
+fn is_absent(known: &Roster, name: &str) -> bool {
+    known.get(name).is_some_and(|enrolled| enrolled.absent.is_some())
+}
+
+fn cursors(
+    index: &dyn Index,
+    batch: &Batch,
+    merchant: &Key,
+) -> Result<Vec<(String, Cursor)>, FactError> {
+    let prefix = cursors_of(merchant);
+    let entries = batch.scan(index, &prefix)?.into_iter();
+    entries
+        .map(|(key, value)| {
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            Ok((String::from_utf8_lossy(name).into_owned(), decode_entry(&key, &value)?))
+        })
+        .collect()
+}
+
+/// All scripts in use were run up to this event. Their cursors up to it are of no use any more; an absent script keeps
+/// the place that it had.
+pub(super) fn moved(
+    index: &dyn Index,
+    batch: &mut Batch,
+    merchant: &Key,
+    (from, to): (u64, u64),
+) -> Result<(), FactError> {
+    let known = roster(index, batch)?;
+    for (name, cursor) in cursors(index, batch, merchant)? {
+        if cursor.to <= to && !is_absent(&known, &name) {
+            batch.remove(cursor_key(merchant, &name));
+        }
+    }
+    for (name, enrolled) in known.iter().filter(|(_, enrolled)| enrolled.absent.is_some()) {
+        let key = cursor_key(merchant, name);
+        if batch.get(index, &key)?.is_none() {
+            write(batch, &key, &Cursor { to: from, text: enrolled.text })?;
+        }
+    }
+    Ok(())
+}
+
+/// One script that was behind all others was run up to this event.
+pub(super) fn caught_up(
+    index: &dyn Index,
+    batch: &mut Batch,
+    passed: &Passed,
+    script: &str,
+) -> Result<(), FoldError> {
+    let Passed { merchant, to, .. } = passed;
+    let key = cursor_key(merchant, script);
+    let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
+    let Some(cursor) = read::<Cursor>(index, batch, &key)? else { return Ok(()) };
+    if *to < cursor.to {
+        let detail = format!("{script} goes back to event {to} of {}", merchant.short());
+        return Err(FoldError::Law { law: 5, detail });
+    }
+    if *to == ledger.ran_to {
+        batch.remove(key);
+    } else {
+        write(batch, &key, &Cursor { to: *to, ..cursor })?;
+    }
+    Ok(queue(index, batch, (merchant, &ledger), &roster(index, batch)?)?)
+}
+
+/// A person let an absent script go.
+pub(in crate::store::fold) fn forgotten(
+    index: &dyn Index,
+    batch: &mut Batch,
+    forgotten: &ScriptForgotten,
+) -> Result<(), FactError> {
+    let name = &forgotten.script;
+    batch.remove(roster_key(name));
+    let suffix = [b"\0", name.as_bytes()].concat();
+    for (key, _) in batch.scan(index, HOOK_CURSORS)? {
+        if key.ends_with(&suffix) {
+            batch.remove(key);
+        }
+    }
+    batch.remove(kept_size_key(name));
+    for (key, _) in batch.scan(index, &kept_of(name))? {
+        batch.remove(key);
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! Payments in the index: what an event tells of a try to collect money stands with the resource that collects it.
+
+use crate::model::action::is_action;
+use crate::model::event::Told;
+use crate::model::observed::Observed;
+use crate::model::payment::Payments;
+use crate::model::remote_object::Standing;
+use crate::store::facts::{FactError, observed_key, read, write};
+use crate::store::index::{Batch, Index};
+
+/// Takes in what an event tells of payments, where that is news.
+pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<(), FactError> {
+    let Some(object) = told.object.as_ref().filter(|_| told.standing == Standing::News) else {
+        return Ok(());
+    };
+    for key in told.about.iter().filter(|key| !is_action(key)) {
+        let entry = observed_key(key);
+        let Some(mut known) = read::<Observed>(index, batch, &entry)? else { continue };
+        let before = known.payments.as_deref();
+        let Some(now) = Payments::told(before, object, told.previous.as_ref(), told.at) else {
+            continue;
+        };
+        known.payments = Some(Box::new(now));
+        write(batch, &entry, &known)?;
+    }
+    Ok(())
+}

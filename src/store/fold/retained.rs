@@ -1,0 +1,153 @@
+//! Retention in the index: events that are settled and older than the horizon are gone, with all that hung on them.
+//!
+//! Guarantees: an event is kept while a hook of it is to be run or failed, an action of it is open or not seen by a
+//! person, or a payment of a resource that it is about is under way. Actions that went to the service keep their own
+//! entries: their names, marks and intents.
+
+use chrono::{DateTime, Utc};
+
+use super::events::count;
+use super::waiting;
+use crate::base::id::Key;
+use crate::model::action::Action;
+use crate::model::event::{EventEntry, EventLedger, EventStands, Told};
+use crate::model::ran::{Granted, WishId};
+use crate::model::remote_object::RemoteObject;
+use crate::model::retained::{Lapsed, Retained};
+use crate::store::facts::{
+    FactError, Keeping, decode_entry, depth_key, doubt_key, event_key, forged_key, garbled_key,
+    number_key, numbers_of, object_key, observed_key, read, stranger_key,
+};
+use crate::store::index::{Batch, Index};
+
+/// The numbers that one record spans at most: nobody waits long for its fold.
+const EVENTS_MAX: usize = 256;
+
+/// Drops what a record names, as far as it may be dropped.
+pub(super) fn retained(
+    index: &dyn Index,
+    batch: &mut Batch,
+    retained: &Retained,
+) -> Result<(), FactError> {
+    let merchant = &retained.merchant;
+    let keeping = Keeping::of(index, batch, merchant)?;
+    let mut dropped = 0_u64;
+    let (after, to) = retained.events;
+    for (number, id) in numbered(index, batch, merchant, (after, to))? {
+        let (number, id) = (&number, &id);
+        let event = (*number, id.as_str());
+        let Some(told) = keeping.droppable(index, batch, event, retained.horizon)? else {
+            continue;
+        };
+        for (key, granted) in keeping.settled(index, batch, id)? {
+            batch.remove(key);
+            action(index, batch, &granted)?;
+        }
+        event_gone(index, batch, &told, (*number, retained.horizon))?;
+        dropped = dropped.saturating_add(1);
+    }
+    let mut forgeries = 0_u64;
+    for id in &retained.forged {
+        let was = stranger(index, batch, (merchant, id), retained.horizon)?;
+        forgeries = forgeries.saturating_add(u64::from(was));
+    }
+    for digest in &retained.garbled {
+        batch.remove(garbled_key(merchant, digest));
+    }
+    let garbled = u64::try_from(retained.garbled.len()).unwrap_or(u64::MAX);
+    count(index, batch, merchant, |ledger: &mut EventLedger| {
+        ledger.horizon = ledger.horizon.max(Some(retained.horizon));
+        ledger.dropped = ledger.dropped.saturating_add(dropped);
+        ledger.forgeries_dropped = ledger.forgeries_dropped.saturating_add(forgeries);
+        ledger.garbled = ledger.garbled.saturating_sub(garbled);
+    })
+}
+
+/// Removes an event and the newest version of its object, where that is not newer than the horizon either.
+fn event_gone(
+    index: &dyn Index,
+    batch: &mut Batch,
+    told: &Told,
+    (number, horizon): (u64, DateTime<Utc>),
+) -> Result<(), FactError> {
+    batch.remove(event_key(&told.merchant, &told.event));
+    batch.remove(number_key(&told.merchant, number));
+    let Some(object) = &told.object else { return Ok(()) };
+    let key = object_key(&told.merchant, &object.id);
+    let newest: Option<RemoteObject> = read(index, batch, &key)?;
+    if newest.is_some_and(|newest| newest.modified <= horizon) {
+        batch.remove(key);
+    }
+    Ok(())
+}
+
+/// Removes what is noted of an action, unless it went to the service: then an event of it may still come.
+fn action(index: &dyn Index, batch: &mut Batch, granted: &Granted) -> Result<(), FactError> {
+    let WishId { merchant, .. } = &granted.id;
+    let Ok(name) = granted.id.action_name() else { return Ok(()) };
+    let key = Action::key(merchant, &name);
+    if batch.get(index, &observed_key(&key))?.is_none() {
+        batch.remove(depth_key(&key));
+        batch.remove(doubt_key(&key));
+    }
+    Ok(())
+}
+
+/// Removes a posted id that no event bears. Returns whether it was there.
+fn stranger(
+    index: &dyn Index,
+    batch: &mut Batch,
+    (merchant, id): (&Key, &str),
+    horizon: DateTime<Utc>,
+) -> Result<bool, FactError> {
+    let key = event_key(merchant, id);
+    let entry: Option<EventEntry> = read(index, batch, &key)?;
+    let old = |entry: &EventEntry| {
+        entry.first <= horizon
+            && matches!(entry.stands, EventStands::Forged | EventStands::OtherMode)
+    };
+    let was = entry.as_ref().is_some_and(old);
+    if was {
+        batch.remove(key);
+        batch.remove(forged_key(merchant, id));
+        batch.remove(stranger_key(merchant, id));
+    }
+    Ok(was)
+}
+
+/// A post of an event from before the horizon waits no longer.
+pub(super) fn lapsed(
+    index: &dyn Index,
+    batch: &mut Batch,
+    lapsed: &Lapsed,
+) -> Result<(), FactError> {
+    let key = event_key(&lapsed.merchant, &lapsed.event);
+    let known: Option<EventEntry> = read(index, batch, &key)?;
+    let Some(page) = known.and_then(|known| known.page) else { return Ok(()) };
+    batch.remove(key);
+    waiting::remove(index, batch, (&lapsed.merchant, page), &lapsed.event)?;
+    count(index, batch, &lapsed.merchant, |ledger| {
+        ledger.waiting = ledger.waiting.saturating_sub(1);
+        ledger.lapsed = ledger.lapsed.saturating_add(1);
+    })
+}
+
+/// The numbers and ids of the events behind the first number and up to the last one.
+fn numbered(
+    index: &dyn Index,
+    batch: &Batch,
+    merchant: &Key,
+    (after, to): (u64, u64),
+) -> Result<Vec<(u64, String)>, FactError> {
+    let (prefix, after) = (numbers_of(merchant), number_key(merchant, after));
+    let mut numbered = Vec::new();
+    for (key, value) in batch.scan_from(index, &prefix, Some(&after), EVENTS_MAX)? {
+        let number = key.get(prefix.len()..).and_then(|number| number.try_into().ok());
+        let number = number.map_or(u64::MAX, u64::from_be_bytes);
+        if number > to {
+            break;
+        }
+        numbered.push((number, decode_entry(&key, &value)?));
+    }
+    Ok(numbered)
+}

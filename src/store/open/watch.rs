@@ -1,0 +1,223 @@
+//! The mark outside the state directory is held against the journal: an older or another journal opens a new epoch.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use data_encoding::HEXLOWER;
+
+use super::assemble::decode;
+use super::{Found, OpenError};
+use crate::model::epoch::Restored;
+use crate::model::record::Record;
+use crate::store::facts::Facts;
+use crate::store::fold::IndexFold;
+use crate::store::high_water::HighWater;
+use crate::store::index::Index;
+use crate::store::journal::{Head, Journal};
+use crate::store::real_disk::{RealDisk, sync_dir};
+use crate::store::restore::began;
+use crate::store::writer::{Fold, encode};
+
+/// The file that names a state: its mark has the same name.
+const ID_FILE: &str = "id";
+/// So many records are looked through for the last moment of an older journal.
+const RECORDS_MAX: u64 = 512;
+
+/// Where the mark of a state is, and what to write where it tells that the state was put back.
+#[derive(Debug, Clone)]
+pub struct Marking {
+    /// The folder of marks.
+    pub folder: PathBuf,
+    /// Whether the configuration names the folder: then a folder that cannot be used stops the opening.
+    pub required: bool,
+    /// The id of a state that has none yet.
+    pub fresh: [u8; 16],
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Who.
+    pub actor: String,
+}
+
+/// The mark of a state that is being opened.
+#[derive(Debug)]
+pub struct Watch {
+    /// The mark.
+    pub mark: HighWater,
+    /// Whether the state had an id before: then it ought to have a mark.
+    pub named: bool,
+    /// Whether a backup is being restored: the mark is that of the state before.
+    pub restoring: bool,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Who.
+    pub actor: String,
+}
+
+/// A state that is older than its mark, or another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PutBack {
+    /// The record that the mark names.
+    pub marked: u64,
+    /// The last record that the state holds.
+    pub head: u64,
+    /// The epoch that began.
+    pub epoch: u32,
+}
+
+impl Marking {
+    /// Reads the mark of the state in this directory; `None` where the folder cannot be used and need not be.
+    pub(super) fn watch(
+        &self,
+        dir: &Path,
+        restoring: bool,
+        found: &mut Found,
+    ) -> Result<Option<Watch>, OpenError> {
+        let (id, named) = self.id(dir)?;
+        let failed = |source| OpenError::Mark { place: self.folder.clone(), source };
+        let mark = match RealDisk::open(&self.folder) {
+            Ok(disk) => HighWater::open(Arc::new(disk), &id).map_err(failed)?,
+            Err(error) if self.required => return Err(failed(error)),
+            Err(error) => {
+                let place = self.folder.display();
+                found.unmarked =
+                    Some(format!("the mark of the state cannot be kept in {place}: {error}"));
+                return Ok(None);
+            }
+        };
+        let (at, actor) = (self.at, self.actor.clone());
+        Ok(Some(Watch { mark, named, restoring, at, actor }))
+    }
+
+    /// Returns the head that the mark of this state names, if it has one; nothing is made.
+    pub(super) fn peek(&self, dir: &Path) -> Result<Option<Head>, OpenError> {
+        let Ok(id) = fs::read_to_string(dir.join(ID_FILE)) else { return Ok(None) };
+        if !self.folder.is_dir() || !is_id(id.trim()) {
+            return Ok(None);
+        }
+        let failed = |source| OpenError::Mark { place: self.folder.clone(), source };
+        let disk = RealDisk::open(&self.folder).map_err(failed)?;
+        Ok(HighWater::open(Arc::new(disk), id.trim()).map_err(failed)?.head())
+    }
+
+    /// The id of a state, and whether it had one before.
+    fn id(&self, dir: &Path) -> Result<(String, bool), OpenError> {
+        let path = dir.join(ID_FILE);
+        let failed = |source| OpenError::Mark { place: path.clone(), source };
+        match fs::read_to_string(&path) {
+            Ok(id) if is_id(id.trim()) => Ok((id.trim().to_owned(), true)),
+            Ok(_) => Err(failed(io::Error::other(
+                "it is no id; remove the file, and a new mark is begun",
+            ))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let id = HEXLOWER.encode(&self.fresh);
+                let disk = RealDisk::open(dir).map_err(failed)?;
+                crate::store::disk::Disk::replace(&disk, ID_FILE, id.as_bytes()).map_err(failed)?;
+                sync_dir(dir).map_err(failed)?;
+                Ok((id, false))
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+impl Watch {
+    /// The head that the journal ought to run through.
+    pub(super) fn marked(&self) -> Option<Head> {
+        self.mark.head().filter(|_| !self.restoring)
+    }
+
+    /// Has the mark follow the journal. A journal that is behind it begins a new epoch, durable before anything else.
+    pub(super) fn begin(
+        self,
+        journal: &mut Journal,
+        fold: &mut IndexFold,
+        (index, behind): (&Arc<dyn Index>, Option<Head>),
+        found: &mut Found,
+    ) -> Result<(), OpenError> {
+        let Self { mark, named, restoring, at, actor } = self;
+        let head = journal.head();
+        if mark.head().is_none() && head.sequence > 0 && !restoring {
+            found.unmarked = Some(if named { MISSING } else { NEW }.to_owned());
+        }
+        journal.watch(mark);
+        let Some(marked) = behind else { return Ok(()) };
+        let last = last_moment(journal)?.unwrap_or(at);
+        let facts = Facts::new(index.clone());
+        let epoch = Restored { put_back: true, ..began(&facts, (head, last), (at, actor))? };
+        found.put_back =
+            Some(PutBack { marked: marked.sequence, head: head.sequence, epoch: epoch.epoch });
+        let record = Record::Restored(Box::new(epoch));
+        let sequences = journal.append(&[encode(&record)?])?;
+        journal.sync()?;
+        journal.seal_mark()?;
+        fold.apply(&[(sequences.start, record)], journal.head())?;
+        Ok(())
+    }
+}
+
+const MISSING: &str = "the mark of the state is missing, and a new one is begun: if this state was copied or put back, what was \
+                       sent since is not known to it";
+const NEW: &str = "the state gets a mark outside its directory from now on: it tells if an older copy is ever put back";
+
+/// The latest moment that the last records name; `None` where none of them names one.
+fn last_moment(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
+    let from = journal.head().sequence.saturating_sub(RECORDS_MAX);
+    let from = from.max(journal.base()?.map_or(0, |base| base.head.sequence)).saturating_add(1);
+    let mut last = None;
+    for record in journal.read_from(from) {
+        let record = record?;
+        last = last.max(moment(&decode(record.sequence, &record.body)?));
+    }
+    Ok(last)
+}
+
+fn moment(record: &Record) -> Option<DateTime<Utc>> {
+    match record {
+        Record::Intent(intent) => Some(intent.at),
+        Record::Progress { at, .. } | Record::Hold { at, .. } => Some(*at),
+        Record::Observation(fact) => Some(fact.at),
+        Record::Polled(polled) => Some(polled.at),
+        Record::Restored(restored) => Some(restored.at),
+        Record::Bound(_)
+        | Record::Resolved { .. }
+        | Record::Inbox(_)
+        | Record::Posted(_)
+        | Record::Told(_)
+        | Record::Forged(_)
+        | Record::Ran(_)
+        | Record::Passed(_)
+        | Record::Granted(_)
+        | Record::Telling(_)
+        | Record::Replayed(_)
+        | Record::EmptyRemote { .. }
+        | Record::Approval(_)
+        | Record::PlanApproval(_)
+        | Record::Unauthorised(_)
+        | Record::PlanUsed(_)
+        | Record::Suspended(_)
+        | Record::Resumed { .. }
+        | Record::Absence(_)
+        | Record::Moved(_)
+        | Record::Compacted(_)
+        | Record::Released(_)
+        | Record::Adopted(_)
+        | Record::Forgotten(_)
+        | Record::Disowned(_)
+        | Record::Strays(_)
+        | Record::Attached(_)
+        | Record::Dismissed(_)
+        | Record::Retained(_)
+        | Record::Loaded(_)
+        | Record::ScriptForgotten(_)
+        | Record::Lapsed(_)
+        | Record::OrphanSeen(_)
+        | Record::Rotated(_) => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! Folders that are for their owner alone.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// The mode of such a folder.
+const OWN: u32 = 0o700;
+/// The bits that let others in.
+const OTHERS: u32 = 0o077;
+/// The bit of a folder that everybody shares, such as `/tmp`.
+const SHARED: u32 = 0o1000;
+
+/// Makes a folder that only its owner can enter, and the folders above it. One that is there and lets others in is closed
+/// to them, with a warning, unless it is not ours to close. Errors: the folder cannot be made or looked at.
+pub fn private_dir(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(OWN).create(dir)?;
+    let found = fs::metadata(dir)?;
+    let is_open = found.mode() & OTHERS != 0;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw() && found.mode() & SHARED == 0;
+    if !is_open {
+        return Ok(());
+    }
+    let shown = dir.display();
+    match is_own.then(|| fs::set_permissions(dir, Permissions::from_mode(OWN))) {
+        Some(Ok(())) => {
+            tracing::warn!(
+                "other users of this machine could enter {shown}: it is closed to them now"
+            );
+        }
+        Some(Err(_)) | None => {
+            tracing::warn!(
+                "other users of this machine can enter {shown}: close it with `chmod 0700`"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::real_disk::RealDisk;
+    use crate::store::sled::SledIndex;
+
+    fn mode(dir: &Path) -> u32 {
+        fs::metadata(dir).unwrap().mode() & 0o777
+    }
+
+    /// Closes S11: every folder of a state is its owner's alone, also one that was made open.
+    #[test]
+    fn folders_of_a_state_are_closed_to_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let opened = |name: &str| {
+            let path = dir.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let [state, journal, sled] = ["state", "journal", "sled"].map(opened);
+        private_dir(&state).unwrap();
+        drop(RealDisk::open(&journal).unwrap());
+        drop(SledIndex::open(&sled).unwrap());
+        let fresh = dir.path().join("a/fresh");
+        drop(SledIndex::open(&fresh).unwrap());
+        for path in [state, journal, sled, dir.path().join("a"), fresh] {
+            assert_eq!(mode(&path), 0o700, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_folder_that_everybody_shares_stays_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let shared = dir.path().join("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
+        private_dir(&shared).unwrap();
+        assert_eq!(mode(&shared), 0o777);
+    }
+}
