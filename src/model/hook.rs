@@ -48,7 +48,8 @@ pub struct Wish {
     /// How often at most, of a notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<AtMost>,
-    /// SHA-256 of what is asked for, where the script chose the name: under it nothing else can be asked for.
+    /// A digest of the request, where the script chose the name: the same name cannot request anything else. SHA-256,
+    /// keyed with the vault's key where words are sealed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Digest>,
 }

@@ -9,7 +9,7 @@
 //! - It is durable before an effect leaves the process ([`Fold::leaves`](super::writer::Fold::leaves)), and after a clean stop. Between
 //!   those it is written without a sync: the end of a process loses nothing of it, a power failure may.
 //! - A power failure leaves the old mark or a newer one: two sectors take turns, and the one that is durable is not written
-//!   before the other one is.
+//!   before the other one is. What an earlier process left without a sync is synced before the first write.
 //!
 //! The file is `{id of the state}.mark`, so that states share a folder. It is made with the first record that is
 //! written; looking makes nothing.
@@ -43,6 +43,8 @@ pub struct HighWater {
     /// Whether the next write goes to the second sector.
     second: bool,
     unsynced: bool,
+    /// Whether this process has written the mark: until then the newest sector may not be durable.
+    begun: bool,
 }
 
 impl HighWater {
@@ -63,7 +65,7 @@ impl HighWater {
         };
         let newest = if newer_is_first { first } else { second };
         let (count, head) = newest.map_or((0, None), |(count, head)| (count, Some(head)));
-        Ok(Self { disk, file, head, count, second: newer_is_first, unsynced: false })
+        Ok(Self { disk, file, head, count, second: newer_is_first, unsynced: false, begun: false })
     }
 
     /// Returns the head that the file holds; none before the first record.
@@ -76,13 +78,24 @@ impl HighWater {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&mut self, head: Head) -> io::Result<()> {
-        if self.head.is_none() && self.count == 0 {
-            self.disk.allocate(&self.file, FILE_BYTES)?;
-        }
+        self.begin()?;
         let count = self.count.saturating_add(1);
         let offset = if self.second { FILE_BYTES / 2 } else { 0 };
         self.disk.write_at(&self.file, offset, &encode(count, head))?;
         (self.count, self.head, self.unsynced) = (count, Some(head), true);
+        Ok(())
+    }
+
+    /// Makes the file, or makes durable what an earlier process left: the first write goes over the older sector.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.begun {
+            return Ok(());
+        }
+        match self.head {
+            Some(_) => self.disk.sync(&self.file)?,
+            None => self.disk.allocate(&self.file, FILE_BYTES)?,
+        }
+        self.begun = true;
         Ok(())
     }
 

@@ -56,6 +56,8 @@ pub(super) fn seal(
     let text = within.unwrap_or_else(|| sealed.reference().to_string());
     fields.insert(SEALED.to_owned(), Value::String(text));
     fields.insert(NAMED_BY_CONTENT.to_owned(), Value::Bool(named_by_content));
+    // An unkeyed digest of the words would let anyone who reads the journal try texts against it.
+    wish.content = wish.content.map(|content| vault.digest(subject, content.as_bytes()));
     Ok((!is_within).then_some(sealed))
 }
 
@@ -80,7 +82,7 @@ fn opened(vault: &Vault, mut wish: Wish) -> Result<Wish, VaultError> {
     let bytes = vault.open_text(&sealed)?;
     let words: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
     fields.extend(words);
-    Ok(wish)
+    Ok(if wish.content.is_some() { wish.fixed() } else { wish })
 }
 
 #[cfg(test)]
@@ -151,6 +153,37 @@ mod tests {
             assert_eq!(open(&vault, wish.clone()).unwrap(), None);
             assert_eq!(shown(&vault, &wish).fields["target"], "ops");
         }
+    }
+
+    /// Closes S8: the digest beside sealed words is no way to guess them, and still tells equal requests from others.
+    #[test]
+    fn the_digest_of_sealed_words_is_keyed() {
+        let vault = vault();
+        let chosen = |body: &str| {
+            let mut wish = notification();
+            wish.name = "tell".parse().unwrap();
+            wish.fields["body"] = json!(body);
+            wish.fixed()
+        };
+        let plain = chosen("Jane Doe owes");
+        let kept = |wish: &Wish, subject: &str| {
+            let mut wish = wish.clone();
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            vault
+                .write(&Vec::from_iter(seal(&vault, subject, &mut wish, &mut rng).unwrap()))
+                .unwrap();
+            wish
+        };
+        let first = kept(&plain, MERCHANT);
+        assert!(first.content.is_some() && first.content != plain.content, "keyed");
+        assert_eq!(kept(&plain, MERCHANT).content, first.content, "equal content, equal digest");
+        assert_ne!(kept(&chosen("Jane Doe paid"), MERCHANT).content, first.content);
+        assert_ne!(kept(&plain, "Merchant/default/other").content, first.content);
+        assert_eq!(
+            open(&vault, first).unwrap(),
+            Some(plain),
+            "what was asked for comes back whole"
+        );
     }
 
     /// Closes S8: a record of before is read as it is.

@@ -203,8 +203,12 @@ impl Disk for Lossy {
     }
 }
 
-/// Writes holds and intents until the power is gone; answers the last record that was acknowledged as leaving.
-async fn until_dark(journal: &Lossy, vault: &MemoryDisk, marks: &Lossy) -> u64 {
+/// Writes holds and intents with these numbers until the power is gone; answers the last record that was acknowledged
+/// as leaving.
+async fn until_dark(
+    (journal, vault, marks): (&Lossy, &MemoryDisk, &Lossy),
+    numbers: std::ops::Range<u64>,
+) -> u64 {
     let watch = Some(watch(Arc::new(marks.clone())));
     let (disk, vault) = (Arc::new(journal.clone()), Arc::new(vault.clone()));
     let pieces = Pieces { watch, ..pieces(disk, vault, Arc::new(MemoryIndex::new())) };
@@ -214,7 +218,7 @@ async fn until_dark(journal: &Lossy, vault: &MemoryDisk, marks: &Lossy) -> u64 {
     };
     let writer = Writer::inline(journal, vault, fold);
     let mut left = 0;
-    for number in 1..12_u64 {
+    for number in numbers {
         let name = format!("n{number}");
         let leaves = number % 3 == 0;
         let intent = || Record::Intent(Box::new(old(number, &name, "acme", Mode::Test)));
@@ -236,7 +240,7 @@ async fn a_power_failure_at_any_step_never_leaves_the_mark_ahead_nor_short_of_wh
         let left = Arc::new(AtomicUsize::new(changes));
         let (journal, marks) = (Lossy::new(&left), Lossy::new(&left));
         let vault = MemoryDisk::new();
-        let sent = until_dark(&journal, &vault, &marks).await;
+        let sent = until_dark((&journal, &vault, &marks), 1..12).await;
         died += usize::from(left.load(Ordering::SeqCst) == 0);
         for kept in marks.survivors("id.mark") {
             assert!(marked(&kept) >= sent, "after {changes} changes: {sent} left");
@@ -249,4 +253,24 @@ async fn a_power_failure_at_any_step_never_leaves_the_mark_ahead_nor_short_of_wh
         }
     }
     assert!(died > 40 && died < 120, "{died}");
+}
+
+/// Closes S10: a process that was killed left a mark without a sync; the next one never writes over the only durable one.
+#[tokio::test]
+async fn a_power_failure_after_a_kill_never_leaves_the_mark_short_of_what_left() {
+    for changes in 0..30 {
+        let left = Arc::new(AtomicUsize::new(usize::MAX));
+        let (journal, marks) = (Lossy::new(&left), Lossy::new(&left));
+        let vault = MemoryDisk::new();
+        let first = until_dark((&journal, &vault, &marks), 1..12).await;
+        assert!(
+            first > 0 && marked(&marks.seen) > marked(&marks.durable),
+            "not synced at the kill"
+        );
+        left.store(changes, Ordering::SeqCst);
+        let sent = until_dark((&journal, &vault, &marks), 12..20).await.max(first);
+        for kept in marks.survivors("id.mark") {
+            assert!(marked(&kept) >= sent, "after {changes} changes: {sent} left");
+        }
+    }
 }

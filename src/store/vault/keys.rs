@@ -16,7 +16,11 @@ use std::{collections::BTreeMap, io};
 use zeroize::Zeroizing;
 
 use super::{
-    super::{bytes::Fields, disk::Disk, key::MasterKey},
+    super::{
+        bytes::{Fields, to_u64},
+        disk::Disk,
+        key::MasterKey,
+    },
     cipher,
     frame::{self, Scan},
 };
@@ -32,9 +36,10 @@ pub(super) type KeyId = [u8; 16];
 /// A data key in the open.
 pub(super) type DataKey = Zeroizing<[u8; 32]>;
 
-/// The two keys derived from the master key.
+/// The keys derived from the master key.
 pub(super) struct Wrapping {
     wrap: Zeroizing<[u8; 32]>,
+    digests: Zeroizing<[u8; 32]>,
     check: [u8; 32],
 }
 
@@ -64,7 +69,17 @@ impl Wrapping {
     pub(super) fn new(master: &MasterKey) -> Self {
         let check = master.derive("reckon 2026 vault check v1");
         let check = blake3::keyed_hash(&check, b"reckon vault").into();
-        Self { wrap: master.derive("reckon 2026 vault wrapping key v1"), check }
+        let wrap = master.derive("reckon 2026 vault wrapping key v1");
+        let digests = master.derive("reckon 2026 vault digest key v1");
+        Self { wrap, digests, check }
+    }
+
+    /// Returns a digest of sealed content that tells nothing without the master key.
+    pub(super) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.digests);
+        hasher.update(&to_u64(subject.len()).to_le_bytes());
+        hasher.update(subject.as_bytes()).update(content);
+        hasher.finalize().into()
     }
 
     /// The payload by which a file of keys knows its master key.

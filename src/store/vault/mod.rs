@@ -43,6 +43,7 @@ pub use self::{
     reference::{VaultRef, VaultRefError},
 };
 use super::{disk::Disk, key::MasterKey};
+use crate::base::hash::Digest;
 
 /// The longest value, in bytes.
 pub const BLOB_BYTES_MAX: usize = 16 << 20;
@@ -104,6 +105,12 @@ impl Vault {
         let payload = blob::seal(&place, &key, random(rng), plain);
         let too_large = VaultError::TooLarge { bytes: plain.len(), limit: BLOB_BYTES_MAX };
         Ok(Sealed { reference, payload: payload.ok_or(too_large)?, new_key })
+    }
+
+    /// Returns a digest of content that is sealed: equal for equal content of one subject, and nothing to be guessed from
+    /// without the master key.
+    pub fn digest(&self, subject: &str, content: &[u8]) -> Digest {
+        Digest::from_bytes(self.shared.wrapping.digest(subject, content))
     }
 
     /// Writes sealed values; durable only after [`Vault::sync`].
