@@ -1,6 +1,6 @@
 //! What receiving costs, against a bare handler with the same group commit and two peers, all in the same run.
 //!
-//! `cargo bench --bench inbox -- [W1] [W2] [W3] [W4] [W5] [--events 20000] [--connections 1,16,64] [--rounds 3]
+//! `cargo bench --bench inbox -- [W1] [W2] [W3] [W4] [W5] [W6] [--events 20000] [--connections 1,16,64] [--rounds 3]
 //! [--json]`; without a name, all.
 //! Figures are medians of rounds in which all servers take turns; only the ratios mean anything on another machine.
 //!
@@ -29,6 +29,8 @@ mod daemon;
 #[path = "../examples/rig/daemon_address.rs"]
 #[expect(dead_code, reason = "the daemon's own bench chooses where it listens")]
 mod daemon_address;
+#[path = "inbox/delayed.rs"]
+mod delayed;
 #[path = "reconcile/figures.rs"]
 mod figures;
 #[path = "limits/hook_group.rs"]
@@ -71,6 +73,8 @@ enum Goal {
     W4,
     /// Hooks run.
     W5,
+    /// Notifications while delayed actions wait.
+    W6,
 }
 
 /// Measures what receiving costs.
@@ -79,7 +83,8 @@ struct Arguments {
     /// Which goals; all, if none is named.
     #[arg(value_enum, ignore_case = true)]
     goals: Vec<Goal>,
-    /// How many events are posted at 16 and 64 connections, and have their hooks run; fewer at one, and to peers.
+    /// How many events are posted at 16 and 64 connections, and have their hooks run; fewer at one, and to peers. Half
+    /// as many delayed actions wait in W6.
     #[arg(long, default_value_t = 20_000)]
     events: usize,
     /// How many connections post at once.
@@ -154,6 +159,9 @@ async fn everything(bench: &Bench, goals: &[Goal], report: &mut Report) -> Resul
     }
     if wanted(Goal::W5) {
         hooks::run(bench, report).await?;
+    }
+    if wanted(Goal::W6) {
+        delayed::run(bench, report).await?;
     }
     let all = Goal::value_variants().iter().filter(|goal| wanted(**goal));
     report.only(&all.map(|goal| format!("{goal:?}")).collect::<Vec<_>>());

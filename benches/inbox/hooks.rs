@@ -18,13 +18,13 @@ use crate::tree::merchant_name;
 
 /// 20,000 hooks in a second of CPU.
 const EACH_MAX: Duration = Duration::from_micros(50);
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// After so many looks without a new event there is none to come.
 const QUIET_LOOKS: u32 = 40;
 /// How long reading the list of events, or running all hooks, may take.
-const LONGEST: Duration = Duration::from_mins(10);
+pub(crate) const LONGEST: Duration = Duration::from_mins(10);
 /// A set with a mistake: events wait.
-const WRONG: &str = "fn on_event(event) { nothing }\n";
+pub(crate) const WRONG: &str = "fn on_event(event) { nothing }\n";
 /// Looks at the event, keeps a count, asks for nothing.
 const SCRIPT: &str = "\
 fn on_event(event) {
@@ -38,9 +38,9 @@ fn on_event(event) {
 
 /// How far a merchant's events are.
 #[derive(Debug, Clone, Copy)]
-struct Stands {
-    told: u64,
-    ran: u64,
+pub(crate) struct Stands {
+    pub(crate) told: u64,
+    pub(crate) ran: u64,
 }
 
 /// Measures it, each round with a state of its own.
@@ -72,7 +72,7 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed
 async fn once(bench: &Bench, folder: &std::path::Path) -> Result<(Duration, usize), Failed> {
     let (stand, address) = receivers::stand(bench, folder).await?;
     fs::create_dir_all(folder.join("scripts"))?;
-    fs::write(folder.join("scripts/count.rhai"), WRONG)?;
+    settle(folder, WRONG)?;
     let references: Vec<_> = (0..bench.events).map(|at| at.to_string()).collect();
     Till::of(&stand, &merchant_name(0)).await?.charge(&references).await?;
     let mut daemon = Daemon::start(&stand, address).await?;
@@ -81,15 +81,21 @@ async fn once(bench: &Bench, folder: &std::path::Path) -> Result<(Duration, usiz
     until(address, all(wanted)).await?;
     let before = daemon.cpu()?;
     let earlier = stands(address).await?.ran;
-    fs::write(folder.join("count.new"), SCRIPT)?;
-    fs::rename(folder.join("count.new"), folder.join("scripts/count.rhai"))?;
+    settle(folder, SCRIPT)?;
     let done = until(address, |stands| stands.ran >= stands.told).await?;
     let cpu = daemon.cpu()?.saturating_sub(before);
     Ok((cpu, usize::try_from(done.ran.saturating_sub(earlier))?))
 }
 
+/// Puts a text in the place of the script; nobody reads half of it.
+pub(crate) fn settle(folder: &std::path::Path, script: &str) -> Result<(), Failed> {
+    fs::write(folder.join("hook.new"), script)?;
+    fs::rename(folder.join("hook.new"), folder.join("scripts/hook.rhai"))?;
+    Ok(())
+}
+
 /// So many events are there, and for a while none has come: reading them is not what is measured.
-fn all(wanted: u64) -> impl FnMut(Stands) -> bool {
+pub(crate) fn all(wanted: u64) -> impl FnMut(Stands) -> bool {
     let (mut told, mut looks) = (0, 0_u32);
     move |stands| {
         looks = if stands.told == told { looks.saturating_add(1) } else { 0 };
@@ -99,7 +105,7 @@ fn all(wanted: u64) -> impl FnMut(Stands) -> bool {
 }
 
 /// Waits until the merchant's events are so far.
-async fn until(
+pub(crate) async fn until(
     daemon: std::net::SocketAddr,
     mut far: impl FnMut(Stands) -> bool,
 ) -> Result<Stands, Failed> {

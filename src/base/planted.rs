@@ -42,6 +42,8 @@ mod switch {
         "answered-before-sync",
         "hook-by-ordinal",
         "told-without-a-note",
+        "retention-drops-unrun",
+        "view-of-a-stale-copy",
     ];
 
     /// Whether a fault is planted in this thread.

@@ -19,8 +19,6 @@ use crate::model::event::EventLedger;
 use crate::model::record::Record;
 use crate::model::retained::Retained;
 
-/// The list may show an event so much later than one that is newer.
-const LATE: TimeDelta = TimeDelta::minutes(5);
 /// Events that one record drops at most: posts wait no longer than for the fold of so many.
 const STEP: usize = 128;
 
@@ -31,6 +29,13 @@ pub struct Retention {
     pub keep: TimeDelta,
     /// The time between two looks for what is old.
     pub every: Duration,
+    /// How much later than a newer event the list may show an older one.
+    pub late: TimeDelta,
+}
+
+impl Retention {
+    /// The time that a list of the service may lag behind itself, in production.
+    pub const LATE: TimeDelta = TimeDelta::minutes(5);
 }
 
 /// The timer of retention.
@@ -92,7 +97,7 @@ fn horizon(
 ) -> Option<DateTime<Utc>> {
     let old = now.checked_sub_signed(retention.keep)?;
     let seen = if merchant.kind.as_str() == MERCHANT {
-        ledger.polled_to?.checked_sub_signed(LATE)?
+        ledger.polled_to?.checked_sub_signed(retention.late)?
     } else {
         old
     };
@@ -167,11 +172,13 @@ async fn write(
 mod tests {
     use super::*;
 
+    const LATE: TimeDelta = Retention::LATE;
+
     #[test]
     fn the_horizon_stays_behind_what_was_read_and_never_goes_back() {
         let at = |days| DateTime::UNIX_EPOCH + TimeDelta::days(days);
         let merchant: Key = "Merchant/acme".parse().unwrap();
-        let retention = Retention { keep: TimeDelta::days(10), every: Duration::ZERO };
+        let retention = Retention { keep: TimeDelta::days(10), every: Duration::ZERO, late: LATE };
         let horizon = |polled: Option<i64>, before: Option<i64>, now: i64| {
             let (polled_to, horizon) = (polled.map(at), before.map(at));
             let ledger = EventLedger { horizon, polled_to, ..EventLedger::default() };

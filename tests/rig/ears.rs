@@ -60,7 +60,11 @@ impl World {
         let mut engine = self.engine();
         engine.keep_looking();
         if let Some(keep) = self.keep {
-            engine.retain(Retention { keep, every: Duration::from_hours(1) });
+            engine.retain(Retention {
+                keep,
+                every: Duration::from_hours(1),
+                late: Retention::LATE,
+            });
         }
         if let Some(courier) = courier {
             engine.tell_through(courier);

@@ -23,9 +23,11 @@ use crate::sim::applicant;
 /// So many turns without any time passing are no work any more.
 const TURNS_MAX: u32 = 10_000;
 
-/// Settled events are kept for 20 seconds, and looked for every five minutes, so that retention runs beside everything.
+/// Settled events are kept for 20 seconds, and looked for every minute, so that retention runs beside everything. The
+/// emulated list lags behind nothing.
 pub(super) fn retention() -> Retention {
-    Retention { keep: TimeDelta::seconds(20), every: Duration::from_mins(5) }
+    let late = TimeDelta::seconds(5);
+    Retention { keep: TimeDelta::seconds(20), every: Duration::from_mins(1), late }
 }
 
 /// What the people's part of a life came to.
