@@ -262,6 +262,15 @@ impl Disk for SimDisk {
         })
     }
 
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        self.room.ask(false)?;
+        self.act(self.places.change, |files| {
+            let file = files.remove(name).ok_or_else(|| missing(name))?;
+            files.insert(to.to_owned(), file);
+            Ok(())
+        })
+    }
+
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
         self.room.ask(true)?;
         self.act(self.places.change, |files| {

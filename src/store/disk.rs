@@ -3,8 +3,8 @@
 //! Why it exists: the same journal and vault run over real files and over the simulator's failing
 //! disk. A disk is one flat directory of named files.
 //!
-//! Contract: `write_at` is durable only after `sync` of that file; `cut`, `remove`, `replace` and
-//! `allocate` are durable when they return. `replace` is all or nothing. After an error nothing
+//! Contract: `write_at` is durable only after `sync` of that file; `cut`, `remove`, `replace`, `rename` and
+//! `allocate` are durable when they return. `replace` and `rename` are all or nothing. After an error nothing
 //! is known about what was written.
 
 use std::{
@@ -47,6 +47,9 @@ pub trait Disk: Send + Sync + Debug {
     /// Puts a whole file in place of whatever stood there: after a crash it is the old one or the
     /// new one.
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Gives a file another name, durably; what stood there is gone. Its content must be durable before.
+    fn rename(&self, name: &str, to: &str) -> io::Result<()>;
 
     /// Extends the file with written zeros to at least `len` bytes, making it if there is none,
     /// so that a later sync of bytes inside it changes no metadata.
@@ -125,6 +128,13 @@ impl Disk for MemoryDisk {
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.files().insert(name.to_owned(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        let mut files = self.files();
+        let file = files.remove(name).ok_or_else(|| missing(name))?;
+        files.insert(to.to_owned(), file);
         Ok(())
     }
 

@@ -204,6 +204,15 @@ impl Disk for RealDisk {
         sync_dir(&self.dir)
     }
 
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        let (path, place) = (self.path(name)?, self.path(to)?);
+        regular(&path, name)?;
+        fs::rename(path, place)?;
+        self.forget(name);
+        self.forget(to);
+        sync_dir(&self.dir)
+    }
+
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
         let file = self.writing(name, true)?;
         let mut end = file.metadata()?.len();
@@ -261,6 +270,12 @@ mod tests {
         disk.sync_all(&["a"]).unwrap();
         assert!(disk.sync_all(&["a", "gone"]).is_err() && disk.sync_all(&["gone", "a"]).is_err());
         assert_eq!(disk.read_at("a", 0, 99).unwrap(), b"newer");
+        assert_eq!(disk.list().unwrap(), ["a"]);
+        disk.replace("b", b"old").unwrap();
+        disk.rename("a", "b").unwrap();
+        assert!(disk.rename("a", "b").is_err());
+        assert_eq!(disk.read_at("b", 0, 99).unwrap(), b"newer");
+        disk.rename("b", "a").unwrap();
         assert_eq!(disk.list().unwrap(), ["a"]);
         disk.remove("a").unwrap();
         assert_eq!(disk.list().unwrap(), [""; 0]);

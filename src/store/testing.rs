@@ -82,6 +82,10 @@ impl Disk for TestDisk {
         self.inner.replace(name, bytes)
     }
 
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        self.inner.rename(name, to)
+    }
+
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
         self.inner.allocate(name, len)
     }
@@ -158,6 +162,11 @@ impl Disk for FullDisk {
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.change()?;
         self.inner.replace(name, bytes)
+    }
+
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        self.change()?;
+        self.inner.rename(name, to)
     }
 
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {

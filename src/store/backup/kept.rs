@@ -138,6 +138,10 @@ impl Disk for KeptDisk {
         Err(refused())
     }
 
+    fn rename(&self, _: &str, _: &str) -> io::Result<()> {
+        Err(refused())
+    }
+
     fn allocate(&self, _: &str, _: u64) -> io::Result<()> {
         Err(refused())
     }

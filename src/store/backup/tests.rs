@@ -127,7 +127,7 @@ async fn a_vault_that_cannot_be_read_is_no_empty_one() {
     let state = dir.path().join("state");
     let source = source(&state, 1).await;
     assert!(held(&source).unwrap().keys().any(|name| name.starts_with("vault/")));
-    let file = state.join("vault").join(crate::store::vault::DATA_FILE);
+    let file = state.join("vault").join("data");
     std::fs::remove_file(&file).unwrap();
     let fresh = || Source {
         vault: Arc::new(RealDisk::open(&state.join("vault")).unwrap()),

@@ -20,7 +20,7 @@ use crate::store::disk::Disk;
 use crate::store::journal::{Head, extent};
 use crate::store::key::MasterKey;
 use crate::store::real_disk::sync_dir;
-use crate::store::vault::{DATA_FILE, KEYS_FILE};
+use crate::store::vault::{self, KEYS_FILE};
 
 /// How much is copied at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -180,9 +180,9 @@ fn plan(source: &Source) -> Result<Vec<Copy<'_>>, BackupError> {
         plan.push(copy("journal", journal, file, bytes));
     }
     let vault = source.vault.as_ref();
-    for file in [DATA_FILE, KEYS_FILE] {
-        match vault.len(file) {
-            Ok(bytes) => plan.push(copy("vault", vault, file.to_owned(), bytes)),
+    for file in vault::files(vault).map_err(BackupError::io("list", "vault"))? {
+        match vault.len(&file) {
+            Ok(bytes) => plan.push(copy("vault", vault, file, bytes)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(BackupError::io("read", format!("vault/{file}"))(error)),
         }

@@ -198,6 +198,10 @@ impl Disk for Lossy {
         self.both(|disk| disk.replace(name, bytes))
     }
 
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        self.both(|disk| disk.rename(name, to))
+    }
+
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
         self.both(|disk| disk.allocate(name, len))
     }

@@ -13,8 +13,8 @@ use super::{
 };
 use zeroize::Zeroizing;
 
-/// The file of sealed values.
-pub const FILE: &str = "data";
+/// What a file of sealed values is called in messages.
+pub(super) const FILE: &str = super::generation::FIRST;
 
 /// A value sealed and ready to be written; holds nothing in the open.
 #[derive(Clone)]
@@ -87,6 +87,12 @@ impl<'a> Blob<'a> {
         let length = usize::from(fields.u16()?);
         let subject = fields.take(length)?;
         Some(Self { reference, key, nonce, subject, sealed: fields.rest() })
+    }
+
+    /// The payload that this was read from, as far as it says whose value it is.
+    pub(super) fn without_content<'b>(&self, payload: &'b [u8]) -> &'b [u8] {
+        let named = payload.len().saturating_sub(self.sealed.len());
+        payload.get(..named).unwrap_or(payload)
     }
 
     pub(super) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {

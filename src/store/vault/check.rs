@@ -21,18 +21,24 @@ impl Vault {
     /// Reads both files to their ends, and answers what in them is neither a value nor a key.
     pub fn gaps(&self) -> Result<Vec<Gap>, VaultError> {
         let mut gaps = Vec::new();
-        for file in [keys::FILE, blob::FILE] {
-            self.gaps_of(file, &mut gaps).map_err(VaultError::io("read", file))?;
+        let data = self.state().file();
+        for (file, called) in [(keys::FILE, keys::FILE), (data.as_str(), blob::FILE)] {
+            self.gaps_of(file, called, &mut gaps).map_err(VaultError::io("read", called))?;
         }
         Ok(gaps)
     }
 
-    fn gaps_of(&self, file: &'static str, gaps: &mut Vec<Gap>) -> std::io::Result<()> {
+    fn gaps_of(
+        &self,
+        file: &str,
+        called: &'static str,
+        gaps: &mut Vec<Gap>,
+    ) -> std::io::Result<()> {
         let mut scan = Scan::new(self.disk(), file, 0)?;
         let mut end = 0_u64;
         let mut gap = |from: u64, to: u64| {
             if to > from {
-                gaps.push(Gap { file, offset: from, bytes: to.saturating_sub(from) });
+                gaps.push(Gap { file: called, offset: from, bytes: to.saturating_sub(from) });
             }
         };
         while let Some((at, payload)) = scan.step()? {

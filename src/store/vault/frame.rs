@@ -67,9 +67,18 @@ pub(super) struct Scan<'a> {
 impl<'a> Scan<'a> {
     /// A scan from `at` to the present end of the file.
     pub(super) fn new(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
-        let length = length(disk, name)?;
+        Ok(Self::until(disk, name, at, length(disk, name)?))
+    }
+
+    /// A scan from `at` to `end`, where the file has been that long.
+    pub(super) fn until(disk: &'a dyn Disk, name: &'a str, at: u64, end: u64) -> Self {
         let (window, window_at) = (Vec::new(), 0);
-        Ok(Self { disk, name, length, at, window, window_at, stride: WINDOW_BYTES })
+        Self { disk, name, length: end, at, window, window_at, stride: WINDOW_BYTES }
+    }
+
+    /// Where it ends.
+    pub(super) fn end(&self) -> u64 {
+        self.length
     }
 
     /// A look at the one frame that begins at `at`.

@@ -11,7 +11,10 @@
 //! either is written. Erasing rewrites the file without them, but keeps their ids, so that an
 //! erased value can be told from a damaged one.
 
-use std::{collections::BTreeMap, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use zeroize::Zeroizing;
 
@@ -154,18 +157,17 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Takes one payload in; what is not known is passed over. An erased id stays erased.
-    pub(super) fn learn(&mut self, payload: &[u8]) {
-        let Some((id, slot)) = parse(payload) else {
-            return;
-        };
+    /// Takes one payload in and answers its id; what is not known is passed over. An erased id stays erased.
+    pub(super) fn learn(&mut self, payload: &[u8]) -> Option<KeyId> {
+        let (id, slot) = parse(payload)?;
         if matches!(self.slots.get(&id), Some(Slot::Erased)) {
-            return;
+            return Some(id);
         }
         if let Slot::Live(wrapped) = &slot {
             self.current.insert(wrapped.subject.clone(), id);
         }
         self.slots.insert(id, slot);
+        Some(id)
     }
 
     pub(super) fn get(&self, id: &KeyId) -> Option<&Slot> {
@@ -197,6 +199,25 @@ impl Keys {
         let mut current = self.current.clone();
         current.remove(subject);
         Self { slots, current }
+    }
+
+    /// The keys that were destroyed.
+    pub(super) fn erased(&self) -> BTreeSet<KeyId> {
+        let erased = self.slots.iter().filter(|(_, slot)| matches!(slot, Slot::Erased));
+        erased.map(|(id, _)| *id).collect()
+    }
+
+    /// The keys that are needed; `None` if all of them are.
+    pub(super) fn only(&self, needed: &dyn Fn(&KeyId) -> bool) -> Option<Self> {
+        let left = |id: &KeyId| needed(id);
+        if self.slots.keys().all(left) {
+            return None;
+        }
+        let slots = self.slots.iter().filter(|(id, _)| left(id));
+        let slots = slots.map(|(id, slot)| (*id, slot.clone())).collect();
+        let current = self.current.iter().filter(|(_, id)| left(id));
+        let current = current.map(|(subject, id)| (subject.clone(), *id)).collect();
+        Some(Self { slots, current })
     }
 
     /// The whole file, the check first.

@@ -17,12 +17,15 @@ mod check;
 mod cipher;
 pub mod error;
 mod frame;
+mod generation;
 mod keys;
+mod named;
 mod reference;
+mod rewrite;
 mod within;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -30,17 +33,19 @@ use std::{
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+pub use self::{
+    blob::Sealed,
+    check::Gap,
+    error::VaultError,
+    keys::FILE as KEYS_FILE,
+    named::Named,
+    reference::{VaultRef, VaultRefError},
+    rewrite::Survey,
+};
 use self::{
     blob::{Blob, Place},
     frame::Scan,
     keys::{DataKey, KeyId, Keys, Slot, Wrapping},
-};
-pub use self::{
-    blob::{FILE as DATA_FILE, Sealed},
-    check::Gap,
-    error::VaultError,
-    keys::FILE as KEYS_FILE,
-    reference::{VaultRef, VaultRefError},
 };
 use super::{disk::Disk, key::MasterKey};
 use crate::base::hash::Digest;
@@ -60,6 +65,20 @@ struct Shared {
     disk: Arc<dyn Disk>,
     wrapping: Wrapping,
     state: Mutex<State>,
+    /// Held while written files are made durable, or one is put in the place of another.
+    syncing: Mutex<()>,
+    /// Held by the one compaction that goes on.
+    compacting: Mutex<()>,
+}
+
+impl Shared {
+    fn syncing(&self) -> MutexGuard<'_, ()> {
+        self.syncing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn compacting(&self) -> MutexGuard<'_, ()> {
+        self.compacting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[derive(Default)]
@@ -67,6 +86,10 @@ struct State {
     keys: Option<Keys>,
     /// The key that was last sealed with, in the open: many values of one subject come one after the other.
     recent: Option<(KeyId, DataKey)>,
+    /// The keys that this process sealed with.
+    used: BTreeSet<KeyId>,
+    /// Which file holds the values.
+    generation: u64,
     /// Where each value's frame begins.
     places: Option<BTreeMap<VaultRef, u64>>,
     /// Files written since the last sync.
@@ -86,8 +109,12 @@ impl Vault {
     /// Fails with [`VaultError::WrongKey`] if it was made with another master key.
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
         let wrapping = Wrapping::new(master);
-        check(disk.as_ref(), &wrapping)?;
-        Ok(Self { shared: Arc::new(Shared { disk, wrapping, state: Mutex::default() }) })
+        let newest = generation::newest(disk.as_ref());
+        let generation = newest.map_err(VaultError::io("list", "*"))?;
+        check(disk.as_ref(), &generation::name(generation), &wrapping)?;
+        let state = Mutex::new(State { generation, ..State::default() });
+        let (syncing, compacting) = (Mutex::default(), Mutex::default());
+        Ok(Self { shared: Arc::new(Shared { disk, wrapping, state, syncing, compacting }) })
     }
 
     /// Seals a value of a subject. Nothing is written yet: give it to [`Vault::write`].
@@ -127,14 +154,15 @@ impl Vault {
 
     /// Makes everything written so far durable.
     pub fn sync(&self) -> Result<(), VaultError> {
-        let unsynced = {
+        let _no_exchange = self.shared.syncing();
+        let (unsynced, data) = {
             let mut state = self.state();
             state.refuse_if_poisoned()?;
-            std::mem::take(&mut state.unsynced)
+            (std::mem::take(&mut state.unsynced), state.file())
         };
         let mut files = Vec::new();
         files.extend(unsynced.keys.then_some(keys::FILE));
-        files.extend(unsynced.data.then_some(blob::FILE));
+        files.extend(unsynced.data.then_some(data.as_str()));
         let done = self.disk().sync_all(&files).map_err(VaultError::io("sync", "*"));
         self.state().poison_on_failure(done)
     }
@@ -142,10 +170,17 @@ impl Vault {
     /// Unseals a value. The first call lists all values.
     pub fn open_blob(&self, reference: &VaultRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let reference = *reference;
-        let mut state = self.state();
-        let at = state.places(self.disk())?.get(&reference).copied();
-        drop(state);
-        let payload = self.payload(at.ok_or(VaultError::Missing { reference })?)?;
+        let payload = loop {
+            let mut state = self.state();
+            let (generation, file) = (state.generation, state.file());
+            let at = state.places(self.disk())?.get(&reference).copied();
+            drop(state);
+            let payload = self.payload(&file, at.ok_or(VaultError::Missing { reference })?);
+            // A compaction may have put another file in its place meanwhile.
+            if self.state().generation == generation {
+                break payload?;
+            }
+        };
         let damaged = || VaultError::Damaged { reference };
         let blob = payload.as_deref().and_then(Blob::read).ok_or_else(damaged)?;
         if blob.reference == reference { self.open_read(&blob) } else { Err(damaged()) }
@@ -209,6 +244,7 @@ impl Vault {
             let unwrapped = || Some((id, self.shared.wrapping.unwrap(&id, wrapped)?));
             let (id, key) = recent.or_else(unwrapped).ok_or_else(damaged)?;
             state.recent = Some((id, key.clone()));
+            state.used.insert(id);
             return Ok((id, key, None));
         }
         drop(state);
@@ -220,12 +256,13 @@ impl Vault {
     fn write_keys(&self, state: &mut State, sealed: &[Sealed]) -> Result<(), VaultError> {
         let mut bytes = Vec::new();
         for payload in sealed.iter().filter_map(|sealed| sealed.new_key.as_deref()) {
-            state.keys(self.disk())?.learn(payload);
+            let learned = state.keys(self.disk())?.learn(payload);
+            state.used.extend(learned);
             bytes.extend_from_slice(&frame::frame(payload));
         }
         if !bytes.is_empty() {
             state.unsynced.keys = true;
-            self.append(keys::FILE, &bytes)?;
+            self.append(keys::FILE, keys::FILE, &bytes)?;
         }
         Ok(())
     }
@@ -237,7 +274,7 @@ impl Vault {
             return Ok(());
         }
         state.unsynced.data = true;
-        let mut at = self.append(blob::FILE, &bytes)?;
+        let mut at = self.append(&state.file(), blob::FILE, &bytes)?;
         if let Some(places) = state.places.as_mut() {
             for sealed in sealed {
                 places.insert(sealed.reference, at);
@@ -247,20 +284,25 @@ impl Vault {
         Ok(())
     }
 
-    /// Appends to a file and answers where.
-    fn append(&self, file: &'static str, bytes: &[u8]) -> Result<u64, VaultError> {
-        let at = frame::length(self.disk(), file).map_err(VaultError::io("read", file))?;
-        self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", file))?;
+    /// Appends to a file and answers where. `called`: its name in messages.
+    fn append(&self, file: &str, called: &'static str, bytes: &[u8]) -> Result<u64, VaultError> {
+        let at = frame::length(self.disk(), file).map_err(VaultError::io("read", called))?;
+        self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", called))?;
         Ok(at)
     }
 
-    fn payload(&self, at: u64) -> Result<Option<Vec<u8>>, VaultError> {
-        let read = Scan::one(self.disk(), blob::FILE, at).and_then(|mut scan| scan.here());
+    fn payload(&self, file: &str, at: u64) -> Result<Option<Vec<u8>>, VaultError> {
+        let read = Scan::one(self.disk(), file, at).and_then(|mut scan| scan.here());
         read.map_err(VaultError::io("read", blob::FILE))
     }
 }
 
 impl State {
+    /// The file of values in use.
+    fn file(&self) -> String {
+        generation::name(self.generation)
+    }
+
     fn keys(&mut self, disk: &dyn Disk) -> Result<&mut Keys, VaultError> {
         if self.keys.is_none() {
             self.keys = Some(Keys::read(disk).map_err(VaultError::io("read", keys::FILE))?);
@@ -270,7 +312,9 @@ impl State {
 
     fn places(&mut self, disk: &dyn Disk) -> Result<&BTreeMap<VaultRef, u64>, VaultError> {
         if self.places.is_none() {
-            self.places = Some(list(disk).map_err(VaultError::io("read", blob::FILE))?);
+            let file = self.file();
+            let places = Scan::new(disk, &file, 0).and_then(|mut scan| list(&mut scan));
+            self.places = Some(places.map_err(VaultError::io("read", blob::FILE))?);
         }
         Ok(self.places.get_or_insert_default())
     }
@@ -296,12 +340,20 @@ impl fmt::Debug for Vault {
     }
 }
 
+/// Returns the files of the vault that are in use.
+///
+/// # Errors
+/// The disk cannot be listed.
+pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
+    Ok([generation::name(generation::newest(disk)?), keys::FILE.to_owned()])
+}
+
 /// Verifies the master key against the file of keys, or makes that file.
-fn check(disk: &dyn Disk, wrapping: &Wrapping) -> Result<(), VaultError> {
+fn check(disk: &dyn Disk, data: &str, wrapping: &Wrapping) -> Result<(), VaultError> {
     let read = VaultError::io("read", keys::FILE);
-    let length = |file| frame::length(disk, file).map_err(VaultError::io("read", file));
-    if length(keys::FILE)? == 0 {
-        if length(blob::FILE)? > 0 {
+    let length = |file, called| frame::length(disk, file).map_err(VaultError::io("read", called));
+    if length(keys::FILE, keys::FILE)? == 0 {
+        if length(data, blob::FILE)? > 0 {
             return Err(VaultError::KeysLost);
         }
         let file = frame::frame(&wrapping.check_payload());
@@ -316,9 +368,8 @@ fn check(disk: &dyn Disk, wrapping: &Wrapping) -> Result<(), VaultError> {
 }
 
 /// Where every value begins.
-fn list(disk: &dyn Disk) -> std::io::Result<BTreeMap<VaultRef, u64>> {
+fn list(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
     let mut places = BTreeMap::new();
-    let mut scan = Scan::new(disk, blob::FILE, 0)?;
     while let Some((at, payload)) = scan.step()? {
         if let Some(blob) = Blob::read(&payload) {
             places.insert(blob.reference, at);

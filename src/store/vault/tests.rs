@@ -6,6 +6,8 @@ use super::{
     *,
 };
 
+mod rewriting;
+
 fn master(byte: u8) -> MasterKey {
     MasterKey::new([byte; 32])
 }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::{Blob, Sealed, Vault, VaultError, VaultRef};
 
 /// What such a text begins with; the name of a value in the vault is hex digits alone.
-const SEALED: &str = "sealed:";
+pub(super) const SEALED: &str = "sealed:";
 /// The longest value that stands in a record, sealed, in bytes: longer ones would make records and index heavy.
 const WITHIN_BYTES_MAX: usize = 16 << 10;
 

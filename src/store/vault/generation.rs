@@ -1,0 +1,56 @@
+//! The file that holds the values: each compaction of the vault writes another one.
+//!
+//! The first is `data`, those after it are `data.1`, `data.2` and so on. A name is never used again, so whoever copies
+//! a file by its name copies one file, or is refused. A file is whole when it gets its name: the newest counts.
+
+use std::io;
+
+use super::super::disk::Disk;
+
+/// The first file of values.
+pub(super) const FIRST: &str = "data";
+/// The file that a compaction writes, before it has its name.
+pub(super) const NEXT: &str = "next";
+
+/// The name of a generation's file.
+pub(super) fn name(generation: u64) -> String {
+    if generation == 0 { FIRST.to_owned() } else { format!("{FIRST}.{generation}") }
+}
+
+/// The generation of a file with this name.
+fn parse(file: &str) -> Option<u64> {
+    if file == FIRST {
+        return Some(0);
+    }
+    let digits = file.strip_prefix(FIRST)?.strip_prefix('.')?;
+    let generation = digits.parse().ok().filter(|generation| *generation > 0)?;
+    (name(generation) == file).then_some(generation)
+}
+
+/// The generation in use: the newest; the first where there is none yet.
+pub(super) fn newest(disk: &dyn Disk) -> io::Result<u64> {
+    let files = disk.list()?;
+    Ok(files.iter().filter_map(|file| parse(file)).max().unwrap_or(0))
+}
+
+/// Removes what an earlier compaction left behind beside this generation.
+pub(super) fn tidy(disk: &dyn Disk, generation: u64) -> io::Result<()> {
+    let needless =
+        |file: &String| file == NEXT || parse(file).is_some_and(|other| other < generation);
+    disk.list()?.iter().filter(|file| needless(file)).try_for_each(|file| disk.remove(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_belongs_to_one_generation() {
+        for generation in [0, 1, 9, 10] {
+            assert_eq!(parse(&name(generation)), Some(generation));
+        }
+        for other in ["keys", "next", "data.", "data.0", "data.01", "data.+1", "data1", "data.x"] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+}

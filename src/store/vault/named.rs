@@ -1,0 +1,153 @@
+//! Finds the values and keys that stored bytes name, whatever the bytes are.
+//!
+//! Why it exists: a value of the vault may go once nothing names it, and a kind of record that somebody forgot to list
+//! would lose its values. So nothing is listed: every run of 32 hex digits that is the name of a value keeps that value,
+//! and every text that begins like a sealed one keeps its key.
+//!
+//! Guarantees: a name that stands in one piece is found, also where it is read in two parts. What only looks like a
+//! name keeps a value needlessly.
+
+use std::collections::{BTreeSet, HashSet};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
+
+use super::VaultRef;
+use super::keys::KeyId;
+use super::within::SEALED;
+
+/// The digits of a name.
+const NAME_DIGITS: u8 = 32;
+/// The first 33 bytes of a sealed text hold its own name and its key's.
+const KEY_DIGITS: usize = 44;
+
+/// The values and keys that bytes name.
+#[derive(Debug, Default)]
+pub struct Named {
+    /// Every value that there is.
+    known: HashSet<u128>,
+    values: HashSet<u128>,
+    keys: BTreeSet<KeyId>,
+    /// The last hex digits that were read, as a number.
+    number: u128,
+    /// How many of them follow one another; no more than a name has.
+    digits: u8,
+    /// How much of the beginning of a sealed text was read.
+    begun: usize,
+    /// The beginning of a sealed text, while it is read.
+    text: Option<Vec<u8>>,
+}
+
+impl Named {
+    /// Nothing is named yet of these values.
+    pub(super) fn of<'a>(known: impl Iterator<Item = &'a VaultRef>) -> Self {
+        let known = known.map(|reference| u128::from_be_bytes(reference.0)).collect();
+        Self { known, ..Self::default() }
+    }
+
+    /// Whether a value is named.
+    pub(super) fn has(&self, reference: VaultRef) -> bool {
+        self.values.contains(&u128::from_be_bytes(reference.0))
+    }
+
+    /// The keys that sealed texts name.
+    pub(super) fn keys(&self) -> &BTreeSet<KeyId> {
+        &self.keys
+    }
+
+    /// Begins with other bytes: nothing goes on in them.
+    pub fn begin(&mut self) {
+        (self.digits, self.begun, self.text) = (0, 0, None);
+    }
+
+    /// Reads bytes that follow those before.
+    pub fn read(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.digit(*byte);
+            self.letter(*byte);
+        }
+    }
+
+    fn digit(&mut self, byte: u8) {
+        let Some(digit) = char::from(byte).to_digit(16) else {
+            self.digits = 0;
+            return;
+        };
+        self.number = self.number.wrapping_shl(4) | u128::from(digit);
+        self.digits = self.digits.saturating_add(1).min(NAME_DIGITS);
+        if self.digits == NAME_DIGITS && self.known.contains(&self.number) {
+            self.values.insert(self.number);
+        }
+    }
+
+    fn letter(&mut self, byte: u8) {
+        if let Some(text) = &mut self.text {
+            text.push(byte);
+            if text.len() >= KEY_DIGITS {
+                self.keys.extend(self.text.take().as_deref().and_then(key));
+            }
+        }
+        let prefix = SEALED.as_bytes();
+        let goes_on = prefix.get(self.begun) == Some(&byte);
+        self.begun = if goes_on { self.begun.saturating_add(1) } else { 0 };
+        if self.begun == 0 && prefix.first() == Some(&byte) {
+            self.begun = 1;
+        }
+        if self.begun == prefix.len() {
+            (self.begun, self.text) = (0, Some(Vec::with_capacity(KEY_DIGITS)));
+        }
+    }
+}
+
+/// The key that a sealed text of at least this much names.
+fn key(text: &[u8]) -> Option<KeyId> {
+    let bytes = BASE64_STANDARD_NO_PAD.decode(text).ok()?;
+    bytes.get(16..32)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reference(byte: u8) -> VaultRef {
+        VaultRef([byte; 16])
+    }
+
+    /// Closes K11.
+    #[test]
+    fn a_name_is_found_among_other_digits_and_in_two_parts() {
+        let known: Vec<VaultRef> = (1..=5).map(reference).collect();
+        let mut named = Named::of(known.iter());
+        named.read(format!("x{}y", reference(1)).as_bytes());
+        named.read(format!("abc{}def0", reference(2)).as_bytes());
+        let text = known[2].to_string();
+        let (begin, end) = text.split_at(7);
+        named.begin();
+        named.read(begin.as_bytes());
+        named.read(end.as_bytes());
+        named.begin();
+        let text = known[3].to_string();
+        let (begin, end) = text.split_at(9);
+        named.read(begin.as_bytes());
+        named.begin();
+        named.read(end.as_bytes());
+        named.read(reference(9).to_string().as_bytes());
+        let found: Vec<bool> = known.iter().map(|one| named.has(*one)).collect();
+        assert_eq!(found, [true, true, true, false, false]);
+        assert!(!named.has(reference(9)), "there is no such value");
+    }
+
+    /// Closes K11.
+    #[test]
+    fn the_key_of_a_sealed_text_is_found() {
+        let payload = [[7; 16], [8; 16], [9; 16]].concat();
+        let text = format!("ssealed:{}", BASE64_STANDARD_NO_PAD.encode(&payload));
+        let mut named = Named::default();
+        for byte in text.as_bytes() {
+            named.read(&[*byte]);
+        }
+        assert_eq!(named.keys().iter().collect::<Vec<_>>(), [&[8; 16]]);
+        named.read(b"sealed:sealed:");
+        assert_eq!(named.keys().len(), 1);
+    }
+}

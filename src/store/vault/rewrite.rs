@@ -1,0 +1,198 @@
+//! Compaction of the vault: values that nothing names any more, and keys that open none, are left behind.
+//!
+//! Guarantees: a new file is whole and durable before it gets its name, and the keys are rewritten only behind that, so a
+//! crash at any step leaves a vault in which every named value opens. Reads and writes go on meanwhile; what is written
+//! during the copying is copied last, while writers wait. A value whose subject was erased keeps its name and loses its
+//! content, so it is known as erased.
+//! Assumptions: every value before the end of the survey is named by something that was read, or by nothing ever more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::bytes::to_u64;
+use super::super::disk::Disk;
+use super::blob::{self, Blob};
+use super::frame::{self, Scan};
+use super::generation::{self, NEXT};
+use super::keys::{self, KeyId};
+use super::named::Named;
+use super::{State, Vault, VaultError, VaultRef, list};
+
+/// How much is written at once.
+const PIECE_BYTES: usize = 1 << 20;
+/// Writers wait for the copying of no more than this.
+const TAIL_BYTES: u64 = 1 << 20;
+
+/// The values that a compaction looks at.
+#[derive(Debug)]
+pub struct Survey {
+    /// The end of the file of values when the survey began, in bytes.
+    end: u64,
+    /// What is named of them: give it everything that may name one.
+    pub named: Named,
+}
+
+impl Vault {
+    /// Lists the values that there are. What is written from now on stays in any case.
+    pub fn survey(&self) -> Result<Survey, VaultError> {
+        let (file, end) = self.extent()?;
+        let read = VaultError::io("read", blob::FILE);
+        let mut scan = Scan::until(self.disk(), &file, 0, end);
+        let places = list(&mut scan).map_err(read)?;
+        Ok(Survey { end, named: Named::of(places.keys()) })
+    }
+
+    /// Drops the values of a survey that nothing names; answers how many.
+    ///
+    /// # Errors
+    /// A disk that refuses leaves the vault as it was. Only where it is not known what it did, nothing more is accepted.
+    pub fn drop_unnamed(&self, survey: &Survey) -> Result<u64, VaultError> {
+        let _alone = self.shared.compacting();
+        let done = self.rewrite(survey);
+        if done.is_err() {
+            // It has no name yet and holds nothing that is not in the file in use.
+            drop(self.disk().remove(NEXT));
+        }
+        done
+    }
+
+    /// The file in use and its length. Asked for under the lock, so that no write is half done.
+    fn extent(&self) -> Result<(String, u64), VaultError> {
+        let state = self.state();
+        state.refuse_if_poisoned()?;
+        let file = state.file();
+        let end = frame::length(self.disk(), &file).map_err(VaultError::io("read", blob::FILE))?;
+        Ok((file, end))
+    }
+
+    fn rewrite(&self, survey: &Survey) -> Result<u64, VaultError> {
+        if survey.end == 0 {
+            return Ok(0);
+        }
+        let generation = self.state().generation;
+        let change = |doing| VaultError::io(doing, blob::FILE);
+        generation::tidy(self.disk(), generation).map_err(change("remove"))?;
+        self.disk().allocate(NEXT, 0).map_err(change("make"))?;
+        let mut copy = Copying { erased: self.erased()?, ..Copying::default() };
+        let file = generation::name(generation);
+        let old = Scan::until(self.disk(), &file, 0, survey.end);
+        copy.take(self.disk(), old, |reference| survey.named.has(reference))?;
+        if copy.written == copy.read {
+            self.disk().remove(NEXT).map_err(change("remove"))?;
+            return Ok(0);
+        }
+        while self.extent()?.1.saturating_sub(copy.read) > TAIL_BYTES {
+            copy.rest(self.disk(), &file, self.extent()?.1)?;
+        }
+        self.disk().sync(NEXT).map_err(change("sync"))?;
+        let dropped = copy.dropped;
+        self.exchange(copy, survey, &file)?;
+        generation::tidy(self.disk(), generation.saturating_add(1)).map_err(change("remove"))?;
+        Ok(dropped)
+    }
+
+    /// Copies the rest and puts the new file in use; nobody writes or syncs meanwhile.
+    fn exchange(&self, mut copy: Copying, survey: &Survey, file: &str) -> Result<(), VaultError> {
+        let _nobody_syncs = self.shared.syncing();
+        let mut state = self.state();
+        state.refuse_if_poisoned()?;
+        let change = |doing| VaultError::io(doing, blob::FILE);
+        let end = frame::length(self.disk(), file).map_err(change("read"))?;
+        copy.rest(self.disk(), file, end)?;
+        self.disk().sync(NEXT).map_err(change("sync"))?;
+        let generation = state.generation.saturating_add(1);
+        let named = self.disk().rename(NEXT, &generation::name(generation));
+        state.poison_on_failure(named.map_err(change("name")))?;
+        state.generation = generation;
+        let Copying { places, keys, .. } = copy;
+        state.places = Some(places);
+        state.recent = None;
+        self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys().contains(id))
+    }
+
+    /// Rewrites the file of keys without those that open nothing. One that this process sealed with is needed: what is
+    /// sealed is not written yet.
+    fn drop_keys(
+        &self,
+        state: &mut State,
+        opens: &dyn Fn(&KeyId) -> bool,
+    ) -> Result<(), VaultError> {
+        let used = std::mem::take(&mut state.used);
+        let needed = |id: &KeyId| opens(id) || used.contains(id);
+        let left = state.keys(self.disk()).map(|keys| keys.only(&needed));
+        state.used = used;
+        let Some(left) = left? else { return Ok(()) };
+        let replaced = self.disk().replace(keys::FILE, &left.file(&self.shared.wrapping));
+        state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::FILE)))?;
+        state.keys = Some(left);
+        Ok(())
+    }
+
+    fn erased(&self) -> Result<BTreeSet<KeyId>, VaultError> {
+        Ok(self.state().keys(self.disk())?.erased())
+    }
+}
+
+/// A new file in the making.
+#[derive(Debug, Default)]
+struct Copying {
+    /// Keys that were destroyed: their values keep no content.
+    erased: BTreeSet<KeyId>,
+    /// Where each value's frame begins in the new file.
+    places: BTreeMap<VaultRef, u64>,
+    /// The keys of these values.
+    keys: BTreeSet<KeyId>,
+    /// Up to where the old file was read, in bytes.
+    read: u64,
+    /// The length of the new file, in bytes.
+    written: u64,
+    dropped: u64,
+}
+
+impl Copying {
+    /// Copies what was written since.
+    fn rest(&mut self, disk: &dyn Disk, file: &str, end: u64) -> Result<(), VaultError> {
+        self.take(disk, Scan::until(disk, file, self.read, end), |_| true)
+    }
+
+    /// Copies the values that are kept.
+    fn take(
+        &mut self,
+        disk: &dyn Disk,
+        mut old: Scan<'_>,
+        keep: impl Fn(VaultRef) -> bool,
+    ) -> Result<(), VaultError> {
+        let mut piece = Vec::new();
+        while let Some((_, payload)) = old.step().map_err(VaultError::io("read", blob::FILE))? {
+            self.add(&mut piece, &payload, &keep);
+            if piece.len() >= PIECE_BYTES {
+                self.write(disk, &mut piece)?;
+            }
+        }
+        self.read = old.end();
+        self.write(disk, &mut piece)
+    }
+
+    fn add(&mut self, piece: &mut Vec<u8>, payload: &[u8], keep: impl Fn(VaultRef) -> bool) {
+        let blob = Blob::read(payload).filter(|blob| keep(blob.reference));
+        let Some(blob) = blob else {
+            self.dropped = self.dropped.saturating_add(1);
+            return;
+        };
+        let at = self.written.saturating_add(to_u64(piece.len()));
+        self.places.insert(blob.reference, at);
+        self.keys.insert(blob.key);
+        let is_erased = self.erased.contains(&blob.key);
+        let kept = if is_erased { blob.without_content(payload) } else { payload };
+        piece.extend_from_slice(&frame::frame(kept));
+    }
+
+    fn write(&mut self, disk: &dyn Disk, piece: &mut Vec<u8>) -> Result<(), VaultError> {
+        if !piece.is_empty() {
+            let written = disk.write_at(NEXT, self.written, piece);
+            written.map_err(VaultError::io("write", blob::FILE))?;
+            self.written = self.written.saturating_add(to_u64(piece.len()));
+            piece.clear();
+        }
+        Ok(())
+    }
+}
