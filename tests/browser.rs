@@ -61,7 +61,8 @@ fn pictures(folder: &Path) -> PathBuf {
     std::env::var_os("RECKON_PICTURES").map_or_else(|| folder.join("pictures"), PathBuf::from)
 }
 
-/// A merchant, three methods that payers give, and a charge that waits for the first.
+/// A merchant, three methods that payers give, an application that waits for its applicant, and a charge that waits for the
+/// first method.
 const PAYERS: &str = "apiVersion: reckon.dev/v1
 kind: Merchant
 metadata: {name: acme}
@@ -81,6 +82,11 @@ apiVersion: reckon.dev/v1
 kind: SavedMethod
 metadata: {name: later}
 spec: {merchant: acme, type: card, source: intake}
+---
+apiVersion: reckon.dev/v1
+kind: MerchantApplication
+metadata: {name: harbor}
+spec: {submission: sign_up, plan: basic, email: jane@harbor.example}
 ---
 apiVersion: reckon.dev/v1
 kind: RecurringCharge

@@ -1,4 +1,13 @@
-//! The look of every page that people see, of the sandbox and of the daemon: one sheet of styles, light and dark.
+//! The look of every page that people see, of the sandbox and of the daemon: one frame, and one sheet of styles, light and
+//! dark.
+
+#[cfg(test)]
+mod contrast;
+mod frame;
+#[cfg(test)]
+pub(crate) mod outline;
+
+pub use frame::{Frame, headers};
 
 /// The sheet of styles.
 pub const STYLES: &str = include_str!("look/pages.css");

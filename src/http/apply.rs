@@ -12,10 +12,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use maud::html;
 
+use super::pages::Page;
 use super::{Outside, pages};
 use crate::base::secret::Secret;
 use crate::control::Control;
 
+/// Where the button may lead. Browsers hold a redirection of a form against this policy, too, and the service alone knows
+/// the host of its page. The form sends nothing.
+const LEADS_TO: &str = "form-action 'self' https: http://127.0.0.1:* http://localhost:*; ";
 /// How long a page may take to be made.
 const MADE_MAX: Duration = Duration::from_mins(1);
 
@@ -47,7 +51,11 @@ fn invitation() -> Response {
         }
         form method="post" { div.actions { button { "Go on" } } }
     };
-    pages::said("Your application", inner, StatusCode::OK)
+    let Some(nonce) = pages::nonce() else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    let page = Page::plain("Your application", inner, &nonce);
+    Page { more: LEADS_TO.to_owned(), ..page }.answer(StatusCode::OK)
 }
 
 async fn open(State(door): State<Door>, Path(link): Path<String>) -> Response {

@@ -1,11 +1,11 @@
-//! The frame of the daemon's own pages. Its styles and scripts carry the answer's own nonce; nothing else runs or loads.
+//! The daemon's own pages. Their styles and scripts carry the answer's own nonce; nothing else runs or loads.
 
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use data_encoding::BASE64_NOPAD;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
-use crate::base::look::STYLES;
+use crate::base::look::{Frame, STYLES, headers};
 
 /// Random bytes in what an answer's own scripts and styles are known by.
 const NONCE_BYTES: usize = 18;
@@ -44,18 +44,8 @@ impl<'a> Page<'a> {
     }
 
     /// The page as an answer.
-    pub(super) fn answer(&self, status: StatusCode) -> Response {
-        (status, self.headers(), Html(self.html().into_string())).into_response()
-    }
-
-    fn headers(&self) -> [(HeaderName, String); 5] {
-        [
-            (header::CONTENT_SECURITY_POLICY, self.policy()),
-            (header::CACHE_CONTROL, "no-store".to_owned()),
-            (header::REFERRER_POLICY, "no-referrer".to_owned()),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
-            (header::X_FRAME_OPTIONS, "DENY".to_owned()),
-        ]
+    pub(super) fn answer(self, status: StatusCode) -> Response {
+        (status, headers(&self.policy()), Html(self.html().into_string())).into_response()
     }
 
     fn policy(&self) -> String {
@@ -67,28 +57,19 @@ impl<'a> Page<'a> {
         )
     }
 
-    fn html(&self) -> Markup {
+    fn html(self) -> Markup {
         let Self { title, inner, nonce, header, footer, refresh, more: _, scripts } = self;
-        html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="robots" content="noindex";
-                    @if *refresh { meta http-equiv="refresh" content=(REFRESH_S); }
-                    title { (title) }
-                    link rel="icon" href="data:,";
-                    style nonce=(nonce) { (PreEscaped(STYLES)) }
-                }
-                body {
-                    @if let Some(name) = header { header.who { (name) } }
-                    main.narrow { h1 { (title) } (inner) }
-                    @if let Some(text) = footer { footer { (text) } }
-                    (scripts)
-                }
-            }
-        }
+        let frame = Frame {
+            title,
+            sender: header,
+            inner: &inner,
+            footer,
+            is_narrow: true,
+            refresh_s: refresh.then_some(REFRESH_S),
+            styles: html! { style nonce=(nonce) { (PreEscaped(STYLES)) } },
+            scripts,
+        };
+        frame.html()
     }
 }
 

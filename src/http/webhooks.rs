@@ -14,6 +14,7 @@ use axum::{Json, Router, middleware};
 
 use super::Outside;
 use super::body::{self, NoBody};
+use super::pages;
 use crate::base::id::Key;
 use crate::control::{Answered, Control};
 use crate::engine::{Notice, Taken};
@@ -45,7 +46,7 @@ pub fn public(control: Control, outside: &Outside) -> Router {
     Router::new()
         .route("/healthz", get(super::healthz))
         .merge(hooks(control, outside))
-        .fallback(|| async { StatusCode::NOT_FOUND })
+        .fallback(|| async { pages::dead_link() })
 }
 
 /// The webhooks and the links of applicants and payers alone.

@@ -9,6 +9,8 @@ mod form;
 pub(crate) mod page;
 pub(crate) mod record;
 pub(crate) mod states;
+mod strokes;
+mod trouble;
 mod words;
 
 use serde_json::{Map, Value};

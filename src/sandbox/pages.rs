@@ -1,13 +1,15 @@
-//! The pages that people see: one frame and one sheet of styles for all of them, scripts from this origin alone.
+//! The sandbox's own pages: styles and scripts of this origin alone.
 
-use http::{HeaderValue, StatusCode, header};
-use maud::{DOCTYPE, Markup, html};
+use http::request::Parts;
+use http::{Method, StatusCode, header};
+use maud::{Markup, html};
 
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
-use crate::base::look::STYLES;
+use crate::base::look::{Frame, STYLES, headers};
 use crate::base::money::{Currency, Money};
 use crate::sandbox::answer::Answer;
+use crate::sandbox::refusal::Refusal;
 
 /// The resources that a page may load: styles, scripts and frames of this origin, and nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src 'self'; \
@@ -66,41 +68,56 @@ impl<'a> Page<'a> {
     /// The same where all that it loads lies beneath `root`.
     pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> Answer {
         let body = self.html(root).into_string().into_bytes();
-        Answer::of(status, "text/html; charset=utf-8", body)
-            .with(header::CONTENT_SECURITY_POLICY, self.policy())
-            .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
-            .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
-            .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        let answer = Answer::of(status, "text/html; charset=utf-8", body);
+        let headers = headers(&self.policy());
+        headers.into_iter().fold(answer, |answer, (name, value)| answer.with(name, value))
     }
 
-    fn policy(&self) -> HeaderValue {
-        let own = HeaderValue::from_static(POLICY);
-        let Some(origin) = &self.leads_to else { return own };
-        HeaderValue::from_str(&format!("{POLICY} {origin}")).unwrap_or(own)
+    fn policy(&self) -> String {
+        match &self.leads_to {
+            Some(origin) => format!("{POLICY} {origin}"),
+            None => POLICY.to_owned(),
+        }
     }
 
     fn html(&self, root: &str) -> Markup {
         let Self { brand, title, inner, narrow, scripts, leads_to: _ } = self;
-        html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="robots" content="noindex";
-                    title { (title) " · " (brand) }
-                    link rel="icon" href="data:,";
-                    link rel="stylesheet" href={ (root) "/assets/pages.css" };
-                    @for path in *scripts { script src={ (root) (path) } defer {} }
-                }
-                body {
-                    header.brand { (brand) }
-                    main.narrow[*narrow] { h1 { (title) } (inner) }
-                    footer { (FOOTER) }
-                }
-            }
-        }
+        let frame = Frame {
+            title,
+            sender: Some(brand),
+            inner,
+            footer: Some(FOOTER),
+            is_narrow: *narrow,
+            refresh_s: None,
+            styles: html! { link rel="stylesheet" href={ (root) "/assets/pages.css" }; },
+            scripts: html! { @for path in *scripts { script src={ (root) (path) } {} } },
+        };
+        frame.html()
     }
+}
+
+/// Returns whether a request asks for HTML by name, as browsers do. Programs take anything, and get JSON.
+pub(crate) fn wants_page(parts: &Parts) -> bool {
+    let lines = parts.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut ranges = lines.flat_map(|line| line.split(','));
+    ranges.any(|range| {
+        let kind = range.split(';').next().unwrap_or_default();
+        kind.trim().eq_ignore_ascii_case("text/html")
+    })
+}
+
+/// Returns the answer that a refusal becomes: a page where a browser opens an address that leads nowhere, else JSON.
+pub(crate) fn refused(brand: &str, parts: &Parts, refusal: &Refusal) -> Answer {
+    let is_page =
+        refusal.status == StatusCode::NOT_FOUND && parts.method == Method::GET && wants_page(parts);
+    if !is_page {
+        return Answer::refused(refusal);
+    }
+    let inner = html! {
+        p { "There is no page at this address." }
+        p.back { a href="/" { "Start page of this sandbox" } }
+    };
+    Page::new(brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
 }
 
 /// A labelled input with its error beside it.

@@ -19,7 +19,7 @@ use crate::sandbox::fault::{Dropped, Fault, Trouble, pick};
 use crate::sandbox::log::{self, Entry};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
-use crate::sandbox::{FAULTS, Sandbox, auth, control, cors};
+use crate::sandbox::{FAULTS, Sandbox, auth, control, cors, pages};
 
 /// The longest body of a request to the service: a file in base64 fits in.
 const BODY_BYTES_MAX: usize = 16 << 20;
@@ -114,7 +114,7 @@ impl Sandbox {
                     if !refusal.keeps_effects {
                         cx = self.cx(&live, now);
                     }
-                    Answer::refused(&refusal)
+                    pages::refused(&cx.world.options.brand, parts, &refusal)
                 }
             },
         };

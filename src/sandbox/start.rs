@@ -20,17 +20,17 @@ const PLACES: [(&str, &str, &str); 3] = [
     (
         "/_sandbox/credentials",
         "Credentials",
-        "The partner and its merchants with their keys, as JSON",
+        "The partner and its merchants with their keys, for programs (JSON)",
     ),
 ];
 
-/// Commands that begin a trial, and what each is for.
+/// Commands that begin a trial, and the purpose of each.
 const COMMANDS: [(&str, &str); 2] = [
     (
         "eval \"$(reckon sandbox env)\"",
-        "sets the variables that `reckon` needs to use this sandbox",
+        "Set the variables with which your configuration reaches this sandbox:",
     ),
-    ("reckon plan", "shows what your files would change here"),
+    ("reckon plan", "See what your files would change here:"),
 ];
 
 /// GET of the page.
@@ -51,7 +51,7 @@ fn inner() -> Markup {
         }
         h2 { "Try it from a terminal" }
         @for (command, about) in COMMANDS {
-            p.quiet { (about) ":" }
+            p.quiet { (about) }
             pre { (command) }
         }
     }

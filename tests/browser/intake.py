@@ -227,6 +227,18 @@ def over(page, link):
     readable(page, PICTURES, "intake-over")
 
 
+def applicant(page):
+    """The button of an applicant's link leads to the service's page, which lets itself be finished later."""
+    link = next(word for word in reckon("events", "urls").split() if "/apply/" in word)
+    visit(page, link)
+    readable(page, PICTURES, "apply")
+    page.find_element(By.CSS_SELECTOR, "main button").click()
+    wait(page, lambda: page.current_url.startswith(SERVICE + "/merchant_applications/sign_up/"), "the form is there")
+    visit(page, link[:-4])
+    assert "leads to nothing" in page.page_source
+    readable(page, PICTURES, "dead-link")
+
+
 def by_hand(page):
     """A token that somebody else's page got is brought by a command, on its standard input."""
     visit(page, reckon("link", "SavedMethod/later"))
@@ -254,6 +266,7 @@ def main():
         quiet(page)
         lost(page)
         over(page, reckon("link", "SavedMethod/later"))
+        applicant(page)
         by_hand(page)
     finally:
         page.quit()

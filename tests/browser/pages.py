@@ -281,12 +281,43 @@ def failures(page, key, shop):
     seen("27.4")
 
 
+def focused(page):
+    """The id of the input that has the focus, or of the place of the hosted field that has it."""
+    return page.execute_script("""
+      var one = document.activeElement;
+      return one.tagName === "IFRAME" ? one.parentNode.id : one.id;""")
+
+
+def around(page):
+    """The pages that lead to others, and the one where nothing is."""
+    visit(page, BASE + "/")
+    readable(page, PICTURES, "start")
+    visit(page, BASE + "/nothing/here")
+    readable(page, PICTURES, "not-found")
+    page.find_element(By.CSS_SELECTOR, "main a").click()
+    wait(page, lambda: "Payment sandbox" in page.title, "the start page is one press away")
+    visit(page, BASE + "/openapi")
+    box = page.find_element(By.ID, "search")
+    box.send_keys("refund")
+    wait(page, lambda: "operations" in page.find_element(By.ID, "found").text, "the search finds")
+    shown = [one for one in page.find_elements(By.CSS_SELECTOR, "details.operation") if one.is_displayed()]
+    shown[0].find_element(By.TAG_NAME, "summary").click()
+    readable(page, PICTURES, "openapi")
+    shown_id = shown[0].get_attribute("id")
+    visit(page, BASE + "/")
+    visit(page, BASE + "/openapi#" + shown_id)
+    assert page.find_element(By.ID, shown_id).get_attribute("open"), "a link to an operation unfolds it"
+
+
 def consent(page, partner):
     query = "?response_type=code&client_id=%s&redirect_uri=%s&scope=payments&state=s1" % (
         partner["client_id"], partner["redirect_uri"])
     visit(page, BASE + "/oauth/authorize" + query)
-    picture(page, "consent-wide")
-    picture(page, "consent-narrow", 380, 800)
+    readable(page, PICTURES, "consent")
+    page.find_element(By.CSS_SELECTOR, "button[value=allow]").click()
+    wait(page, lambda: page.find_elements(By.ID, "merchant-error"), "the missing choice is told")
+    assert focused(page) == "merchant", focused(page)
+    readable(page, PICTURES, "consent-error")
     Select(page.find_element(By.ID, "merchant")).select_by_visible_text("demo")
     page.find_element(By.CSS_SELECTOR, "button[value=allow]").click()
     wait(page, lambda: "code=" in page.current_url, "the code comes back")
@@ -315,13 +346,18 @@ def sign_up(page, partner):
     start = {"reference": "usr_b", "plan": "basic", "email": "jane@harbor.example"}
     link = ask("POST", "/api/v1/merchant_applications/sign_up", start, bearer)["merchant_application"]["redirect_uri"]
     visit(page, link)
-    picture(page, "sign-up-wide")
-    picture(page, "sign-up-narrow", 380, 900)
+    readable(page, PICTURES, "sign-up")
+    page.find_element(By.ID, "business_website").send_keys("https://harbor.example")
     page.find_element(By.CSS_SELECTOR, "main form button:not([type])").click()
     wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "[aria-invalid=true]"), "wrong fields are told")
     wrong = page.find_elements(By.CSS_SELECTOR, "span.error")
     assert all(page.find_element(By.ID, one.get_attribute("id").replace("-error", "")) for one in wrong)
-    picture(page, "sign-up-error")
+    assert "notice" in page.switch_to.active_element.get_attribute("class"), "the list of what is wrong has the focus"
+    assert page.find_element(By.ID, "business_website").get_attribute("value") == "https://harbor.example"
+    readable(page, PICTURES, "sign-up-error")
+    for link in page.find_elements(By.CSS_SELECTOR, ".notice a"):
+        link.click()
+        assert focused(page) == link.get_attribute("href").split("#")[1], focused(page)
     for name, text in APPLICANT.items():
         control = page.find_element(By.ID, name)
         if control.tag_name == "select":
@@ -362,9 +398,14 @@ def portal(page, partner, merchant):
     invoice = invoiced(partner, merchant, [{"email_addresses": ["jane@example.com"]}])
     visit(page, BASE + "/invoices/" + invoice)
     wait(page, lambda: len(page.find_elements(By.CSS_SELECTOR, ".hosted iframe")) == 2, "the fields are shown")
-    picture(page, "portal-wide")
-    picture(page, "portal-narrow", 380, 1000)
+    readable(page, PICTURES, "portal")
     time.sleep(0.3)
+    page.find_element(By.CSS_SELECTOR, "#payment button").click()
+    told = lambda place: page.find_element(By.ID, place + "-error").text
+    wait(page, lambda: told("number") == "Please fill this in", "what is missing is told beside its field")
+    assert [told(one) for one in ("cvv", "expiry", "name")] == ["Please fill this in"] * 3
+    wait(page, lambda: focused(page) == "number", "the first field that is wrong has the focus")
+    readable(page, PICTURES, "portal-error")
     fill(page, "#number", CARD)
     fill(page, "#cvv", "123")
     for name, text in {"expiry": "10/2030", "name": "Jane Doe", "postal_code": "62701"}.items():
@@ -434,6 +475,7 @@ def main():
         surcharge(page, key, shop)
         bank(page, key, shop)
         failures(page, key, shop)
+        around(page)
         consent(page, shown["partner"])
         sign_up(page, shown["partner"])
         mailbox(page, shown["partner"], merchant)

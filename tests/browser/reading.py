@@ -1,4 +1,4 @@
-"""Whether a page can be read: by its widths, its colours, and the frame of an e-mail in it."""
+"""Whether a page can be read and used: by its widths, its colours, its labels, what can be pressed, and the frame of an e-mail in it."""
 
 import base64
 
@@ -30,6 +30,19 @@ FAINT = """
     var lights = [light(told[1]), light(told[2])].sort(function (one, other) { return other - one; });
     return (lights[0] + 0.05) / (lights[1] + 0.05) < 4.5;
   });"""
+# What is too small to be pressed (WCAG 2.2, 2.5.8); a link within a sentence may be as small as its line.
+SMALL = """
+  return Array.from(document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary"))
+    .filter(function (one) {
+      if (one.offsetParent === null) return false;
+      var box = one.getBoundingClientRect(), inline = getComputedStyle(one).display === "inline";
+      return !inline && (box.height < 24 || box.width < 24);
+    }).map(function (one) { return one.outerHTML.slice(0, 80); });"""
+# Inputs that nothing names.
+NAMELESS = """
+  return Array.from(document.querySelectorAll("input:not([type=hidden]), select, textarea")).filter(function (one) {
+    return one.offsetParent !== null && !one.labels.length && !one.getAttribute("aria-label");
+  }).map(function (one) { return one.outerHTML.slice(0, 80); });"""
 # By how many pixels something is wider than what it is in: the page, or the frame of an e-mail.
 TOO_WIDE = """
   var root = (arguments[0] ? arguments[0].contentDocument : document).documentElement;
@@ -44,19 +57,31 @@ def wait(page, condition, what):
 
 
 def readable(page, pictures, name, frame=None):
-    """Nothing is cut, too wide or too faint, in a wide window and in narrow ones."""
-    for look, wide in {"wide": 1100, "narrow": 380, "narrowest": 320}.items():
-        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": wide, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-        wait(page, lambda: page.execute_script("return innerWidth") == wide, "the window is as wide as it is told")
-        if frame:
-            wait(page, lambda: page.execute_script(CUT, frame) == 0, "the whole e-mail is shown")
-        for inside in [None, frame] if frame else [None]:
-            assert page.execute_script(TOO_WIDE, inside) <= 0, (name, wide, inside)
-            faint = page.execute_script(FAINT, inside)
-            assert faint == [], (name, faint)
-        whole = page.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": {
-            "x": 0, "y": 0, "width": wide, "height": page.execute_script("return document.documentElement.scrollHeight"),
-            "scale": 1}})
-        (pictures / ("%s-%s.png" % (name, look))).write_bytes(base64.b64decode(whole["data"]))
+    """Nothing is cut, too wide, too faint, too small or without a name: in a wide window and in narrow ones, light and dark."""
+    for scheme in ["light", "dark"]:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        for look, wide in {"wide": 1440, "narrow": 390, "narrowest": 320}.items():
+            look = look if scheme == "light" else "dark-" + look
+            seen_at(page, pictures, "%s-%s" % (name, look), wide, frame)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def seen_at(page, pictures, name, wide, frame):
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": wide, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+    wait(page, lambda: page.execute_script("return innerWidth") == wide, "the window is as wide as it is told")
+    if frame:
+        wait(page, lambda: page.execute_script(CUT, frame) == 0, "the whole e-mail is shown")
+    for inside in [None, frame] if frame else [None]:
+        assert page.execute_script(TOO_WIDE, inside) <= 0, (name, inside)
+        faint = page.execute_script(FAINT, inside)
+        assert faint == [], (name, faint)
+    for fault in [SMALL, NAMELESS]:
+        found = page.execute_script(fault)
+        assert found == [], (name, found)
+    tall = page.execute_script("return document.documentElement.scrollHeight")
+    whole = page.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": {
+        "x": 0, "y": 0, "width": wide, "height": min(tall, 8000), "scale": 1}})
+    (pictures / (name + ".png")).write_bytes(base64.b64decode(whole["data"]))

@@ -173,10 +173,13 @@
     var look = getComputedStyle(form.querySelector("input:not([type=hidden])"));
     return {
       color: look.color, backgroundColor: look.backgroundColor, borderColor: look.borderTopColor,
-      ":invalid": { color: look.color }
+      ":invalid": { color: look.color },
+      ":focus": { outlineColor: getComputedStyle(button).backgroundColor },
+      "::placeholder": { color: getComputedStyle(byId(isCard ? "expiry" : "given"), "::placeholder").color }
     };
   }
 
+  form.hidden = false;
   if (!hosted) {
     close(LOST);
     return;

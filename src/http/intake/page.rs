@@ -60,7 +60,13 @@ fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
             @if *replaces { " It takes the place of the one that is kept now." }
             " The numbers go straight to the payment service, and nobody here sees them."
         }
-        form #intake method="post" novalidate data-sort=(sort) data-tokens=(tokens) data-public-key=(public_key) {
+        noscript {
+            p.notice {
+                "The numbers are typed into protected fields, which need scripts. Please turn scripts on, or ask the sender \
+                 for another way."
+            }
+        }
+        form #intake method="post" novalidate hidden data-sort=(sort) data-tokens=(tokens) data-public-key=(public_key) {
             div.fields { (fields) }
             p.notice.bad #trouble role="alert" tabindex="-1" hidden[trouble.is_none()] autofocus[trouble.is_some()] {
                 @if trouble.is_some() {
@@ -69,7 +75,6 @@ fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
             }
             input type="hidden" id="token" name="token_id";
             div.actions { button { (button) } }
-            noscript { p.notice { "The numbers are typed into protected fields, which need scripts." } }
         }
     };
     let footer = (*mode == Mode::Test).then_some("This is a test: no real money moves here.");

@@ -1,3 +1,5 @@
+mod pages;
+
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
 use chrono::{DateTime, Utc};

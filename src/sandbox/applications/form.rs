@@ -1,12 +1,12 @@
-//! The form of a sign-up as HTML, and what comes back from it. Everything but the drawing of a signature works
-//! without a script.
+//! The form of a sign-up as HTML, and what comes back from it. It works without scripts: a signature is then the name
+//! that its signer types.
 //!
 //! A secret that was filled in before is not shown again; left empty, it stays as it was.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::words;
+use super::{strokes, trouble, words};
 use crate::api::application::{
     FIELDS, Field, FieldType, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS, fields,
 };
@@ -22,6 +22,9 @@ pub(super) const UNASKED: [&str; 7] = [
     "browser_user_agent",
     "browser_language",
 ];
+
+/// The field that a script fills with strokes.
+const SIGNATURE: &str = "signature";
 
 /// One part of the form.
 struct Part {
@@ -114,13 +117,13 @@ impl Form<'_> {
         };
         html! {
             @if self.problems.is_empty() {
-                p.quiet { "This takes about ten minutes. A field that is marked may stay empty." }
+                p.quiet { "This takes about ten minutes. A field marked “optional” may stay empty." }
             } @else {
                 div.notice.bad role="alert" tabindex="-1" autofocus {
                     (count)
                     ul {
                         @for problem in self.problems {
-                            li { a href={ "#" (problem.context) } { (place(&problem.context)) } ": " (problem.message) }
+                            li { a href={ "#" (problem.context) } { (place(&problem.context)) } ": " (trouble::words(problem)) }
                         }
                     }
                 }
@@ -170,7 +173,7 @@ impl Form<'_> {
                 }
                 (self.control(input, problem.is_some()))
                 @if let Some(problem) = problem {
-                    span.error id={ (name) "-error" } data-field=(name) { (problem.message) }
+                    span.error id={ (name) "-error" } data-field=(name) { (trouble::words(problem)) }
                 }
             }
         }
@@ -189,6 +192,7 @@ impl Form<'_> {
             FieldType::Boolean => self.select(input, &["true", "false"], &value, is_wrong),
             FieldType::Choice(choices) => self.select(input, choices, &value, is_wrong),
             FieldType::Signature => html! {
+                noscript { p.hint { "Without scripts, type your name: it becomes your signature." } }
                 textarea id=(name) name=(name) data-signature placeholder=[given] aria-invalid=[wrong]
                     aria-describedby=[beside] { (value) }
             },
@@ -267,6 +271,7 @@ pub(super) fn read(sent: Value) -> Map<String, Value> {
                 second.insert(own.to_owned(), value);
             }
         } else if !is_empty(&value) && !matches!(name.as_str(), "reference" | "plan" | "test") {
+            let value = if name == SIGNATURE { strokes::signature(value) } else { value };
             fields.insert(name, value);
         }
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::hosted;
 use crate::sandbox::mail::{self, Mail};
-use crate::sandbox::pages::{ASSETS, Page, moment};
+use crate::sandbox::pages::{ASSETS, Page, moment, wants_page};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
@@ -46,16 +46,6 @@ pub(super) fn asset(name: &str) -> Result<Answer, Refusal> {
     let (_, content_type, content) =
         ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(Refusal::no_path)?;
     Ok(hosted::file(content_type, content))
-}
-
-/// Is HTML asked for by name? Programs take anything, and get JSON.
-fn wants_page(parts: &Parts) -> bool {
-    let lines = parts.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
-    let mut ranges = lines.flat_map(|line| line.split(','));
-    ranges.any(|range| {
-        let kind = range.split(';').next().unwrap_or_default();
-        kind.trim().eq_ignore_ascii_case("text/html")
-    })
 }
 
 /// Every e-mail, oldest first, each with its page.
@@ -138,7 +128,7 @@ fn page(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
     let mail: Mail = serde_json::from_value(mail)?;
     let sender = format!("{} <{}>", mail.from_name, mail.from);
     let inner = html! {
-        p { a href=(MAILBOX) { "All e-mails" } }
+        p.back { a href=(MAILBOX) { "All e-mails" } }
         dl {
             @for (name, text) in [("From", &sender), ("To", &mail.to), ("Subject", &mail.subject)] {
                 dt { (name) } dd { (text) }
@@ -169,7 +159,7 @@ fn document(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
 fn unknown(cx: &Cx<'_>) -> Answer {
     let inner = html! {
         p { "There is no such e-mail." }
-        p { a href=(MAILBOX) { "All e-mails" } }
+        p.back { a href=(MAILBOX) { "All e-mails" } }
     };
     framed(cx, StatusCode::NOT_FOUND, "Not found", inner, &[])
 }

@@ -42,13 +42,13 @@ pub(super) fn show(brand: &str, document: &Value) -> Answer {
         nav aria-label="Operations" {
             ul.index {
                 @for (tag, all) in &groups {
-                    li { a href={ "#" (tag) } { (tag) } " " span.hint { (all.len()) } }
+                    li { a href={ "#" (tag) } { (tag.replace('_', " ")) } " " span.hint { (all.len()) } }
                 }
             }
         }
         @for (tag, all) in &groups {
             section.group {
-                h2 id=(tag) { (tag) }
+                h2 id=(tag) { (tag.replace('_', " ")) }
                 @for one in all { (section(one, components)) }
             }
         }
@@ -149,7 +149,7 @@ pub(super) fn resolved<'a>(schema: &'a Value, components: &'a Value) -> &'a Valu
 fn row(depth: usize, name: &str, schema: &Value, required: bool, meaning: &str) -> Markup {
     html! {
         tr {
-            td class={ "deep-" (depth) } { code { (name) } }
+            td class={ "named deep-" (depth) } { code { (name) } }
             td { (kind(schema)) }
             td { @if required { "required" } }
             td { (worded(meaning)) }

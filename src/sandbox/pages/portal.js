@@ -2,11 +2,18 @@
 (function () {
   "use strict";
   var form = document.getElementById("payment");
-  if (!form || !window.Service) return;
-  var hosted = window.Service.HostedFields;
+  if (!form) return;
+  var hosted = window.Service && window.Service.HostedFields;
   var button = form.querySelector("button");
   var notice = document.getElementById("trouble");
-  var places = { credit_card_number: "number", cvv: "cvv" };
+  var LOST = "The payment service cannot be reached. Nothing was charged. Please try again in a moment.";
+  var BLANK = "Please fill this in";
+  var fields = null;
+  var tried = false;
+
+  function byId(id) {
+    return document.getElementById(id);
+  }
 
   function say(text) {
     notice.textContent = text;
@@ -14,50 +21,102 @@
     if (text) notice.focus();
   }
 
+  function mark(id, text) {
+    byId(id + "-error").textContent = text;
+    if (byId(id).classList.contains("hosted")) return;
+    if (text) byId(id).setAttribute("aria-invalid", "true");
+    else byId(id).removeAttribute("aria-invalid");
+  }
+
+  // What is wrong with a hosted field; that it is empty is told once somebody tried to go on.
+  function fault(field) {
+    return tried && field.isEmpty ? BLANK : field.error;
+  }
+
   function show(state) {
     state.fields.forEach(function (field) {
-      var place = document.getElementById(places[field.type] + "-error");
-      if (place) place.textContent = field.error;
+      mark(field.selector.slice(1), fault(field));
     });
+  }
+
+  // Month and four digits of the year; null where they are none.
+  function expiry() {
+    var parts = /^\s*(\d{1,2})\s*[\/. -]?\s*(\d{4}|\d{2})\s*$/.exec(byId("expiry").value);
+    if (!parts || Number(parts[1]) < 1 || Number(parts[1]) > 12) return null;
+    return { month: Number(parts[1]), year: Number(parts[2]) + (parts[2].length === 2 ? 2000 : 0) };
+  }
+
+  // Shows what is wrong beside its field, and goes to the first such field.
+  function check() {
+    tried = true;
+    var wrong = { name: byId("name").value.trim() ? "" : BLANK };
+    if (!byId("expiry").value.trim()) wrong.expiry = BLANK;
+    else wrong.expiry = expiry() ? "" : "Write month and year, such as 08/31";
+    fields.getState().fields.forEach(function (field) {
+      wrong[field.selector.slice(1)] = fault(field);
+    });
+    var bad = ["number", "cvv", "expiry", "name"].filter(function (id) {
+      mark(id, wrong[id]);
+      return wrong[id];
+    });
+    if (bad.length) focus(bad[0]);
+    return bad.length === 0;
+  }
+
+  function focus(id) {
+    if (byId(id).classList.contains("hosted")) fields.focus("#" + id);
+    else byId(id).focus();
   }
 
   // The look of this page's own inputs, for the fields in their frames.
   function own() {
-    var look = getComputedStyle(form.elements.expiry);
-    var css = { color: look.color, backgroundColor: look.backgroundColor, borderColor: look.borderTopColor };
-    css[":invalid"] = { color: look.color };
-    return css;
+    var look = getComputedStyle(byId("name"));
+    return {
+      color: look.color, backgroundColor: look.backgroundColor, borderColor: look.borderTopColor,
+      ":invalid": { color: look.color },
+      ":focus": { outlineColor: getComputedStyle(button).backgroundColor },
+      "::placeholder": { color: getComputedStyle(byId("expiry"), "::placeholder").color }
+    };
   }
 
-  var fields;
+  function failed(error) {
+    button.disabled = false;
+    var told = hosted.parseException(error);
+    var beside = fields.getState().fields.filter(fault);
+    if (told.code !== 3 && beside.length) focus(beside[0].selector.slice(1));
+    else say(told.code === 3 ? LOST : told.messages.join(". "));
+  }
+
+  if (!hosted) {
+    say(LOST);
+    return;
+  }
+  form.hidden = false;
   try {
     fields = hosted.initializeFields({
       publicKey: form.dataset.publicKey,
       input: { css: own() },
       fields: [
         { selector: "#number", title: "Card number", input: { type: "credit_card_number", placeholder: "1234 5678 9012 3456" } },
-        { selector: "#cvv", title: "Card code", input: { type: "cvv", placeholder: "123" } }
+        { selector: "#cvv", title: "Security code", input: { type: "cvv", placeholder: "123" } }
       ]
     }, show);
   } catch (error) {
+    form.hidden = true;
     say(hosted.parseException(error).message);
     return;
   }
-
   form.addEventListener("submit", function (event) {
     event.preventDefault();
     say("");
+    if (!check()) return;
     button.disabled = true;
-    var expiry = form.elements.expiry.value.split("/");
     fields.getPaymentToken({
-      exp_month: expiry[0], exp_year: expiry[1], name: form.elements.name.value, address1: form.elements.address1.value,
-      postal_code: form.elements.postal_code.value
+      exp_month: expiry().month, exp_year: expiry().year, name: form.elements.name.value,
+      address1: form.elements.address1.value, postal_code: form.elements.postal_code.value
     }).then(function (token) {
       form.elements.token_id.value = token.id;
       form.submit();
-    }).catch(function (error) {
-      button.disabled = false;
-      say(hosted.parseException(error).messages.join(". "));
-    });
+    }).catch(failed);
   });
 })();

@@ -23,6 +23,14 @@
     if (found.length === 1 && words.length) found[0].open = true;
   }
 
+  // A link to one operation shows what is in it.
+  function unfold() {
+    var named = window.location.hash && document.getElementById(window.location.hash.slice(1));
+    if (named && named.tagName === "DETAILS") named.open = true;
+  }
+
   box.addEventListener("input", find);
+  window.addEventListener("hashchange", unfold);
   find();
+  unfold();
 })();

@@ -14,6 +14,13 @@
   canvas.height = 144;
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", "Your signature. Draw it here, or choose Use my typed name.");
+  // A link to the field leads to what is shown of it.
+  canvas.id = kept.id;
+  canvas.tabIndex = -1;
+  ["aria-invalid", "aria-describedby"].forEach(function (name) {
+    if (kept.hasAttribute(name)) canvas.setAttribute(name, kept.getAttribute(name));
+  });
+  kept.removeAttribute("id");
   buttons.className = "actions";
   buttons.appendChild(button("Use my typed name", typed));
   buttons.appendChild(button("Clear", clear));

@@ -100,30 +100,27 @@ fn lines(invoice: &Invoice) -> Markup {
     }
 }
 
-/// The payment form. Card number and code are hosted fields: they are no part of what is sent.
+/// The payment form, which a script shows. Card number and code are hosted fields: they are no part of what is sent.
 fn form(invoice: &Invoice, public_key: &str, typed: &Typed) -> Markup {
     let due = amount(invoice.total_amount_due, invoice.currency.as_deref());
     html! {
-        form #payment method="post" action={ "/invoices/" (invoice.id) "/payments" } data-public-key=(public_key) {
-            h2 { "Pay by card" }
+        h2 { "Pay by card" }
+        noscript {
+            p.notice { "Cards are typed into protected fields, which need scripts. Please turn scripts on, or ask the \
+                        sender for another way to pay." }
+        }
+        form #payment method="post" action={ "/invoices/" (invoice.id) "/payments" } data-public-key=(public_key)
+            novalidate hidden {
             div.fields {
                 (hosted("number", "Card number"))
-                (hosted("cvv", "Card code"))
-                div.field {
-                    label for="expiry" { "Expiry (MM/YYYY)" }
-                    input #expiry required pattern="(0?[1-9]|1[0-2])/[0-9]{2,4}" placeholder="10/2030"
-                        inputmode="numeric" autocomplete="cc-exp";
-                }
+                (hosted("cvv", "Security code"))
+                (expiry())
                 (input("name", "Name on the card", &typed.name, "cc-name", (64, true)))
                 (input("address1", "Street address", &typed.address1, "address-line1", (64, false)))
                 (input("postal_code", "Postal code", &typed.postal_code, "postal-code", (10, false)))
             }
             input type="hidden" name="token_id";
             div.actions { button { "Pay " (due) } }
-            noscript {
-                p.notice { "Cards are typed into protected fields, which need scripts. Please turn scripts on, or ask \
-                            the sender for another way to pay." }
-            }
         }
     }
 }
@@ -133,7 +130,19 @@ fn hosted(id: &str, label: &str) -> Markup {
         div.field {
             span.label { (label) }
             div.hosted id=(id) {}
-            span.error id={ (id) "-error" } role="alert" {}
+            (error(id))
+        }
+    }
+}
+
+/// The date of a card, which is not sent.
+fn expiry() -> Markup {
+    html! {
+        div.field {
+            label for="expiry" { "Expiry" }
+            input #expiry required placeholder="MM/YY" maxlength="9" inputmode="numeric" autocomplete="cc-exp"
+                aria-describedby="expiry-error";
+            (error("expiry"))
         }
     }
 }
@@ -151,9 +160,16 @@ fn input(
                 (label)
                 @if !required { " " span.hint { "optional" } }
             }
-            input id=(id) name=(id) value=(value) maxlength=(most) required[required] autocomplete=(complete);
+            input id=(id) name=(id) value=(value) maxlength=(most) required[required] autocomplete=(complete)
+                aria-describedby={ (id) "-error" };
+            (error(id))
         }
     }
+}
+
+/// The place of what is wrong with a field.
+fn error(id: &str) -> Markup {
+    html! { span.error id={ (id) "-error" } role="alert" {} }
 }
 
 /// All invoices of a contact.

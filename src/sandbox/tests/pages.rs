@@ -1,9 +1,11 @@
 //! Pages for people: what they may load, where they lead, and how they look (E16).
 
+use axum::body::Body;
+use http::Request;
 use serde_json::{Value, json};
 
 use super::{House, Reply};
-use crate::base::look::STYLES;
+use crate::base::look::{STYLES, outline};
 use crate::sandbox::Surface;
 
 async fn page(house: &House, path: &str) -> Reply {
@@ -23,29 +25,120 @@ async fn a_start_page_leads_to_what_there_is() {
     assert!(start.text.contains("reckon sandbox env"));
 }
 
-/// Closes E16: forms lead nowhere else, and nothing is taken for what it is not.
-#[tokio::test]
-async fn a_page_loads_and_sends_nothing_elsewhere() {
-    let house = House::new(Surface::Public);
-    for path in
-        ["/", "/openapi", "/invoices/none", "/oauth/authorize", "/merchant_applications/thank_you"]
-    {
-        let shown = page(&house, path).await;
-        let policy = shown.headers["content-security-policy"].to_str().unwrap();
-        assert!(policy.contains("form-action 'self'"), "{path}: {policy}");
-        assert_eq!(shown.headers["x-content-type-options"], "nosniff", "{path}");
-        assert!(shown.text.contains("name=\"viewport\""), "{path}");
-    }
+/// A page as a browser opens it.
+async fn opened(house: &House, path: &str) -> Reply {
+    let request = Request::get(path).header("host", "localhost");
+    let request = request.header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    house.send(request.body(Body::empty()).unwrap()).await
+}
+
+/// A form as a browser sends it.
+async fn sent(house: &House, path: &str, form: &str) -> Reply {
+    let request = Request::post(path).header("host", "localhost");
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    house.send(request.body(Body::from(form.to_owned())).unwrap()).await
+}
+
+/// The address of a merchant's consent, and the page's answer where nothing was chosen.
+async fn consents(house: &House) -> [Reply; 2] {
     let partner = house.credentials().await["partner"].clone();
     let word = |name: &str| partner[name].as_str().unwrap().to_owned();
-    let consent = format!(
-        "/oauth/authorize?response_type=code&client_id={}&redirect_uri={}&scope=payments",
+    let query = format!(
+        "response_type=code&client_id={}&redirect_uri={}&scope=payments",
         word("client_id"),
         word("redirect_uri")
     );
-    let shown = page(&house, &consent).await;
+    let shown = opened(house, &format!("/oauth/authorize?{query}")).await;
+    let wrong = sent(house, "/oauth/authorize", &format!("{query}&answer=allow")).await;
     let policy = shown.headers["content-security-policy"].to_str().unwrap();
     assert!(policy.ends_with("form-action 'self' https://partner.example"), "{policy}");
+    [shown, wrong]
+}
+
+/// The form of a sign-up, and the same with all that is wrong with it.
+async fn sign_ups(house: &House) -> [Reply; 2] {
+    let path = super::sign_ups::start(house, &super::sign_ups::three()).await;
+    let form = opened(house, &path).await;
+    [form, sent(house, &path, "first_name=Jane&second_owner.first_name=Jo&has_dba=true").await]
+}
+
+/// Closes E16: on no page is anything named that is not there, a field without a label, a link that leads nowhere, or a
+/// form that may lead elsewhere.
+#[tokio::test]
+async fn every_page_is_whole_and_guarded() {
+    let house = House::new(Surface::Public);
+    let (_, invoice) = super::portal::attached(&house).await;
+    let mut pages = Vec::from(consents(&house).await);
+    pages.extend(sign_ups(&house).await);
+    pages.push(super::portal::pay(&house, &invoice, "4000000000000002").await);
+    for path in [
+        "/",
+        "/openapi",
+        "/nothing/here",
+        &invoice,
+        "/invoices/none",
+        "/contacts/none",
+        "/oauth/authorize",
+        "/merchant_applications/sign_up/none",
+        "/merchant_applications/thank_you",
+        "/_sandbox/mailbox",
+        "/_sandbox/mailbox/1",
+        "/_sandbox/mailbox/99",
+    ] {
+        pages.push(opened(&house, path).await);
+    }
+    for page in pages {
+        assert_eq!(outline::faults(&page.text), Vec::<String>::new(), "{}", page.text);
+        assert_eq!(outline::unguarded(&page.headers), Vec::<String>::new(), "{}", page.text);
+        for link in outline::links(&page.text) {
+            let there = opened(&house, link).await.status;
+            assert!(there == 200 || link.ends_with("/payments"), "{link}: {there}");
+        }
+    }
+}
+
+/// Closes E16: an address that leads nowhere is a page for people, and JSON for programs as ever.
+#[tokio::test]
+async fn a_dead_link_is_a_page_for_people_alone() {
+    let house = House::new(Surface::Public);
+    let shown = opened(&house, "/nothing/here").await;
+    assert!(
+        shown.status == 404 && shown.text.contains("no page at this address"),
+        "{}",
+        shown.text
+    );
+    assert_eq!(page(&house, "/nothing/here").await.refusal().1, "resource_not_found");
+    let request = Request::post("/nothing/here").header("host", "localhost");
+    let request = request.header("accept", "text/html").body(Body::empty()).unwrap();
+    assert_eq!(house.send(request).await.refusal().1, "resource_not_found");
+}
+
+/// Closes E16: where a script is needed, nothing is shown that does not work without it.
+#[tokio::test]
+async fn without_scripts_the_portal_shows_no_dead_form() {
+    let house = House::new(Surface::Public);
+    let (_, invoice) = super::portal::attached(&house).await;
+    let text = opened(&house, &invoice).await.text;
+    let (_, form) = text.split_once("<form id=\"payment\"").unwrap();
+    assert!(form.split('>').next().unwrap().ends_with(" novalidate hidden"), "{form}");
+    assert!(text.contains("<noscript><p class=\"notice\">Cards are typed into protected fields"));
+}
+
+/// Closes E16: an applicant without scripts signs by a name, and reads no name of the API.
+#[tokio::test]
+async fn a_sign_up_speaks_to_people_and_can_be_signed_without_scripts() {
+    let house = House::new(Surface::Public);
+    let path = super::sign_ups::start(&house, &super::sign_ups::three()).await;
+    let form = opened(&house, &path).await.text;
+    assert!(form.contains("<noscript><p class=\"hint\">Without scripts, type your name"), "{form}");
+    let wrong = sent(&house, &path, "signature=Jane+Doe&business_state=Illinois").await.text;
+    for words in ["Please fill this in", "Please choose one", "Please write two capital letters"] {
+        assert!(wrong.contains(words), "{words}: {wrong}");
+    }
+    assert!(
+        !wrong.contains("cannot be blank") && !wrong.contains("href=\"#signature\""),
+        "{wrong}"
+    );
 }
 
 /// Closes E16: what is hidden stays hidden, and there is a dark look.

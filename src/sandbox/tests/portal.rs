@@ -20,7 +20,7 @@ async fn invoiced(house: &House) -> (Value, String) {
 }
 
 /// The same with a file.
-async fn attached(house: &House) -> (Value, String) {
+pub(super) async fn attached(house: &House) -> (Value, String) {
     let bearer = house.bearer("demo").await;
     let body = with(new_invoice(house, &bearer).await, "reference", "Case <7>");
     let file = super::files::upload(house, &bearer, &body["contact_id"]).await;
@@ -36,7 +36,7 @@ async fn page(house: &House, path: &str) -> Reply {
 }
 
 /// Sends the payment form as the page's script does.
-async fn pay(house: &House, path: &str, number: &str) -> Reply {
+pub(super) async fn pay(house: &House, path: &str, number: &str) -> Reply {
     pay_by(house, path, &with(visa(), "number", number)).await
 }
 

@@ -11,7 +11,7 @@ use crate::sandbox::Surface;
 
 const PATH: &str = "/api/v1/merchant_applications/sign_up";
 
-fn three() -> Value {
+pub(super) fn three() -> Value {
     json!({"reference": "usr_1", "plan": "basic", "email": "jane@example.com"})
 }
 
@@ -21,7 +21,7 @@ async fn post(house: &House, fields: &Value) -> Reply {
 }
 
 /// Starts a sign-up; the path of its page.
-async fn start(house: &House, fields: &Value) -> String {
+pub(super) async fn start(house: &House, fields: &Value) -> String {
     let answer = post(house, fields).await.ok();
     let url = answer["merchant_application"]["redirect_uri"].as_str().unwrap().to_owned();
     url.strip_prefix("https://localhost").unwrap().to_owned()

@@ -1,0 +1,76 @@
+//! The frame of a page: its head, the name of its sender, its heading and its last line, and the headers that keep it apart
+//! from other pages.
+
+use http::{HeaderName, HeaderValue, header};
+use maud::{DOCTYPE, Markup, html};
+
+/// A policy under which a page loads and sends nothing.
+const NOTHING: &str =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The parts of a page.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    /// The heading, and the first part of the title.
+    pub title: &'a str,
+    /// The brand or the merchant that shows the page, if known; the second part of the title.
+    pub sender: Option<&'a str>,
+    /// The content below the heading.
+    pub inner: &'a Markup,
+    /// The last line.
+    pub footer: Option<&'a str>,
+    /// Keeps the page to one narrow column.
+    pub is_narrow: bool,
+    /// Seconds after which a browser loads the page again.
+    pub refresh_s: Option<u32>,
+    /// The sheet of styles, in place or as a link.
+    pub styles: Markup,
+    /// The page's own scripts.
+    pub scripts: Markup,
+}
+
+impl Frame<'_> {
+    /// Returns the page as HTML.
+    pub fn html(&self) -> Markup {
+        let Self { title, sender, inner, footer, is_narrow, .. } = self;
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                (self.head())
+                body {
+                    @if let Some(name) = sender { header.who { (name) } }
+                    main.narrow[*is_narrow] { h1 { (title) } (inner) }
+                    @if let Some(text) = footer { footer { (text) } }
+                    (self.scripts)
+                }
+            }
+        }
+    }
+
+    fn head(&self) -> Markup {
+        html! {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                @if let Some(seconds) = self.refresh_s { meta http-equiv="refresh" content=(seconds); }
+                title { (self.title) @if let Some(name) = self.sender { " · " (name) } }
+                link rel="icon" href="data:,";
+                (self.styles)
+            }
+        }
+    }
+}
+
+/// Returns the headers of every page. A policy that no header can hold becomes one that allows nothing.
+pub fn headers(policy: &str) -> [(HeaderName, HeaderValue); 5] {
+    let policy =
+        HeaderValue::from_str(policy).unwrap_or_else(|_| HeaderValue::from_static(NOTHING));
+    [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    ]
+}
