@@ -17,7 +17,7 @@ use crate::base::id::{IntentId, Key};
 use crate::control::look::Look;
 use crate::engine::{Question, Reply, Shared, Sought, StateReply, Wanted, seek};
 use crate::kinds::step::MERCHANT;
-use crate::render::why::{self, ApprovalView, AuthorView, EffectView, ResourceView, View};
+use crate::render::why::{self, ApprovalView, EffectView, ResourceView, View};
 use crate::store::journal::Reader;
 use crate::store::real_disk::RealDisk;
 use crate::store::story::{Books, EffectStory, Story};
@@ -184,7 +184,7 @@ fn view(setup: &Setup, wanted: &Wanted, story: &Story, merchant: Option<&Story>)
     let approvals = merchant.unwrap_or(story).approvals.iter();
     let approvals: Vec<_> = approvals.collect();
     let effects = chosen.into_iter().map(|effect| EffectView {
-        author: author(setup, effect),
+        author: blame::author(&setup.root, &effect.intent.cause),
         approval: approvals
             .iter()
             .rev()
@@ -203,18 +203,4 @@ fn view(setup: &Setup, wanted: &Wanted, story: &Story, merchant: Option<&Story>)
         verified: story.verified.clone(),
         dropped: story.dropped.clone(),
     }
-}
-
-/// Who wrote the line that asked for an effect.
-fn author(setup: &Setup, effect: &EffectStory) -> Option<AuthorView> {
-    let cause = &effect.intent.cause;
-    let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
-    let author = blame::author(&setup.root, commit, file, line)?;
-    Some(AuthorView {
-        name: author.name,
-        email: author.email,
-        at: author.at,
-        commit: author.commit,
-        subject: author.subject,
-    })
 }

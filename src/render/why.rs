@@ -84,7 +84,13 @@ pub struct EffectView {
     pub line: Option<usize>,
     /// The commit of the tree.
     pub commit: Option<String>,
-    /// Who wrote that line, where the repository is there.
+    /// Whether the file differed from its content in that commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncommitted: bool,
+    /// The lines of the fields whose change made the effect; none: the whole document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<(usize, usize)>,
+    /// The author of these lines, where the repository is there.
     pub author: Option<AuthorView>,
 }
 
@@ -143,6 +149,8 @@ impl From<&EffectStory> for EffectView {
             file: intent.cause.file.as_ref().map(ToString::to_string),
             line: intent.cause.line,
             commit: intent.cause.commit.clone(),
+            uncommitted: intent.cause.uncommitted,
+            changed: intent.cause.changed.clone(),
             author: None,
         }
     }
@@ -213,15 +221,17 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
 
 /// The line that asked for it, and who wrote that.
 fn cause(out: &mut String, effect: &EffectView) {
-    let commit = effect.commit.as_deref().map(|commit| format!(" at commit {}", short(commit)));
+    let after = if effect.uncommitted { "with an uncommitted change after" } else { "at" };
+    let commit =
+        effect.commit.as_deref().map(|commit| format!(" {after} commit {}", short(commit)));
     for approval in &effect.plan_approvals {
         fact(out, "approved", &format!("past a limit, by the plan approval {}", clean(approval)));
     }
     if let Some(person) = &effect.asked_by {
         return fact(out, "asked by", &clean(person));
     }
-    let place = place(effect.file.as_deref(), effect.line);
-    match place {
+    let line = effect.changed.first().map(|(first, _)| *first).or(effect.line);
+    match place(effect.file.as_deref(), line) {
         Some(place) => fact(out, "file", &format!("{place}{}", commit.unwrap_or_default())),
         None => fact(out, "file", "not from a file: a command asked for it"),
     }
@@ -231,6 +241,9 @@ fn cause(out: &mut String, effect: &EffectView) {
             let what = clean(&author.subject);
             let commit = short(&author.commit);
             fact(out, "author", &format!("{who}, {}, {commit}: {what}", clean(&author.at)));
+        }
+        None if effect.uncommitted => {
+            fact(out, "author", "not known: the change was in no commit");
         }
         None if effect.commit.is_some() => {
             fact(out, "author", "not known: the repository or its commit is not here");
