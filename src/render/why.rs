@@ -18,6 +18,9 @@ const LABEL_WIDTH: usize = 10;
 pub struct View {
     /// The version of this form.
     pub version: u32,
+    /// What the word stands for, in sentences, where it is no resource itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
     /// The resources that were asked for.
     pub resources: Vec<ResourceView>,
     /// The first record of the whole chain that was verified, if that was wanted.
@@ -43,6 +46,9 @@ pub struct ResourceView {
     /// Records that a compaction dropped for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<u64>,
+    /// The plan's reason, where nothing was ever sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_sent: Option<String>,
 }
 
 /// One effect, from what became of it back to its cause.
@@ -160,8 +166,9 @@ impl From<&EffectStory> for EffectView {
 pub fn text(view: &View, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
+    view.about.iter().for_each(|about| line(&mut out, &clean(about)));
     for (number, resource) in view.resources.iter().enumerate() {
-        if number > 0 {
+        if number > 0 || !view.about.is_empty() {
             out.push('\n');
         }
         resource_text(&mut out, paint, resource);
@@ -177,6 +184,9 @@ pub fn text(view: &View, color: bool) -> String {
 
 fn resource_text(out: &mut String, paint: Paint, resource: &ResourceView) {
     line(out, &paint.bold(&clean(&resource.key.short())));
+    if let Some(reason) = &resource.not_sent {
+        return line(out, &format!("  not sent yet: {}", clean(reason)));
+    }
     for effect in resource.effects.iter().rev() {
         effect_text(out, paint, effect);
     }
