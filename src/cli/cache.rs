@@ -81,7 +81,8 @@ pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Fail
             Look::AtContents => files.verified(&setup.place()),
         })
         && setup.attached_are(&kept.seen.attached);
-    Ok(if same { serde_json::from_str(&kept.plan).ok() } else { None })
+    let plan = if same { serde_json::from_str::<PlanView>(&kept.plan).ok() } else { None };
+    Ok(plan.map(|plan| PlanView { commit: setup.commit(), ..plan }))
 }
 
 /// The time before a load, for [`seal`].

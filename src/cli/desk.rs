@@ -13,11 +13,12 @@ use super::exit::Failure;
 use super::git_tree::{self, Folder};
 use super::server::tree;
 use super::setup::Setup;
+use super::tracked::Tracked;
 use super::{host, intake, past, urls, why};
 use crate::base::folder::Place;
 use crate::control::look::{self, Contents, Differences, Look, SentFile, SentTree};
 use crate::control::{ControlError, Response};
-use crate::engine::{Engine, Parts, Question, Reply, Settings, Shared, Told};
+use crate::engine::{Engine, Parts, Question, Reply, Shared, Told};
 use crate::kinds::files::{FileTrouble, Files, Stamp};
 use crate::kinds::register::KINDS;
 use crate::model::manifest::AttachedFile;
@@ -55,12 +56,13 @@ impl Desk {
         check.files = attached.or(check.files);
         let mut loader = Loader::new(folder.specs(), &prefix, ReadCx { kinds: KINDS, check });
         loader.load_all();
-        let engine = Engine::new(self.beside(commit)?, Box::new(loader))?;
+        let specs = Tracked::at(loader, commit);
+        let engine = Engine::new(self.beside()?, Box::new(specs))?;
         Ok(engine.answer(question)?)
     }
 
     /// The daemon's handles for an engine of its own, which counts for itself.
-    fn beside(&self, commit: Option<String>) -> Result<Arc<Shared>, Failure> {
+    fn beside(&self) -> Result<Arc<Shared>, Failure> {
         let shared = &self.shared;
         Ok(Shared::new(Parts {
             client: shared.client.clone(),
@@ -70,7 +72,7 @@ impl Desk {
             clock: shared.clock.clone(),
             secrets: shared.secrets.clone(),
             partner: shared.partner.clone(),
-            settings: Settings { commit, ..shared.settings.clone() },
+            settings: shared.settings.clone(),
             rng: host::rng()?,
         }))
     }

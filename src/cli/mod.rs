@@ -70,6 +70,7 @@ mod specs;
 mod store;
 mod suspend;
 mod targets;
+mod tracked;
 mod unfit;
 mod urls;
 mod validate;

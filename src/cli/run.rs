@@ -20,6 +20,7 @@ use super::sandbox::{self, Addresses, EmbeddedSandbox};
 use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
+use super::tracked::Tracked;
 use super::{scripts, signals, signed};
 use crate::config::ProcessEnv;
 use crate::control::Control;
@@ -145,7 +146,7 @@ fn engine(
     };
     let shared = setup.shared(open, how)?;
     control.seat(Arc::new(Desk::new(setup.clone(), shared.clone())));
-    Ok(Engine::new(shared, Box::new(loader))?)
+    Ok(Engine::new(shared, Box::new(Tracked::of(loader, setup.place())))?)
 }
 
 /// Writes down where the daemon listens, and says so.

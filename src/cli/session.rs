@@ -7,6 +7,7 @@ use super::exit::Failure;
 use super::host;
 use super::server::Daemon;
 use super::setup::{How, Open, Setup};
+use super::tracked::Tracked;
 use crate::control::socket::SocketClient;
 use crate::control::{Control, Request};
 use crate::engine::{Approving, Engine, Event, Question, Reply, Until};
@@ -103,7 +104,7 @@ impl Session {
         let seen = cache::seal(&loader, before);
         let open = setup.open_state(false).await?;
         let shared = setup.shared(&open, How::default())?;
-        let engine = Engine::new(shared, Box::new(loader))?;
+        let engine = Engine::new(shared, Box::new(Tracked::of(loader, setup.place())))?;
         Ok(Self::Own(Box::new(Own { engine, open, seen })))
     }
 

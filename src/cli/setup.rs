@@ -288,7 +288,6 @@ impl Setup {
             hook_time: Some(crate::hooks::TIME_MAX),
             first_look: true,
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
-            commit: self.commit(),
             policy: self.config.rules(&ProcessEnv)?,
         };
         Ok(Shared::new(Parts {

@@ -1,6 +1,7 @@
 //! `why`: from the money back to the intent, its approval, commit, file and line, and author.
 
 mod blame;
+mod unsent;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use crate::base::id::{IntentId, Key};
 use crate::control::look::Look;
 use crate::engine::{Question, Reply, Shared, Sought, StateReply, Wanted, seek};
 use crate::kinds::step::MERCHANT;
-use crate::render::why::{self, ApprovalView, AuthorView, EffectView, ResourceView, View};
+use crate::model::action::is_action;
+use crate::render::why::{self, ApprovalView, EffectView, ResourceView, View};
 use crate::store::journal::Reader;
 use crate::store::real_disk::RealDisk;
 use crate::store::story::{Books, EffectStory, Story};
@@ -25,8 +27,9 @@ use crate::store::story::{Books, EffectStory, Story};
 /// `why`.
 #[derive(Debug, Args)]
 pub struct WhyArgs {
-    /// An id of the service (a payment, an invoice …), a mark, an intent, or a resource.
-    #[arg(value_name = "ID|KIND/NAME")]
+    /// Any word that a command prints: a resource, an id of the service (a payment, an invoice …), a mark, an intent, an
+    /// event, an action, an approval or a saved plan.
+    #[arg(value_name = "ID|KIND/NAME", allow_hyphen_values = true)]
     pub what: String,
     /// Verify the whole journal, from its first record to its last.
     #[arg(long)]
@@ -43,15 +46,20 @@ pub(super) async fn run(setup: &Setup, args: &WhyArgs, out: Out) -> Result<Exit,
         }
         None => here(setup, args).await?,
     };
-    let view: View = view.ok_or_else(|| {
-        let what = format!("the journal does not know {:?}", args.what);
-        Failure::input("reckon::why::unknown", what).help(
-            "give an id of the service, a mark, an intent such as i-000012, or KIND/NAME; \
-             `reckon get` lists every resource",
-        )
-    })?;
+    let view: View = match view {
+        Some(view) => view,
+        None => unsent::view(setup, &wanted(&args.what)?).await?.ok_or_else(|| unknown(args))?,
+    };
     out.result(&view, || why::text(&view, out.color))?;
     Ok(Exit::Done)
+}
+
+fn unknown(args: &WhyArgs) -> Failure {
+    let what = format!("neither the journal nor the documents know {:?}", args.what);
+    Failure::input("reckon::why::unknown", what).help(
+        "give an id of the service, a mark, an event, an intent such as i-000012, an approval, or KIND/NAME; \
+         `reckon get` lists every resource",
+    )
 }
 
 /// What the state on this machine tells.
@@ -78,7 +86,7 @@ pub(super) fn of_daemon(
 async fn tell(setup: &Setup, args: &WhyArgs, way: &Way) -> Result<Option<View>, Failure> {
     let wanted = wanted(&args.what)?;
     let sought = way.ask(wanted.clone()).await?;
-    if sought.resources.is_empty() {
+    if sought.resources.is_empty() && sought.about.is_empty() {
         return Ok(None);
     }
     let books = books(setup)?;
@@ -90,17 +98,31 @@ async fn tell(setup: &Setup, args: &WhyArgs, way: &Way) -> Result<Option<View>, 
     }
     let whole = if args.verify { Some(books.verify(sought.head).map_err(damaged)?) } else { None };
     let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
-    Ok(Some(View { version: 1, resources, whole, position: sought.head.sequence, head }))
+    let (about, position) = (sought.about, sought.head.sequence);
+    Ok(Some(View { version: 1, about, resources, whole, position, head }))
 }
 
 /// Reads what is asked for.
 fn wanted(text: &str) -> Result<Wanted, Failure> {
-    if text.contains('/') {
-        return get::one(text).map(Wanted::Resource);
+    if let Some(key) = resource(text)? {
+        return Ok(Wanted::Resource(key));
     }
     match text.strip_prefix("i-").and_then(|_| text.parse::<IntentId>().ok()) {
         Some(id) => Ok(Wanted::Intent(id)),
         None => Ok(Wanted::Remote(text.to_owned())),
+    }
+}
+
+/// Reads `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as `acme:Invoice/default/jane;r2`.
+fn resource(text: &str) -> Result<Option<Key>, Failure> {
+    if !text.contains('/') {
+        return Ok(None);
+    }
+    let named = text.split_once(':').map_or(text, |(_, named)| named);
+    let named = named.split_once(';').map_or(named, |(named, _)| named);
+    match named.parse::<Key>() {
+        Ok(key) if is_action(&key) => Ok(Some(key)),
+        Ok(_) | Err(_) => get::one(named).map(Some),
     }
 }
 
@@ -184,7 +206,7 @@ fn view(setup: &Setup, wanted: &Wanted, story: &Story, merchant: Option<&Story>)
     let approvals = merchant.unwrap_or(story).approvals.iter();
     let approvals: Vec<_> = approvals.collect();
     let effects = chosen.into_iter().map(|effect| EffectView {
-        author: author(setup, effect),
+        author: blame::author(&setup.root, &effect.intent.cause),
         approval: approvals
             .iter()
             .rev()
@@ -202,19 +224,6 @@ fn view(setup: &Setup, wanted: &Wanted, story: &Story, merchant: Option<&Story>)
         others: story.others.clone(),
         verified: story.verified.clone(),
         dropped: story.dropped.clone(),
+        not_sent: None,
     }
-}
-
-/// Who wrote the line that asked for an effect.
-fn author(setup: &Setup, effect: &EffectStory) -> Option<AuthorView> {
-    let cause = &effect.intent.cause;
-    let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
-    let author = blame::author(&setup.root, commit, file, line)?;
-    Some(AuthorView {
-        name: author.name,
-        email: author.email,
-        at: author.at,
-        commit: author.commit,
-        subject: author.subject,
-    })
 }

@@ -208,6 +208,6 @@ fn record(shared: &Shared, ready: &Ready, met: &Met, verified: bool) -> Record {
         verified,
         actor: ready.actor.clone(),
         place: Some((place.file.to_string(), place.line)),
-        commit: shared.settings.commit.clone(),
+        commit: ready.commit.clone(),
     }))
 }

@@ -49,8 +49,8 @@ impl Engine {
 
     /// What has to be written down now, of resources that nothing is under way for.
     fn bookings(&self) -> Vec<Record> {
-        let commit = self.shared.settings.commit.as_deref();
-        let mut records = self.planner.booking(&self.world, self.shared.now(), commit);
+        let commit = self.world.commit();
+        let mut records = self.planner.booking(&self.world, self.shared.now(), commit.as_deref());
         let chosen = |key: &Key| self.chosen.as_ref().is_none_or(|chosen| chosen.contains(key));
         records.retain(|record| {
             let keys = about(record);

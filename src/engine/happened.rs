@@ -244,8 +244,8 @@ fn log(happened: &Happened) {
     let (id, money) = (remote_id.as_deref().unwrap_or_default(), money.join(", "));
     let file = cause.file.as_deref().unwrap_or_default();
     let (line, commit) = (cause.line, cause.commit.as_deref().unwrap_or_default());
-    let actor = cause.actor.as_deref().unwrap_or_default();
+    let (uncommitted, actor) = (cause.uncommitted, cause.actor.as_deref().unwrap_or_default());
     let refusal = refusal.as_deref().unwrap_or_default();
     let word = verb.word();
-    tracing::info!(target: "reckon::effects", %key, verb = word, effect, intent, id, money, file, line, commit, actor, refusal, "effect");
+    tracing::info!(target: "reckon::effects", %key, verb = word, effect, intent, id, money, file, line, commit, uncommitted, actor, refusal, "effect");
 }

@@ -17,6 +17,7 @@ mod attach;
 mod body;
 mod booking;
 mod bounds;
+mod cause;
 mod current;
 mod dismiss;
 mod epoch;

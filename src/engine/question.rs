@@ -253,7 +253,7 @@ impl Engine {
             coverage: self.world.desired().coverage,
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
-            commit: self.shared.settings.commit.clone(),
+            commit: self.world.commit(),
             files: self.world.files(),
             checksum: checksum.clone(),
             looked_at: self.looks(),

@@ -78,8 +78,6 @@ pub struct Settings {
     pub concurrency: usize,
     /// After so many failures in a row a resource is left alone; `None` tries for ever.
     pub failures_max: Option<u32>,
-    /// The git commit of the spec tree.
-    pub commit: Option<String>,
     /// Limits and approvals.
     pub policy: policy::Rules,
     /// How long a script may run; none in a simulation, where the number of its operations alone is bounded.

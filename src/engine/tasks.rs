@@ -187,13 +187,7 @@ impl Engine {
         self.world.works(key, &effect.merchant);
         let id = self.next_intent;
         self.next_intent = id.next();
-        let place = self.planner.step(key).and_then(|step| step.place.clone());
-        let cause = Cause {
-            file: place.as_ref().map(|(file, _)| file.clone()),
-            line: place.map(|(_, line)| line),
-            commit: self.shared.settings.commit.clone(),
-            actor: None,
-        };
+        let cause = self.cause(key);
         let account = effect.request.account.clone();
         let wallet = Wallet { account, ..self.wallet(&effect.merchant) };
         let effect = if planted::is("attempt-in-the-name") {

@@ -1,7 +1,10 @@
 //! Where in the journal something stands: what `why` begins with.
 
+mod words;
+
 use serde::{Deserialize, Serialize};
 
+use self::words::{Known, known};
 use super::Engine;
 use crate::base::id::{IntentId, Key};
 use crate::store::facts::{FactError, Facts};
@@ -15,7 +18,7 @@ pub enum Wanted {
     Resource(Key),
     /// An intent, settled or not.
     Intent(IntentId),
-    /// An id of the service, or a mark.
+    /// Any other word that a command prints: an id of the service, a mark, an event, an approval, a plan.
     Remote(String),
 }
 
@@ -24,6 +27,9 @@ pub enum Wanted {
 pub struct Sought {
     /// The resources that it is, or belongs to; none if the journal does not know it.
     pub resources: Vec<Trail>,
+    /// What the word stands for, in sentences, where it is no resource itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
     /// The last record.
     pub head: Head,
 }
@@ -46,19 +52,33 @@ impl Engine {
 
 /// Where something stands, by the fold.
 pub fn seek(facts: &Facts, wanted: &Wanted, head: Head) -> Result<Sought, FactError> {
-    let keys = match wanted {
-        Wanted::Resource(key) => vec![key.clone()],
-        Wanted::Intent(id) => facts.promise(*id)?.map(|promise| promise.key).into_iter().collect(),
-        Wanted::Remote(id) => {
-            let known = facts.remote(id)?;
-            let mut keys: Vec<Key> = known.into_iter().map(|(key, _)| key).collect();
-            keys.extend(facts.marked(id)?);
-            keys.dedup();
-            keys
+    let known = match wanted {
+        Wanted::Resource(key) => Known { keys: vec![key.clone()], about: Vec::new() },
+        Wanted::Intent(id) => {
+            let promise = facts.promise(*id)?;
+            let keys = promise.map(|promise| promise.key).into_iter().collect();
+            Known { keys, about: Vec::new() }
         }
+        Wanted::Remote(word) => known(facts, word)?,
     };
-    let trail = |key: Key| Ok(Trail { sequences: facts.trail(&key)?, key });
-    let resources: Vec<Trail> = keys.into_iter().map(trail).collect::<Result<_, FactError>>()?;
-    let resources = resources.into_iter().filter(|trail| !trail.sequences.is_empty()).collect();
-    Ok(Sought { resources, head })
+    let mut resources: Vec<Trail> = Vec::new();
+    for key in known.keys {
+        let trail = trail(facts, &key)?;
+        if !trail.sequences.is_empty() && !resources.contains(&trail) {
+            resources.push(trail);
+        }
+    }
+    Ok(Sought { resources, about: known.about, head })
+}
+
+/// The records about a resource, under its present name and every name that it had before.
+fn trail(facts: &Facts, key: &Key) -> Result<Trail, FactError> {
+    let names = facts.names(key)?;
+    let mut sequences = Vec::new();
+    for name in &names {
+        sequences.extend(facts.trail(name)?);
+    }
+    sequences.sort_unstable();
+    sequences.dedup();
+    Ok(Trail { key: names.into_iter().next_back().unwrap_or_else(|| key.clone()), sequences })
 }

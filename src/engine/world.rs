@@ -17,6 +17,7 @@ use crate::model::intent::OpenIntent;
 use crate::model::issue::{Issue, Problem, Problems};
 use crate::model::limit::Over;
 use crate::model::observed::{Held, Observed};
+use crate::model::provenance::Provenance;
 use crate::model::stake::Wish;
 use crate::model::suspension::Suspension;
 use crate::plan::World;
@@ -38,6 +39,18 @@ pub trait Specs: Send {
     fn digest(&self) -> Option<Digest>;
     /// An issue of a resource's document with its place in the file, where there is a file.
     fn place(&self, key: &Key, issue: &Issue) -> Option<Problem>;
+    /// The first and last line of each of these fields below `spec` in a resource's document.
+    fn lines(&self, _key: &Key, _fields: &[&str]) -> Vec<(usize, usize)> {
+        Vec::new()
+    }
+    /// The commit that was checked out at the last look; none without a repository.
+    fn commit(&self) -> Option<String> {
+        None
+    }
+    /// The revision of a file as it was read, by its name in reports.
+    fn provenance(&self, _file: &str) -> Provenance {
+        Provenance { commit: self.commit(), uncommitted: false }
+    }
 }
 
 impl Specs for Loader {
@@ -63,6 +76,10 @@ impl Specs for Loader {
 
     fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
         Self::place(self, key, issue)
+    }
+
+    fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
+        Self::lines(self, key, fields)
     }
 }
 
@@ -171,6 +188,21 @@ impl Standing {
     /// An issue of a resource's document with its place in the file.
     pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
         self.specs.place(key, issue)
+    }
+
+    /// The commit that was checked out at the last look at the files.
+    pub(super) fn commit(&self) -> Option<String> {
+        self.specs.commit()
+    }
+
+    /// The revision of a file as it was read.
+    pub(super) fn provenance(&self, file: &str) -> Provenance {
+        self.specs.provenance(file)
+    }
+
+    /// The first and last line of each of these fields of a resource's document.
+    pub(super) fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
+        self.specs.lines(key, fields)
     }
 
     /// What people said last of suspensions, over or not.

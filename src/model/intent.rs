@@ -106,6 +106,12 @@ pub struct Cause {
     pub line: Option<usize>,
     /// The git commit of the tree, where there is one.
     pub commit: Option<String>,
+    /// Whether the file differed from its content in that commit: then no commit says who wrote it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncommitted: bool,
+    /// The lines of the fields whose change made the effect, each with its first and last; none: the whole document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<(usize, usize)>,
     /// Who asked for it by a command; none for what a document asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,

@@ -31,6 +31,7 @@ pub mod outcome;
 pub mod payment;
 pub mod plan;
 pub mod plan_approval;
+pub mod provenance;
 pub mod ran;
 pub mod reason;
 pub mod record;

@@ -18,6 +18,9 @@ const LABEL_WIDTH: usize = 10;
 pub struct View {
     /// The version of this form.
     pub version: u32,
+    /// What the word stands for, in sentences, where it is no resource itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
     /// The resources that were asked for.
     pub resources: Vec<ResourceView>,
     /// The first record of the whole chain that was verified, if that was wanted.
@@ -43,6 +46,9 @@ pub struct ResourceView {
     /// Records that a compaction dropped for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<u64>,
+    /// The plan's reason, where nothing was ever sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_sent: Option<String>,
 }
 
 /// One effect, from what became of it back to its cause.
@@ -84,7 +90,13 @@ pub struct EffectView {
     pub line: Option<usize>,
     /// The commit of the tree.
     pub commit: Option<String>,
-    /// Who wrote that line, where the repository is there.
+    /// Whether the file differed from its content in that commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncommitted: bool,
+    /// The lines of the fields whose change made the effect; none: the whole document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<(usize, usize)>,
+    /// The author of these lines, where the repository is there.
     pub author: Option<AuthorView>,
 }
 
@@ -143,6 +155,8 @@ impl From<&EffectStory> for EffectView {
             file: intent.cause.file.as_ref().map(ToString::to_string),
             line: intent.cause.line,
             commit: intent.cause.commit.clone(),
+            uncommitted: intent.cause.uncommitted,
+            changed: intent.cause.changed.clone(),
             author: None,
         }
     }
@@ -152,8 +166,9 @@ impl From<&EffectStory> for EffectView {
 pub fn text(view: &View, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
+    view.about.iter().for_each(|about| line(&mut out, &clean(about)));
     for (number, resource) in view.resources.iter().enumerate() {
-        if number > 0 {
+        if number > 0 || !view.about.is_empty() {
             out.push('\n');
         }
         resource_text(&mut out, paint, resource);
@@ -169,6 +184,9 @@ pub fn text(view: &View, color: bool) -> String {
 
 fn resource_text(out: &mut String, paint: Paint, resource: &ResourceView) {
     line(out, &paint.bold(&clean(&resource.key.short())));
+    if let Some(reason) = &resource.not_sent {
+        return line(out, &format!("  not sent yet: {}", clean(reason)));
+    }
     for effect in resource.effects.iter().rev() {
         effect_text(out, paint, effect);
     }
@@ -213,15 +231,17 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
 
 /// The line that asked for it, and who wrote that.
 fn cause(out: &mut String, effect: &EffectView) {
-    let commit = effect.commit.as_deref().map(|commit| format!(" at commit {}", short(commit)));
+    let after = if effect.uncommitted { "with an uncommitted change after" } else { "at" };
+    let commit =
+        effect.commit.as_deref().map(|commit| format!(" {after} commit {}", short(commit)));
     for approval in &effect.plan_approvals {
         fact(out, "approved", &format!("past a limit, by the plan approval {}", clean(approval)));
     }
     if let Some(person) = &effect.asked_by {
         return fact(out, "asked by", &clean(person));
     }
-    let place = place(effect.file.as_deref(), effect.line);
-    match place {
+    let line = effect.changed.first().map(|(first, _)| *first).or(effect.line);
+    match place(effect.file.as_deref(), line) {
         Some(place) => fact(out, "file", &format!("{place}{}", commit.unwrap_or_default())),
         None => fact(out, "file", "not from a file: a command asked for it"),
     }
@@ -231,6 +251,9 @@ fn cause(out: &mut String, effect: &EffectView) {
             let what = clean(&author.subject);
             let commit = short(&author.commit);
             fact(out, "author", &format!("{who}, {}, {commit}: {what}", clean(&author.at)));
+        }
+        None if effect.uncommitted => {
+            fact(out, "author", "not known: the change was in no commit");
         }
         None if effect.commit.is_some() => {
             fact(out, "author", "not known: the repository or its commit is not here");

@@ -261,7 +261,6 @@ fn settings(policy: Rules) -> Settings {
         failures_max: None,
         hook_time: None,
         first_look: false,
-        commit: None,
         policy,
     }
 }

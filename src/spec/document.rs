@@ -21,7 +21,7 @@ use crate::spec::finding::Finding;
 use crate::spec::lines::Source;
 use crate::spec::lint::{Keep, Linted, lint};
 use crate::spec::mask::{Rules, clean, private_lines};
-use crate::spec::node::{Node, locate};
+use crate::spec::node::{Node, around, locate};
 use crate::spec::split::Slice;
 
 mod annotations;
@@ -257,6 +257,17 @@ impl<'a> Placed<'a> {
             Some(root) => locate(root, &self.source.text, path, at),
             None => self.slice.range.clone(),
         }
+    }
+
+    /// The first and last line of a path, or of the smallest part of the document around one that does not exist.
+    pub(crate) fn lines(&self, path: &crate::model::issue::Path) -> (usize, usize) {
+        let span = match &self.root {
+            Some(root) => around(root, path),
+            None => self.slice.range.clone(),
+        };
+        let text = self.source.text.get(span.clone()).unwrap_or_default().trim_end();
+        let last = span.start.saturating_add(text.len());
+        (self.position(span.start).0, self.position(last).0)
     }
 
     /// The line and column of a byte, both from 1.

@@ -27,6 +27,7 @@ mod file;
 mod problems;
 mod reading;
 mod relink;
+mod revision;
 mod soles;
 
 use file::SpecFile;

@@ -110,6 +110,16 @@ pub fn locate(root: &Node, text: &str, path: &Path, at: At) -> Range<usize> {
     }
 }
 
+/// The bytes of the value at a path; where there is none, those of the nearest value around it.
+pub fn around(root: &Node, path: &Path) -> Range<usize> {
+    let mut node = root;
+    for segment in &path.0 {
+        let Some((next, _)) = step(node, segment, &node.span) else { break };
+        node = next;
+    }
+    node.span.clone()
+}
+
 struct Found {
     key: Range<usize>,
     value: Range<usize>,

@@ -79,6 +79,11 @@ impl Shell {
 
     /// The same with some variables set otherwise, or not at all.
     pub(crate) fn reckon_with(&self, arguments: &[&str], other: &[(&str, Option<&str>)]) -> Output {
+        self.command(arguments, other).output().expect("it runs")
+    }
+
+    /// The program, ready to be started in the folder.
+    pub(crate) fn command(&self, arguments: &[&str], other: &[(&str, Option<&str>)]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
         command.current_dir(self.folder.path()).env_clear().args(arguments).stdin(Stdio::null());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -88,7 +93,7 @@ impl Shell {
                 None => command.env_remove(name),
             };
         }
-        command.output().expect("it runs")
+        command
     }
 
     /// How many objects of a kind the service holds.

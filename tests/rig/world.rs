@@ -298,7 +298,6 @@ impl World {
                 failures_max: self.failures_max,
                 hook_time: None,
                 first_look: self.first_look,
-                commit: None,
                 policy: self.policy.clone(),
             },
             rng: ChaCha20Rng::seed_from_u64(self.engines.fetch_add(1, Ordering::Relaxed)),

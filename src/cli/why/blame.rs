@@ -1,49 +1,50 @@
-//! Who wrote a line: asked of git, where the repository is there.
+//! The author of lines: asked of git, where the repository is there.
 
 use std::path::Path;
 
-use serde::Serialize;
-
 use crate::cli::git::Git;
+use crate::model::intent::Cause;
+use crate::render::why::AuthorView;
+use crate::spec::decode::decode;
+use crate::spec::split::split;
 
-/// Who changed a line last, as of a commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Author {
-    /// The name.
-    pub name: String,
-    /// The address.
-    pub email: String,
-    /// When, RFC 3339.
-    pub at: String,
-    /// The commit that changed the line.
-    pub commit: String,
-    /// Its first line.
-    pub subject: String,
-}
-
-/// The author of a line of a file at a commit; `root` is what the file is relative to. `None` where
-/// git, the repository or the commit is not there.
-pub(super) fn author(root: &Path, commit: &str, file: &str, line: usize) -> Option<Author> {
-    if commit.is_empty() || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+/// The author of the lines that asked for an effect: of the newest change among the fields that made it, or of the whole
+/// document. `root` is what files are relative to. `None` where the change was in no commit, and where git, the repository
+/// or the commit is not there.
+pub(super) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
+    let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
+    let plain = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !plain || cause.uncommitted {
         return None;
     }
-    let range = format!("{line},{line}");
-    let blame =
-        git(root, &["blame", "--no-textconv", "--porcelain", "-L", &range, commit, "--", file])?;
-    let changed = blame.split_whitespace().next()?.to_owned();
-    let form = "--format=%an%x00%ae%x00%aI%x00%s";
-    let shown = git(root, &["show", "--no-patch", form, &changed])?;
-    let mut parts = shown.trim_end().split('\0').map(str::to_owned);
-    Some(Author {
+    let git = Git::at(root);
+    let lines = match cause.changed.as_slice() {
+        [] => vec![document(&git, commit, file, line)?],
+        changed => changed.to_vec(),
+    };
+    let ranges = lines.iter().map(|(first, last)| format!("-L{first},{last}:{file}"));
+    let ranges: Vec<String> = ranges.collect();
+    let mut arguments = vec!["log", "-1", "--no-patch", "--no-textconv", "--no-ext-diff"];
+    arguments.push("--format=%H%x00%an%x00%ae%x00%aI%x00%s");
+    arguments.extend(ranges.iter().map(String::as_str));
+    arguments.push(commit);
+    let said = git.line(&arguments).ok()?;
+    let mut parts = said.split('\0').map(str::to_owned);
+    Some(AuthorView {
+        commit: parts.next()?,
         name: parts.next()?,
         email: parts.next()?,
         at: parts.next()?,
         subject: parts.next()?,
-        commit: changed,
     })
 }
 
-fn git(root: &Path, arguments: &[&str]) -> Option<String> {
-    let said = Git::at(root).ask(arguments, &[]).ok()?;
-    String::from_utf8(said).ok()
+/// The first and last line of the document that begins on this line of a file.
+fn document(git: &Git, commit: &str, file: &str, line: usize) -> Option<(usize, usize)> {
+    let bytes = git.ask(&["cat-file", "blob", &format!("{commit}:./{file}")], &[]).ok()?;
+    let text = decode(bytes).text;
+    let (slices, _) = split(&text);
+    let slice = slices.into_iter().find(|slice| slice.line == line)?;
+    let content = text.get(slice.range)?.trim_end();
+    Some((line, line.saturating_add(content.matches('\n').count())))
 }

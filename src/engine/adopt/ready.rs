@@ -17,6 +17,8 @@ pub(super) struct Ready {
     pub(super) wanted: Wanted,
     pub(super) expects: Vec<Expect>,
     pub(super) wallet: Wallet,
+    /// The commit of the look that read the document; none where the document is in no commit as it was read.
+    pub(super) commit: Option<String>,
 }
 
 impl Ready {
@@ -61,7 +63,9 @@ impl Engine {
             return Err(refuse((Taken::Refused, why)));
         }
         let wallet = self.wallet(&merchant);
-        Ok(Ready { asked, actor, wanted, expects, wallet })
+        let read = self.world.provenance(&wanted.manifest.place.file);
+        let commit = read.commit.filter(|_| !read.uncommitted);
+        Ok(Ready { asked, actor, wanted, expects, wallet, commit })
     }
 
     /// The document that is meant.

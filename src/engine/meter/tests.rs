@@ -49,7 +49,6 @@ fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
         failures_max: None,
         hook_time: None,
         first_look: false,
-        commit: None,
         policy: Rules { limits, ..Rules::default() },
     };
     let clock: crate::base::clock::SharedClock =

@@ -184,7 +184,8 @@ fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
 
 fn caused_by(cause: &Cause) -> Option<String> {
     let place = cause.file.as_ref().zip(cause.line).map(|(file, line)| format!("{file}:{line}"));
-    let commit = cause.commit.as_ref().map(|commit| format!("commit {commit}"));
+    let state = if cause.uncommitted { "uncommitted change after " } else { "" };
+    let commit = cause.commit.as_ref().map(|commit| format!("{state}commit {commit}"));
     let parts: Vec<String> = [cause.actor.clone(), place, commit].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

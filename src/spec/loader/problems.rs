@@ -214,19 +214,23 @@ impl Loader {
 }
 
 /// The files that one call has read, and its suggestions so far.
-struct Texts<'l> {
+pub(super) struct Texts<'l> {
     loader: &'l Loader,
     read: BTreeMap<&'l str, Option<(Source, Vec<Slice>)>>,
     suggestions: usize,
 }
 
 impl<'l> Texts<'l> {
-    fn new(loader: &'l Loader) -> Self {
+    pub(super) fn new(loader: &'l Loader) -> Self {
         Self { loader, read: BTreeMap::new(), suggestions: 0 }
     }
 
     /// Passes the document at a spot as it was loaded; `None` when its file changed since.
-    fn placed<T>(&mut self, spot: &'l Spot, make: impl FnOnce(&Placed<'_>) -> T) -> Option<T> {
+    pub(super) fn placed<T>(
+        &mut self,
+        spot: &'l Spot,
+        make: impl FnOnce(&Placed<'_>) -> T,
+    ) -> Option<T> {
         let loader = self.loader;
         let read = self.read.entry(&spot.path).or_insert_with(|| {
             let source = loader.source(&spot.path)?;

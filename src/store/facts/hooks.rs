@@ -157,6 +157,11 @@ impl Facts {
         self.list(WISHES)
     }
 
+    /// What became of the actions that the hooks of one event asked for.
+    pub fn granted_of(&self, merchant: &Key, event: &str) -> Result<Vec<Granted>, FactError> {
+        self.list(&granted_of(merchant, event))
+    }
+
     /// What became of an action of a hook.
     pub fn granted(&self, id: &WishId) -> Result<Option<Granted>, FactError> {
         read(&*self.index, &Batch::new(), &granted_key(id))

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FactError, Facts, PAGES, PROMISES, REMOTE, TRAILS, decode, parse_key, read};
+use super::{FactError, Facts, OBSERVED, PAGES, PROMISES, REMOTE, TRAILS, decode, parse_key, read};
 use crate::base::id::{IntentId, Key};
+use crate::model::observed::Observed;
 use crate::store::index::Batch;
 
 /// Where an intent was written down, and for which resource.
@@ -48,6 +49,25 @@ impl Facts {
             }
         }
         Ok(all)
+    }
+
+    /// The names of a resource: the former ones, and last the present one.
+    pub fn names(&self, key: &Key) -> Result<Vec<Key>, FactError> {
+        let now = self.current(key)?;
+        let mut names = self.observed(&now)?.map(|known| known.former).unwrap_or_default();
+        names.retain(|name| *name != now);
+        names.push(now);
+        Ok(names)
+    }
+
+    /// What is known of every resource of a kind.
+    pub fn observed_of(&self, kind: &str) -> Result<Vec<(Key, Observed)>, FactError> {
+        let prefix = [OBSERVED, kind.as_bytes(), b"/"].concat();
+        let entries = self.index.scan(&prefix)?.into_iter();
+        let one = |(key, value): (Vec<u8>, Vec<u8>)| {
+            Ok((parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?, decode(&key, &value)?))
+        };
+        entries.map(one).collect()
     }
 
     /// The sequences of every record about a resource, rising.

@@ -2,7 +2,7 @@
 
 use super::{FoldError, Folding};
 use crate::model::saved::PlanUse;
-use crate::store::facts::{plan_key, write};
+use crate::store::facts::{FactError, Facts, PLANS, plan_key, write};
 
 impl Folding<'_> {
     /// A saved plan is used. Law 5: its token is used up by that.
@@ -13,6 +13,13 @@ impl Folding<'_> {
             return Err(FoldError::Law { law: 5, detail });
         }
         Ok(write(self.batch, &key, used)?)
+    }
+}
+
+impl Facts {
+    /// Every saved plan that was used.
+    pub fn plans_used(&self) -> Result<Vec<PlanUse>, FactError> {
+        self.list(PLANS)
     }
 }
 

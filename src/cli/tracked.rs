@@ -1,0 +1,155 @@
+//! The specs with their revision: each look at the files reads the commit that is checked out.
+//!
+//! Guarantees: a file counts as committed only where the bytes that were read equal its blob in the commit, without
+//! filters. Before a file counts as uncommitted, the commit is read again: a checkout writes its files first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::git::{self, Git, blobs};
+use crate::base::folder::Place;
+use crate::base::hash::Digest;
+use crate::base::id::Key;
+use crate::engine::Specs;
+use crate::model::desired::Desired;
+use crate::model::issue::{Issue, Problem, Problems};
+use crate::model::provenance::Provenance;
+use crate::spec::loader::Loader;
+use crate::spec::source::tree::hash_of;
+
+/// Files whose blobs are read at once.
+const FILES: usize = 256;
+
+/// A loader and the repository of its files.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    loader: Loader,
+    /// The folder of the specs; none where the files are not those of a repository on this machine.
+    folder: Option<Place>,
+    known: Mutex<Known>,
+}
+
+/// A commit, and what it holds of the files that were asked for.
+#[derive(Debug, Default)]
+struct Known {
+    commit: Option<String>,
+    blobs: BTreeMap<String, Option<[u8; 32]>>,
+}
+
+impl Tracked {
+    /// Follows the repository that this folder of specs is in.
+    pub(super) fn of(loader: Loader, folder: Place) -> Self {
+        let known = Mutex::new(Known::now(&folder));
+        Self { loader, folder: Some(folder), known }
+    }
+
+    /// The files of one commit that another machine has checked out.
+    pub(super) fn at(loader: Loader, commit: Option<String>) -> Self {
+        let known = Known { commit, ..Known::default() };
+        Self { loader, folder: None, known: Mutex::new(known) }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads which commit is checked out.
+    fn look(&self) {
+        let Some(folder) = &self.folder else { return };
+        let now = Known::now(folder);
+        let mut known = self.known();
+        if known.commit != now.commit {
+            *known = now;
+        }
+    }
+
+    /// Whether a file was read as the known commit holds it.
+    fn is_committed(&self, folder: &Place, path: &str) -> bool {
+        let mut known = self.known();
+        if !known.blobs.contains_key(path) {
+            known.read(folder, self.loader.contents(path).map(|(path, _)| path).take(FILES));
+        }
+        let read = self.loader.contents(path).next().filter(|(read, _)| *read == path);
+        let blob = known.blobs.get(path).copied().flatten();
+        blob.is_some() && blob == read.map(|(_, hash)| hash)
+    }
+}
+
+impl Known {
+    fn now(folder: &Place) -> Self {
+        let commit = folder.open().ok().and_then(|_| git::commit(&folder.path()));
+        Self { commit, blobs: BTreeMap::new() }
+    }
+
+    /// Reads the blobs of these files. One that cannot be read counts as absent.
+    fn read<'p>(&mut self, folder: &Place, paths: impl Iterator<Item = &'p str>) {
+        let Some(commit) = &self.commit else { return };
+        let paths: Vec<&str> = paths.collect();
+        let plain = paths.iter().filter(|path| !path.contains(['\n', '\r']));
+        let names: BTreeMap<String, &str> =
+            plain.map(|path| (format!("{commit}:./{path}"), *path)).collect();
+        let ids: Vec<&str> = names.keys().map(String::as_str).collect();
+        let mut found = BTreeMap::new();
+        let asked = blobs::each(&Git::at(folder.path()), &ids, &mut |id, bytes| {
+            found.insert(id, bytes.map(hash_of));
+        });
+        if let Err(trouble) = asked {
+            tracing::warn!("{trouble}");
+        }
+        let blob = |path: &str| found.get(format!("{commit}:./{path}").as_str()).copied().flatten();
+        let blobs: Vec<_> = paths.iter().map(|path| ((*path).to_owned(), blob(path))).collect();
+        self.blobs.extend(blobs);
+    }
+}
+
+impl Specs for Tracked {
+    fn desired(&self) -> &Desired {
+        self.loader.desired()
+    }
+
+    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
+        let touched = Specs::reload(&mut self.loader, paths);
+        self.look();
+        touched
+    }
+
+    fn verify(&mut self) -> BTreeSet<Key> {
+        let touched = Specs::verify(&mut self.loader);
+        self.look();
+        touched
+    }
+
+    fn problems(&self) -> Problems {
+        self.loader.problems()
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        Some(self.loader.digest())
+    }
+
+    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+        self.loader.place(key, issue)
+    }
+
+    fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
+        self.loader.lines(key, fields)
+    }
+
+    fn commit(&self) -> Option<String> {
+        self.known().commit.clone()
+    }
+
+    fn provenance(&self, file: &str) -> Provenance {
+        let path = self.loader.path_of_file(file);
+        let (Some(folder), Some(path), Some(_)) = (&self.folder, path, self.commit()) else {
+            return Provenance { commit: self.commit(), uncommitted: false };
+        };
+        let mut committed = self.is_committed(folder, path);
+        if !committed {
+            self.look();
+            committed = self.is_committed(folder, path);
+        }
+        Provenance { commit: self.commit(), uncommitted: !committed }
+    }
+}

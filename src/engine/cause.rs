@@ -1,0 +1,38 @@
+//! The cause of an effect: the document that asks for it, at the revision of the look that planned it.
+
+use super::Engine;
+use crate::base::id::Key;
+use crate::model::intent::Cause;
+use crate::model::plan::Step;
+
+impl Engine {
+    /// The cause of the effect that a resource's step asks for.
+    pub(super) fn cause(&self, key: &Key) -> Cause {
+        let step = self.planner.whole(&self.world, key);
+        let place = step.as_ref().and_then(|step| step.place.clone());
+        let (Some(step), Some((file, line))) = (step, place) else {
+            return Cause { commit: self.world.commit(), ..Cause::default() };
+        };
+        let read = self.world.provenance(&file);
+        Cause {
+            changed: self.changed(&step),
+            file: Some(file),
+            line: Some(line),
+            commit: read.commit,
+            uncommitted: read.uncommitted,
+            actor: None,
+        }
+    }
+
+    /// The lines of the fields that a step changes. A step that makes something new changes all of its document.
+    fn changed(&self, step: &Step) -> Vec<(usize, usize)> {
+        if step.changes.iter().all(|change| change.before.is_null()) {
+            return Vec::new();
+        }
+        let fields: Vec<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
+        let mut lines = self.world.lines(&step.key, &fields);
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+}

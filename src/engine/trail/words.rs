@@ -1,0 +1,148 @@
+//! The meaning of a word that a command printed: the resources that it leads to, and what it stands for.
+
+use serde_json::Value;
+
+use crate::base::clock::timestamp;
+use crate::base::id::Key;
+use crate::kinds::step::MERCHANT;
+use crate::model::action::Action;
+use crate::model::event::{EventEntry, EventStands, Told};
+use crate::model::plan_approval::PlanApproval;
+use crate::model::ran::Pending;
+use crate::model::remote_object::RemoteObject;
+use crate::store::facts::{FactError, Facts};
+
+/// The fewest characters of a checksum that name a plan.
+const CHECKSUM_MIN: usize = 16;
+
+/// What the state knows by a word.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The resources that it is, or belongs to.
+    pub keys: Vec<Key>,
+    /// What it stands for, in sentences.
+    pub about: Vec<String>,
+}
+
+/// Looks a word up, in one place after the other.
+pub(super) fn known(facts: &Facts, word: &str) -> Result<Known, FactError> {
+    let mut known = Known { keys: of_object(facts, word)?, about: Vec::new() };
+    for merchant in facts.event_merchants()? {
+        if let Some(event) = facts.event(&merchant, word)? {
+            known.about.push(event_words(&merchant, word, &event));
+            known.keys.extend(of_event(facts, &merchant, word, &event)?);
+        }
+        if let Some(object) = facts.remote_object(&merchant, word)? {
+            known.about.push(object_words(&merchant, &object));
+            let parent = object.parent.as_deref().map(|parent| of_object(facts, parent));
+            known.keys.extend(parent.transpose()?.unwrap_or_default());
+        }
+    }
+    of_plans(facts, word, &mut known)?;
+    if known.keys.is_empty() && known.about.is_empty() {
+        of_merchants(facts, word, &mut known)?;
+    }
+    Ok(known)
+}
+
+/// The resources of an id of the service, or of a mark.
+fn of_object(facts: &Facts, id: &str) -> Result<Vec<Key>, FactError> {
+    let known = facts.remote(id)?.into_iter().map(|(key, _)| key);
+    Ok(known.chain(facts.marked(id)?).collect())
+}
+
+/// The resources of an event, and the actions that its hooks asked for.
+fn of_event(
+    facts: &Facts,
+    merchant: &Key,
+    id: &str,
+    event: &EventEntry,
+) -> Result<Vec<Key>, FactError> {
+    let mut keys = match &event.stands {
+        EventStands::Told(told) => told.about.clone(),
+        EventStands::Waiting | EventStands::OtherMode | EventStands::Forged => Vec::new(),
+    };
+    let pending = facts.pending_of(merchant, id)?;
+    keys.extend(pending.iter().filter_map(|pending| Pending::action(pending).ok()));
+    let granted = facts.granted_of(merchant, id)?;
+    let names = granted.iter().filter_map(|granted| granted.id.action_name().ok());
+    keys.extend(names.map(|name| Action::key(merchant, &name)));
+    Ok(keys)
+}
+
+/// An event in a sentence.
+fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
+    let merchant = merchant.short();
+    let first = timestamp(&event.first);
+    match &event.stands {
+        EventStands::Told(told) => {
+            let Told { kind, created, about, .. } = &**told;
+            let names: Vec<String> = about.iter().map(Key::short).collect();
+            let names = if names.is_empty() { merchant.clone() } else { names.join(", ") };
+            format!(
+                "event {id} of {merchant}: {kind}, created {}, about {names}",
+                timestamp(created)
+            )
+        }
+        EventStands::Waiting => {
+            format!("event {id} of {merchant}: posted at {first}, not yet read from the service")
+        }
+        EventStands::OtherMode => {
+            format!("event {id} of {merchant}: posted at {first} to the address of the other mode")
+        }
+        EventStands::Forged => {
+            format!("event {id} of {merchant}: posted at {first}; the service has no such event")
+        }
+    }
+}
+
+/// An object of the service in a sentence.
+fn object_words(merchant: &Key, object: &RemoteObject) -> String {
+    let RemoteObject { id, kind, status, parent, modified, .. } = object;
+    let status = status.as_ref().map(|status| format!(" {status}")).unwrap_or_default();
+    let parent = parent.as_ref().map(|parent| format!(", of {parent}")).unwrap_or_default();
+    let merchant = merchant.short();
+    format!("{kind} {id} at {merchant}:{status} since {}{parent}", timestamp(modified))
+}
+
+/// The approvals and the used plans of a word, and the steps that they name.
+fn of_plans(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactError> {
+    let is_checksum = |checksum: &str| word.len() >= CHECKSUM_MIN && checksum.starts_with(word);
+    for kept in facts.plan_approvals()? {
+        let PlanApproval { id, checksum, steps, actor, at, .. } = kept.approval;
+        if id == word || is_checksum(&checksum) {
+            let at = timestamp(&at);
+            known.about.push(format!("approval {id} of the plan {checksum}, by {actor} at {at}"));
+            known.keys.extend(steps.into_iter().map(|step| step.key));
+        }
+    }
+    for used in facts.plans_used()? {
+        if used.plan == word || is_checksum(&used.checksum) {
+            let (at, checksum) = (timestamp(&used.at), &used.checksum);
+            let what = format!("saved plan {}, checksum {checksum}", used.plan);
+            known.about.push(format!("{what}: applied by {} at {at}", used.actor));
+        }
+    }
+    Ok(())
+}
+
+/// The merchants in whose facts a word stands: an account of theirs.
+fn of_merchants(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactError> {
+    for (key, merchant) in facts.observed_of(MERCHANT)? {
+        if names(&merchant.facts, word) {
+            known.about.push(format!("{word} is part of {}", key.short()));
+            known.keys.push(key);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value is this text, or holds it.
+fn names(value: &Value, word: &str) -> bool {
+    match value {
+        Value::String(text) => text == word,
+        Value::Array(items) => items.iter().any(|item| names(item, word)),
+        Value::Object(fields) => fields.values().any(|field| names(field, word)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
