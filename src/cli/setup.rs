@@ -287,6 +287,7 @@ impl Setup {
             concurrency: CONCURRENCY,
             hook_time: Some(crate::hooks::TIME_MAX),
             first_look: true,
+            cautious_start: how.embedded.is_none(),
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
             commit: self.commit(),
             policy: self.config.rules(&ProcessEnv)?,

@@ -159,7 +159,7 @@ impl Engine {
         let planner = Planner::new(shared.settings.planning.clone());
         drop(shared.writer.touched().take());
         let world = Standing::load(&shared.facts, specs, shared.clock.clone())?;
-        let world = world.guarded(shared.guard.clone());
+        let world = world.guarded(shared.guard.clone(), shared.settings.cautious_start);
         let next_intent = shared.facts.next_intent()?;
         let mut engine = Self {
             shared,

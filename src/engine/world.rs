@@ -79,6 +79,7 @@ pub struct Standing {
     recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
     guard: Option<Arc<Guard>>,
+    cautious_start: bool,
     suspended: BTreeMap<Key, Arc<Suspension>>,
     /// Tasks under way, by resource: the merchant whose credentials they use.
     at_work: BTreeMap<Key, Key>,
@@ -107,13 +108,24 @@ impl Standing {
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
         let suspended = facts.suspensions()?.into_iter();
         let suspended = suspended.map(|one| (one.key.clone(), Arc::new(one))).collect();
-        let (facts, recent, at_work) = (facts.clone(), Mutex::default(), BTreeMap::new());
-        Ok(Self { specs, facts, clock, observed, recent, open, suspended, guard: None, at_work })
+        Ok(Self {
+            files: Files::new(specs),
+            facts: facts.clone(),
+            clock,
+            observed,
+            recent: Mutex::default(),
+            open,
+            guard: None,
+            cautious_start: false,
+            suspended,
+            at_work: BTreeMap::new(),
+            tried_again: BTreeMap::new(),
+        })
     }
 
-    /// The same, with limits.
-    pub(super) fn guarded(self, guard: Arc<Guard>) -> Self {
-        Self { guard: Some(guard), ..self }
+    /// The same, with limits; `cautious_start`: live applications of a state that began empty wait for a person.
+    pub(super) fn guarded(self, guard: Arc<Guard>, cautious_start: bool) -> Self {
+        Self { guard: Some(guard), cautious_start, ..self }
     }
 
     /// Reads one resource again, after something was written about it.
@@ -222,6 +234,15 @@ impl World for Standing {
     /// A read that fails holds: what is not known is not made.
     fn unsure(&self, key: &Key) -> Option<String> {
         epoch::unsure(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
+    }
+
+    fn tries_again(&self, key: &Key, refused: IntentId) -> bool {
+        self.tried_again.get(key) == Some(&refused)
+    }
+
+    /// A read that fails waits, too.
+    fn unapproved(&self, key: &Key) -> bool {
+        self.cautious_start && epoch::unapproved(&self.facts, key).unwrap_or(true)
     }
 
     fn now(&self) -> DateTime<Utc> {

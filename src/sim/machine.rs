@@ -261,6 +261,7 @@ fn settings(policy: Rules) -> Settings {
         failures_max: None,
         hook_time: None,
         first_look: false,
+        cautious_start: false,
         commit: None,
         policy,
     }
