@@ -222,6 +222,7 @@ impl Engine {
         self.recover();
         loop {
             self.book();
+            self.try_refused();
             self.start_tasks()?;
             self.read_again();
             self.publish();

@@ -340,7 +340,7 @@ impl Engine {
                 self.put_off(key, unable, least);
             }
             Some(_) | None => {
-                self.look_again(BTreeSet::from([key.clone()]));
+                self.ended(&key);
                 self.resume(&key);
             }
         }

@@ -10,7 +10,7 @@ use super::epoch;
 use super::limits::Guard;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
-use crate::base::id::Key;
+use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
@@ -83,6 +83,8 @@ pub struct Standing {
     suspended: BTreeMap<Key, Arc<Suspension>>,
     /// Tasks under way, by resource: the merchant whose credentials they use.
     at_work: BTreeMap<Key, Key>,
+    /// Refused effects that are tried once more, by the intent that was refused.
+    tried_again: BTreeMap<Key, IntentId>,
 }
 
 impl std::fmt::Debug for Standing {
@@ -156,18 +158,14 @@ impl Standing {
         self.at_work.remove(key)
     }
 
-    fn recent(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Observed>>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Looks at files again.
-    pub(super) fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
-        self.specs.reload(paths)
-    }
-
-    /// Reads every file again.
-    pub(super) fn verify(&mut self) -> BTreeSet<Key> {
-        self.specs.verify()
+    /// Lets an effect be tried once more that was refused. A new refusal is one of another intent, so it ends this.
+    /// Answers whether there is such a refusal.
+    pub(super) fn try_again(&mut self, key: &Key) -> bool {
+        let refused =
+            self.observed(key).and_then(|known| known.refusal.as_ref().map(|one| one.intent));
+        let is_refused = refused.is_some();
+        self.tried_again.extend(refused.map(|intent| (key.clone(), intent)));
+        is_refused
     }
 
     /// What is wrong with the files.
