@@ -195,7 +195,9 @@ impl Setup {
         let digest = |id: Secret| keyed(&open.digest_key, "client", id.expose().as_bytes());
         let known = open.state.facts.binding()?.map(|bound| bound.client);
         let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
-        let binding = Binding { partner: self.partner()?, client, key: open.key.clone(), epoch: 0 };
+        let began = Some(service::clock(embedded).now());
+        let (partner, key) = (self.partner()?, open.key.clone());
+        let binding = Binding { partner, client, key, epoch: 0, began };
         Ok(open.state.bind(&binding).await?)
     }
 

@@ -1,6 +1,7 @@
 //! After a restore: what may have been sent since the backup is looked for before it is sent, and
 //! what nothing can find is not sent.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -18,6 +19,7 @@ use crate::effects::{Earlier, EffectRow, earlier, only_a_notice_tells};
 use crate::model::effect::Effect;
 use crate::model::epoch::{Epoch, Release, Releasing};
 use crate::model::intent::{Intent, Progress};
+use crate::model::plan::Reason;
 use crate::model::ran::Pending;
 use crate::model::record::Record;
 use crate::plan::World;
@@ -121,8 +123,21 @@ pub(super) async fn look_first(
 ) -> Result<Finished, EngineError> {
     let promise = Record::Intent(Box::new(intent.clone()));
     shared.write(blobs, spent.into_iter().chain([promise]).collect()).await?;
+    let reason = with_its_end(reason, settle::deadline(shared, intent)?, shared.now());
     write(shared, intent, Progress::Doubt { reason, unsent: false }).await?;
     settle::settle(shared, row, intent, wallet, 1).await
+}
+
+/// The reason of a look, with the moment at which it can end, where that is to come.
+fn with_its_end(reason: String, deadline: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    if deadline <= now {
+        return reason;
+    }
+    let until = timestamp(&deadline);
+    format!(
+        "{reason}; until {until} (call timeout and doubt.grace after this state began) it may still take effect, and then \
+         it is sent if nothing shows it"
+    )
 }
 
 impl Engine {
@@ -135,7 +150,7 @@ impl Engine {
     ) {
         let (shared, approves) = (self.shared.clone(), self.all_wait(&said));
         self.tasks.spawn(async move {
-            match released(&shared, said, actor).await {
+            match released(&shared, (said, approves), actor).await {
                 Ok(done) => {
                     let answer = Reply::State(StateReply::Released(done));
                     Finished::Released.answering(answer, reply)

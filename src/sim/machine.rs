@@ -167,6 +167,7 @@ impl Machine {
             client: "client".to_owned(),
             key: self.key.fingerprint(),
             epoch: 0,
+            began: Some(outside.clock.now()),
         };
         open::bind(&writer, &facts, &binding).await?;
         let transport = Transport::InProcess {

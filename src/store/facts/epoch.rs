@@ -1,5 +1,7 @@
 //! Reads of the epoch that a state is in.
 
+use chrono::{DateTime, Utc};
+
 use super::{EPOCH, FactError, Facts, LOOKED, RELEASED, read};
 use crate::base::id::Key;
 use crate::model::epoch::Epoch;
