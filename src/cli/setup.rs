@@ -10,7 +10,7 @@ use super::exit::{Failure, WAY_ON};
 use super::secrets::OpenedSecrets;
 use super::server::{self, ServerClient};
 use super::{git, host, marking};
-use crate::base::clock::SystemClock;
+use crate::base::clock::SharedClock;
 use crate::base::folder::Place;
 use crate::base::hash::keyed;
 use crate::base::secret::Secret;
@@ -64,6 +64,8 @@ pub(super) struct Embedded {
     pub base_url: String,
     /// Its certificate authority, PEM.
     pub ca: Option<Vec<u8>>,
+    /// Its time.
+    pub clock: SharedClock,
 }
 
 impl Setup {
@@ -299,7 +301,7 @@ impl Setup {
             writer: open.state.writer.clone(),
             facts: open.state.facts.clone(),
             vault: open.state.vault.clone(),
-            clock: Arc::new(SystemClock),
+            clock: service::clock(how.embedded.as_ref()),
             secrets: match how.secrets {
                 Some(secrets) => secrets,
                 None => Arc::new(self.secrets()?),

@@ -220,6 +220,7 @@ impl Engine {
         until: Until,
     ) -> Result<(), EngineError> {
         self.recover();
+        let mut moves = self.shared.clock.moves();
         loop {
             self.book();
             self.try_refused();
@@ -250,6 +251,7 @@ impl Engine {
                     self.finish(finished.map_err(EngineError::from)?)?;
                 }
                 () = shared.doubted().notified() => self.catch_up()?,
+                () = schedule::moved(&mut moves), if !self.stopping => self.clock_moved()?,
                 () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
                 () = schedule::until(dated), if dated.is_some() && !self.stopping => self.redate(),
                 () = schedule::until(again), if again.is_some() && !self.stopping => {}

@@ -285,7 +285,11 @@ impl World {
             writer: Arc::new(writer),
             facts: Facts::new(index),
             vault,
-            clock: self.clock.clone(),
+            clock: if self.sandbox_clock {
+                Arc::new(self.sandbox.clock())
+            } else {
+                self.clock.clone()
+            },
             secrets: Arc::new(FromSandbox(
                 self.sandbox.router(),
                 self.files.clone(),
