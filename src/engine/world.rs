@@ -1,12 +1,12 @@
 //! What the engine knows: the files' wishes and the fold's facts, side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
 use super::epoch;
+use super::files::{Files, Specs};
 use super::limits::Guard;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
@@ -14,57 +14,12 @@ use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
-use crate::model::issue::{Issue, Problem, Problems};
 use crate::model::limit::Over;
 use crate::model::observed::{Held, Observed};
 use crate::model::stake::Wish;
 use crate::model::suspension::Suspension;
 use crate::plan::World;
-use crate::spec::loader::Loader;
 use crate::store::facts::{FactError, Facts};
-
-/// Where wishes come from.
-pub trait Specs: Send {
-    /// What the files want now.
-    fn desired(&self) -> &Desired;
-    /// Looks at these files again, at all of them if there are none; answers the resources whose
-    /// wish may have changed.
-    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;
-    /// Reads every file again, whatever its size and time say; answers as `reload` does.
-    fn verify(&mut self) -> BTreeSet<Key>;
-    /// What is wrong with the files.
-    fn problems(&self) -> Problems;
-    /// A digest of the files' paths and bytes; none where there are no files.
-    fn digest(&self) -> Option<Digest>;
-    /// An issue of a resource's document with its place in the file, where there is a file.
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem>;
-}
-
-impl Specs for Loader {
-    fn desired(&self) -> &Desired {
-        Self::desired(self)
-    }
-
-    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
-        if paths.is_empty() { self.load_all().touched } else { Self::reload(self, paths).touched }
-    }
-
-    fn verify(&mut self) -> BTreeSet<Key> {
-        Self::verify(self).touched
-    }
-
-    fn problems(&self) -> Problems {
-        Self::problems(self)
-    }
-
-    fn digest(&self) -> Option<Digest> {
-        Some(Self::digest(self))
-    }
-
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
-        Self::place(self, key, issue)
-    }
-}
 
 /// How many facts are kept as they are looked at: merchants are, for each of their resources.
 const RECENT_MAX: usize = 64;
@@ -72,7 +27,7 @@ const RECENT_MAX: usize = 64;
 /// Wishes and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// taking an unknown for an absent would make things twice.
 pub struct Standing {
-    specs: Box<dyn Specs>,
+    files: Files,
     facts: Facts,
     clock: SharedClock,
     observed: BTreeMap<Key, Packed<Observed>>,
@@ -168,19 +123,18 @@ impl Standing {
         is_refused
     }
 
-    /// What is wrong with the files.
-    pub fn problems(&self) -> Problems {
-        self.specs.problems()
+    fn recent(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Observed>>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A digest of the files' paths and bytes; none where there are no files.
-    pub(super) fn files(&self) -> Option<Digest> {
-        self.specs.digest()
+    /// The files as they were read last.
+    pub(super) fn files(&self) -> &Files {
+        &self.files
     }
 
-    /// An issue of a resource's document with its place in the file.
-    pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
-        self.specs.place(key, issue)
+    /// The same, to be looked at again.
+    pub(super) fn files_mut(&mut self) -> &mut Files {
+        &mut self.files
     }
 
     /// What people said last of suspensions, over or not.
@@ -204,7 +158,7 @@ impl World for Standing {
     }
 
     fn desired(&self) -> &Desired {
-        self.specs.desired()
+        self.files.desired()
     }
 
     fn observed(&self, key: &Key) -> Option<Arc<Observed>> {

@@ -27,7 +27,7 @@ use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
 use reckon::client::{Client, Partner, Service, Transport, Untouched};
 use reckon::engine::{
-    Engine, Event, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared, Until,
+    Engine, Event, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared, Specs, Until,
 };
 use reckon::kinds::CheckCx;
 use reckon::kinds::register::KINDS;
@@ -235,6 +235,11 @@ impl World {
         let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
         loader.load_all();
         loader
+    }
+
+    /// The tree as an engine reads it.
+    pub(crate) fn specs(&self) -> Box<dyn Specs> {
+        Box::new(self.loader())
     }
 
     /// An engine over the state as it is.
