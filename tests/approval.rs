@@ -23,13 +23,16 @@ use std::collections::BTreeSet;
 
 use applicant::{COMPLETE, MERCHANT, world};
 use partner::provisioned;
-use reckon::base::id::Mode;
+use reckon::base::id::{Key, Mode};
 use reckon::control::socket::{Door, SocketClient};
 use reckon::control::{Control, Request};
-use reckon::engine::{Approving, Event, Question, Reply, Until};
+use reckon::engine::{Approving, Event, Question, Reply, StateReply, Until};
 use reckon::model::bound::{Approval, LiveBinding};
+use reckon::model::epoch::Releasing;
 use reckon::model::observed::Observed;
+use reckon::model::record::Record;
 use reckon::store::facts::Facts;
+use reckon::store::writer::Commit;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use world::{World, request};
@@ -296,4 +299,54 @@ async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself
     assert_eq!(world.objects("contacts").len(), 1);
     assert_eq!(known(&world, "harbor").approval.as_deref(), Some(&*approval));
     assert_eq!(world.plan(), Vec::<String>::new());
+}
+
+/// What a person says of the application.
+async fn release(world: &World) -> bool {
+    let application: Key = "MerchantApplication/harbor".parse().unwrap();
+    let said = Releasing { keys: vec![application], done: false };
+    let reply = world.engine().release_alone(said, "uid 7".to_owned()).await.unwrap();
+    let Reply::State(StateReply::Released(done)) = reply else { panic!("{reply:?}") };
+    done
+}
+
+/// Closes M8: a lost state does not submit an application a second time.
+#[tokio::test(start_paused = true)]
+async fn a_live_application_of_a_state_that_began_empty_waits_for_a_person() {
+    let mut world = world(COMPLETE);
+    world.cautious_start = true;
+    let waits = world.settle().await;
+    assert!(told(&waits, "Wait MerchantApplication/harbor: AwaitsApproval"), "{waits:?}");
+    assert!(waits[0].contains("`reckon approve MerchantApplication/harbor`"), "{waits:?}");
+    assert_eq!((world.engine().overview().stuck, world.objects("applications").len()), (1, 0));
+    let (requests, position) = (world.requests(), world.position());
+    assert_eq!(world.settle().await, waits);
+    assert_eq!((world.requests(), world.position()), (requests, position));
+    assert!(release(&world).await);
+    let after = world.settle().await;
+    assert!(told(&after, "Wait MerchantApplication/harbor: AwaitsDecision"), "{after:?}");
+    assert_eq!(world.objects("applications").len(), 1);
+    assert!(!release(&world).await, "nothing waits any more");
+
+    world.lose_the_state();
+    assert_eq!(world.settle().await, waits);
+    assert_eq!(world.objects("applications").len(), 1, "it is not submitted again");
+}
+
+/// Closes M8: a person who vouches for the service is not asked, nor is anybody about a test.
+#[tokio::test(start_paused = true)]
+async fn a_test_waits_for_nobody_and_a_declared_service_neither() {
+    let mut world = world(&format!("{COMPLETE}  test: validate\n"));
+    world.cautious_start = true;
+    let after = world.settle().await;
+    assert!(!after.iter().any(|one| one.contains("AwaitsApproval")), "{after:?}");
+    assert!(world.requests() > 0, "it is sent: {after:?}");
+
+    let mut world = applicant::world(COMPLETE);
+    world.cautious_start = true;
+    let at = "2026-11-21T10:00:00Z".parse().unwrap();
+    let declared = Record::EmptyRemote { at, actor: "uid 7".to_owned() };
+    world.shared().writer.append(Commit::of(vec![declared])).await.unwrap();
+    let after = world.settle().await;
+    assert!(told(&after, "Wait MerchantApplication/harbor: AwaitsDecision"), "{after:?}");
 }

@@ -332,3 +332,28 @@ async fn a_read_in_the_middle_changes_nothing_of_what_runs_come_to() {
         assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), expected, "{asks}");
     }
 }
+
+/// Closes K5: a delayed action is rehearsed by moving the clock of the sandbox, which the daemon follows.
+#[tokio::test(start_paused = true)]
+async fn an_action_of_a_month_later_is_done_once_right_after_the_sandbox_s_clock_is_moved() {
+    let text = r#"
+fn on_transaction_authorized(event) {
+    notify("ops", "later", #{name: "later", at: add_days(date(event.created), 30)});
+}
+"#;
+    let (mut world, pigeon) = (connected().await, Pigeon::answering(&[]));
+    world.sandbox_clock = true;
+    world
+        .hearing_with(Some(scripts(&[("later", text)])), Some(pigeon.clone()), async |ears| {
+            ears.wait(5).await;
+            charge(&world, 700);
+            ears.wait(200).await;
+            assert_eq!((told(&pigeon, "later"), hooks(ears).await.waiting.len()), (0, 1));
+            world.control("POST", "clock", &json!({"advance": "P31D"}));
+            ears.wait(1).await;
+            assert_eq!((told(&pigeon, "later"), hooks(ears).await.waiting.len()), (1, 0));
+            ears.wait(3600).await;
+            assert_eq!(told(&pigeon, "later"), 1, "once");
+        })
+        .await;
+}

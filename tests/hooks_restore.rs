@@ -22,6 +22,7 @@ mod world;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use backup::{back_up, restore};
 use ears::Ears;
@@ -32,8 +33,10 @@ use reckon::control::Request;
 use reckon::engine::{Courier, Found, HooksView, Question, Reply, StateReply};
 use reckon::hooks::{Hooks, Known, Source};
 use reckon::model::epoch::Releasing;
+use reckon::model::record::{Binding, Record};
 use reckon::policy::Rights;
 use reckon::sandbox::Surface;
+use reckon::store::writer::Commit;
 use serde_json::{Value, json};
 use world::World;
 
@@ -90,6 +93,50 @@ async fn hooks(ears: &Ears<'_>) -> HooksView {
         panic!("another answer")
     };
     *view
+}
+
+/// Says when the state began, as the first record of every state does.
+async fn began(world: &World, at: &str) {
+    let binding = Binding {
+        partner: "acme".to_owned(),
+        client: "client".to_owned(),
+        key: "key".to_owned(),
+        epoch: 0,
+        began: Some(at.parse().unwrap()),
+    };
+    world.shared().writer.append(Commit::of(vec![Record::Bound(binding)])).await.unwrap();
+}
+
+/// Closes K19: what a lost state may have sent is over once call timeout and grace are, counted from the beginning of
+/// the state; who waits is told why, and until when.
+#[tokio::test(start_paused = true)]
+async fn the_first_action_of_a_fresh_state_waits_only_while_an_older_state_may_have_sent_it() {
+    for (age, waits) in [(0, true), (59, true), (120, false)] {
+        let world = World::new(Surface::Public, START);
+        began(&world, START).await;
+        world.write(MERCHANT);
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        world.sends_events();
+        tokio::time::sleep(Duration::from_secs(age)).await;
+        let pigeon: Option<Arc<dyn Courier>> = Some(Pigeon::answering(&[]));
+        let script = scripts("returns", BEFORE);
+        world
+            .hearing_with(Some(script), pigeon, async |ears| {
+                charge(&world);
+                ears.deliver().await;
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                assert_eq!(refunded(&world).is_empty(), waits, "{age}");
+                let view = hooks(ears).await;
+                let why: Vec<_> = view.waiting.iter().filter_map(|one| one.waits.clone()).collect();
+                assert_eq!(why.len(), usize::from(waits), "{why:?}");
+                if waits {
+                    assert!(why[0].contains("until 2029-12-01T10:01:00.000Z"), "{why:?}");
+                    ears.wait(60 - age).await;
+                }
+                assert_eq!(refunded(&world), [100], "{age}");
+            })
+            .await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,5 @@
 //! Notifications at the daemon's own door: what is answered with 200 is there for good.
-#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
 
 #[path = "rig/applicant.rs"]
 #[expect(dead_code, reason = "not everything of an applicant is used here")]
@@ -13,24 +13,38 @@ mod partner;
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
 use applicant::{tree, world};
 use axum::body::Body;
 use http::Request;
 use partner::provisioned;
+use reckon::base::hash::Digest;
+use reckon::base::id::Key;
 use reckon::control::Control;
-use reckon::engine::{Event, Until};
+use reckon::engine::{Engine, Event, Question, Reply, Specs, Until};
 use reckon::http::{Outside, public};
+use reckon::model::desired::Desired;
+use reckon::model::issue::{Issue, Problem, Problems};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 use world::World;
 
+/// The service's notification of an approval.
+fn approval(outside: &Outside, reference: &str, code: &str) -> Request<Body> {
+    let path = format!("{}{reference}", outside.event_url("", 0));
+    let body = json!({"events": [provisioned(reference, code)]}).to_string();
+    Request::post(path).body(Body::from(body)).unwrap()
+}
+
 /// Posts an approval to the door of a daemon; answers the status. The daemon ends at that moment, as one that is killed.
 async fn posted(world: &World, reference: &str, code: &str, runs: bool) -> u16 {
     let outside = Outside::new(&[3; 32]);
-    let path = format!("{}{reference}", outside.event_url("", 0));
-    let body = json!({"events": [provisioned(reference, code)]}).to_string();
-    let request = Request::post(path).body(Body::from(body)).unwrap();
+    let request = approval(&outside, reference, code);
     let mut engine = world.engine();
     let (sender, events) = mpsc::channel::<Event>(8);
     let answer = public(Control::new(sender), &outside).oneshot(request);
@@ -56,4 +70,85 @@ async fn a_notification_that_was_answered_with_200_is_known_to_the_next_process(
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("contacts").len(), 1);
     covers::covers(&["16.7"]);
+}
+
+/// A door that stays shut until somebody opens it.
+type Gate = Arc<(Mutex<bool>, Condvar)>;
+
+/// A tree whose every look takes until a gate is opened.
+struct Slow {
+    specs: Box<dyn Specs>,
+    gate: Gate,
+    begun: mpsc::UnboundedSender<()>,
+}
+
+impl Specs for Slow {
+    fn desired(&self) -> Arc<Desired> {
+        self.specs.desired()
+    }
+
+    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
+        self.begun.send(()).unwrap();
+        let (open, opened) = &*self.gate;
+        drop(opened.wait_while(open.lock().unwrap(), |open| !*open).unwrap());
+        self.specs.reload(paths)
+    }
+
+    fn verify(&mut self) -> BTreeSet<Key> {
+        self.reload(&[])
+    }
+
+    fn problems(&self) -> Problems {
+        self.specs.problems()
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        self.specs.digest()
+    }
+
+    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+        self.specs.place(key, issue)
+    }
+}
+
+/// Closes the rest of S6: a folder that takes long to read keeps neither notifications nor status nor effects waiting;
+/// only who asks for the plan waits for the files.
+#[tokio::test(start_paused = true)]
+async fn a_tree_that_takes_long_to_read_keeps_nothing_else_waiting() {
+    let world = world(&tree());
+    world.settle().await;
+    let (reference, code) = (world.reference(), world.code("Harbor Books"));
+    // A thread of its own has no virtual time.
+    tokio::time::resume();
+    let gate = Gate::default();
+    let (begun, mut begins) = mpsc::unbounded_channel();
+    let slow = Slow { specs: world.specs(), gate: gate.clone(), begun };
+    let mut engine = Engine::new(world.shared(), Box::new(slow)).unwrap();
+    engine.read_aside();
+    let (sender, events) = mpsc::channel::<Event>(8);
+    let control = Control::new(sender.clone());
+    let people = async {
+        sender.send(Event::Files(Vec::new())).await.unwrap();
+        begins.recv().await.unwrap();
+        assert!(matches!(control.ask(Question::Overview).await, Ok(Reply::Overview(_))));
+        let outside = Outside::new(&[3; 32]);
+        let posted = approval(&outside, &reference, &code);
+        let answer = public(control.clone(), &outside).oneshot(posted).await.unwrap();
+        assert_eq!(answer.status().as_u16(), 200);
+        while world.objects("contacts").is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        world.write(&tree().replace("name: jane", "name: joan"));
+        let mut plan = std::pin::pin!(control.ask(Question::Plan));
+        let early = tokio::time::timeout(Duration::from_millis(20), &mut plan).await;
+        assert!(early.is_err(), "the plan is one of the files as they are");
+        *gate.0.lock().unwrap() = true;
+        gate.1.notify_all();
+        let Ok(Reply::Plan(plan)) = plan.await else { panic!("another answer") };
+        assert!(plan.steps.iter().any(|step| step.name == "joan"), "{:?}", plan.steps);
+    };
+    tokio::select! {
+        ended = engine.run(events, Until::Stopped) => panic!("the daemon ended: {ended:?}"),
+        done = tokio::time::timeout(Duration::from_mins(1), people) => done.unwrap(),
+    }
 }

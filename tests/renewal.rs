@@ -267,3 +267,65 @@ async fn a_card_and_a_bank_account_are_saved_once_whatever_becomes_of_the_answer
     }
     covers::covers(&["48.10"]);
 }
+
+/// A recurring charge that the service refused for the tenant's policy: its accounts were read before that was set.
+async fn forbidden() -> World {
+    let world = World::new(Surface::Documented, START);
+    let text = [MERCHANT.to_owned(), card("card", "4242424242424242")].concat();
+    world.write(&text);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let off = json!({"merchant": "acme", "recurring_charges_enabled": false});
+    world.control("POST", "policy", &off);
+    world.write(&format!("{text}{}", recurring("club", "card", "")));
+    let told = world.settle().await;
+    assert!(told[0].starts_with("Blocked RecurringCharge/club: Refused"), "{told:?}");
+    assert!(told[0].contains("`apply` tries it again each time"), "{told:?}");
+    world
+}
+
+/// How often a recurring charge was asked for.
+fn asked(world: &World) -> usize {
+    requests(world, "POST", "/v1/recurring/charges").len()
+}
+
+/// Closes M9: each process tries it once, and a run that waits for nothing else ends.
+#[tokio::test(start_paused = true)]
+async fn what_the_policy_forbade_is_tried_again_by_the_next_process() {
+    let world = forbidden().await;
+    assert_eq!(asked(&world), 1);
+    assert!(world.plan()[0].starts_with("Blocked"), "a plan alone tries nothing");
+    let began = tokio::time::Instant::now();
+    let told = world.settle().await;
+    assert!(told[0].starts_with("Blocked RecurringCharge/club: Refused"), "{told:?}");
+    assert_eq!(asked(&world), 2);
+    assert!(began.elapsed() < Duration::from_mins(1), "nothing else is waited for");
+    let mut engine = world.engine();
+    engine.look_at_accounts().await.unwrap();
+    assert!(world::told(&engine)[0].starts_with("Create RecurringCharge/club"), "it is agreed to");
+    assert_eq!(asked(&world), 2, "and not sent before");
+    drop(engine);
+    enable(&world);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!((asked(&world), world.objects("recurring_charges").len()), (3, 1));
+}
+
+/// Closes M9: a daemon tries it every ten minutes, and no more once it went through.
+#[tokio::test(start_paused = true)]
+async fn a_daemon_tries_every_ten_minutes_what_the_policy_forbade() {
+    let world = forbidden().await;
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel(1);
+    let people = async {
+        tokio::time::sleep(Duration::from_mins(35)).await;
+        assert_eq!(asked(&world), 1 + 4, "at once and every ten minutes");
+        enable(&world);
+        tokio::time::sleep(Duration::from_mins(11)).await;
+        assert_eq!((asked(&world), world.objects("recurring_charges").len()), (6, 1));
+        tokio::time::sleep(Duration::from_hours(2)).await;
+        assert_eq!(asked(&world), 6);
+        drop(sender.send(Event::Stop).await);
+    };
+    let (ran, ()) = tokio::join!(engine.run(events, Until::Stopped), people);
+    ran.unwrap();
+    assert_eq!(world::told(&engine), Vec::<String>::new());
+}

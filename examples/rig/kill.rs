@@ -195,6 +195,8 @@ fn start(stand: &Stand) -> Result<Process, Failed> {
 fn connect(stand: &Stand, proxy: &Proxy, tree: &[Document]) -> Result<(), Failed> {
     stand.write(tree, |_, document| is_first(document))?;
     proxy.calm(true);
+    // Nothing at the service is older than this state: its applications need no person.
+    stand.run(&["init", "--empty-remote", "--yes"], &[0])?;
     stand.run(&["apply", "--yes"], &[0])?;
     proxy.calm(false);
     Ok(())

@@ -5,12 +5,18 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// What time it is. Readings may step back with the machine's clock; order comes from sequences, never from time.
 pub trait Clock: Send + Sync + Debug {
     /// The present moment.
     fn now(&self) -> DateTime<Utc>;
+
+    /// Tells each move of a clock that can be moved, as the milliseconds that it is ahead by; none for every other one.
+    fn moves(&self) -> Option<watch::Receiver<i64>> {
+        None
+    }
 }
 
 /// A clock as it is handed around.

@@ -1,6 +1,7 @@
 //! `approve`: a person approves a plan (`plan_approval.rs`), or confirms the live merchant that the code of an application opened (design.md
-//! part 5). What is confirmed is what was shown, and nothing that came to wait since.
+//! part 5), or a live application of a state that began empty (`approve_submission.rs`). What is confirmed is what was shown, and nothing that came to wait since.
 
+use super::approve_submission;
 use super::args::ApproveArgs;
 use super::exit::{Exit, Failure};
 use super::get::one;
@@ -27,6 +28,9 @@ pub(super) async fn run(setup: &Setup, args: &ApproveArgs, out: Out) -> Result<E
     }
     let key = one(&args.what)?;
     let mut session = Session::open(setup).await?;
+    if let Some(why) = approve_submission::waiting(&session, &key).await? {
+        return approve_submission::run((setup, session), (&key, &why), args.yes, out).await;
+    }
     let approved = approve(&mut session, &key, args.yes, out).await;
     let is_running = matches!(session, Session::Daemon(_));
     match session.end(setup, approved).await? {

@@ -83,8 +83,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Make the service match.
     Apply(ApplyArgs),
-    /// Approve a plan that a limit stands in the way of, or confirm the live merchant that the code of an
-    /// application opened.
+    /// Approve a plan that a limit stands in the way of; or confirm the live merchant that the code of an
+    /// application opened, or a live application of a state that began empty.
     Approve(ApproveArgs),
     /// Do nothing new to a resource, of a merchant to any of its; what is under way is settled.
     Suspend(SuspendArgs),
@@ -208,9 +208,9 @@ pub struct ApplyArgs {
 /// `approve`.
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
-    /// What waits for an approval: a merchant, or a plan by its checksum or its JSON file.
+    /// What waits for an approval: a merchant, an application, or a plan by its checksum or its JSON file.
     #[arg(
-        value_name = "Merchant/NAME|CHECKSUM|PLAN.json",
+        value_name = "KIND/NAME|CHECKSUM|PLAN.json",
         default_value = "",
         hide_default_value = true
     )]

@@ -6,6 +6,7 @@ mod applied;
 mod apply;
 mod apply_saved;
 mod approve;
+mod approve_submission;
 pub mod args;
 mod attach;
 mod cache;

@@ -94,6 +94,7 @@ async fn serve(
     let stopper = tokio::spawn(stopped(signal, sender));
     announce(setup, embedded, private, out)?;
     ready.send_replace(true);
+    engine.read_aside();
     engine.keep_looking();
     let approvals = signed::keep(setup, open, approving, engine.overviews(), out);
     let result = tokio::select! {

@@ -167,7 +167,8 @@ pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
     let ca = running.ca.as_ref().map(std::fs::read).transpose();
     let ca = ca.map_err(|error| Failure::environment("reckon::sandbox::ca", error))?;
     let partner = partner(&sandbox)?;
-    let access = Embedded { partner, base_url: running.url.clone(), ca };
+    let clock = Arc::new(sandbox.clock());
+    let access = Embedded { partner, base_url: running.url.clone(), ca, clock };
     Ok(EmbeddedSandbox { access, sandbox, running, stop })
 }
 

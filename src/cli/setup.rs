@@ -10,7 +10,7 @@ use super::exit::{Failure, WAY_ON};
 use super::secrets::OpenedSecrets;
 use super::server::{self, ServerClient};
 use super::{git, host, marking};
-use crate::base::clock::SystemClock;
+use crate::base::clock::SharedClock;
 use crate::base::folder::Place;
 use crate::base::hash::keyed;
 use crate::base::secret::Secret;
@@ -64,6 +64,8 @@ pub(super) struct Embedded {
     pub base_url: String,
     /// Its certificate authority, PEM.
     pub ca: Option<Vec<u8>>,
+    /// Its time.
+    pub clock: SharedClock,
 }
 
 impl Setup {
@@ -195,7 +197,9 @@ impl Setup {
         let digest = |id: Secret| keyed(&open.digest_key, "client", id.expose().as_bytes());
         let known = open.state.facts.binding()?.map(|bound| bound.client);
         let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
-        let binding = Binding { partner: self.partner()?, client, key: open.key.clone(), epoch: 0 };
+        let began = Some(service::clock(embedded).now());
+        let (partner, key) = (self.partner()?, open.key.clone());
+        let binding = Binding { partner, client, key, epoch: 0, began };
         Ok(open.state.bind(&binding).await?)
     }
 
@@ -287,6 +291,7 @@ impl Setup {
             concurrency: CONCURRENCY,
             hook_time: Some(crate::hooks::TIME_MAX),
             first_look: true,
+            cautious_start: how.embedded.is_none(),
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
             policy: self.config.rules(&ProcessEnv)?,
         };
@@ -295,7 +300,7 @@ impl Setup {
             writer: open.state.writer.clone(),
             facts: open.state.facts.clone(),
             vault: open.state.vault.clone(),
-            clock: Arc::new(SystemClock),
+            clock: service::clock(how.embedded.as_ref()),
             secrets: match how.secrets {
                 Some(secrets) => secrets,
                 None => Arc::new(self.secrets()?),

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::git::{self, Git, blobs};
 use crate::base::folder::Place;
@@ -104,8 +104,8 @@ impl Known {
 }
 
 impl Specs for Tracked {
-    fn desired(&self) -> &Desired {
-        self.loader.desired()
+    fn desired(&self) -> Arc<Desired> {
+        self.loader.shared()
     }
 
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {

@@ -16,6 +16,12 @@ pub enum Earlier {
     Hidden,
 }
 
+/// Whether only a notification tells of what this effect makes: no list of the service shows it (partner-api,
+/// `POST …/merchant_applications`).
+pub fn only_a_notice_tells(row: &EffectRow) -> bool {
+    matches!(row.doubt, Doubt::Notice)
+}
+
 /// What doing this effect again would mean, had it been done before.
 pub fn earlier(row: &EffectRow, effect: &Effect) -> Earlier {
     if effect.request.method != Method::Post {

@@ -70,7 +70,7 @@ pub use code_exchange::{APPLICATION, exchange_code};
 pub use contact_create::create_contact;
 pub use contact_hash::make_link;
 pub use declared::declared;
-pub use earlier::{Earlier, earlier};
+pub use earlier::{Earlier, earlier, only_a_notice_tells};
 pub use evidence::LOOKED_FIRST;
 pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_content, upload_file, uploaded};
 pub use invoice_create::{addresses, create_invoice};

@@ -1,6 +1,9 @@
 //! What the service said of a merchant's accounts is read again while it stands in somebody's way, since
 //! it may say otherwise by now: once when a process first sees it, when someone asks to apply, and every
 //! ten minutes. A reading that teaches nothing new writes nothing.
+//!
+//! An effect that was refused for what may change at the service is tried again at the same times. Each time lets one
+//! try through, named by the refused intent: the next refusal is another one, so nothing is tried in a loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,7 +21,7 @@ use crate::client::Urgency;
 /// How long what was read is believed, while something waits for it to change.
 const EVERY: Duration = Duration::from_mins(10);
 
-/// When this process last read each merchant, and which of them it reads again now.
+/// When this process last read each merchant and was last refused each resource, and which merchants it reads again now.
 #[derive(Debug, Default)]
 pub(super) struct Again {
     last: BTreeMap<Key, Instant>,
@@ -75,6 +78,35 @@ impl Engine {
         }
     }
 
+    /// Lets each effect whose time has come be tried once more, if it was refused for what may change at the service.
+    pub(super) fn try_refused(&mut self) {
+        if self.stopping {
+            return;
+        }
+        let now = Instant::now();
+        let due = |key: &&Key| {
+            !self.busy.contains(*key) && self.again.due(key).is_none_or(|due| due <= now)
+        };
+        let due: Vec<Key> = self.planner.refused_for_now().iter().filter(due).cloned().collect();
+        for key in &due {
+            self.again.reading(key);
+        }
+        let tried: BTreeSet<Key> =
+            due.into_iter().filter(|key| self.world.try_again(key)).collect();
+        if !tried.is_empty() {
+            self.look_again(tried);
+        }
+    }
+
+    /// Makes the steps of a resource again whose task ended. If the service refused it for now, it is tried again in
+    /// its time.
+    pub(super) fn ended(&mut self, key: &Key) {
+        self.look_again(BTreeSet::from([key.clone()]));
+        if self.planner.refused_for_now().contains(key) {
+            self.again.reading(key);
+        }
+    }
+
     /// How many read something again now.
     pub(super) fn reading_again(&self) -> usize {
         self.again.under_way.len()
@@ -83,13 +115,15 @@ impl Engine {
     /// When the next one is due, if anything waits for it.
     pub(super) fn next_again(&self) -> Option<Instant> {
         let idle = |merchant: &&Key| !self.busy.contains(*merchant);
-        self.planner.stalled().filter(idle).filter_map(|merchant| self.again.due(merchant)).min()
+        let waiting = self.planner.stalled().chain(self.planner.refused_for_now());
+        waiting.filter(idle).filter_map(|key| self.again.due(key)).min()
     }
 
     /// Reads again what stands in somebody's way, and nothing else: so that a plan that is shown and agreed
     /// to is one of what the service says now.
     pub async fn look_at_accounts(&mut self) -> Result<(), EngineError> {
         self.again.forget();
+        self.try_refused();
         self.read_again();
         while let Some(finished) = self.tasks.join_next().await {
             self.finish(finished?)?;

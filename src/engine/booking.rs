@@ -49,7 +49,7 @@ impl Engine {
 
     /// What has to be written down now, of resources that nothing is under way for.
     fn bookings(&self) -> Vec<Record> {
-        let commit = self.world.commit();
+        let commit = self.world.files().commit();
         let mut records = self.planner.booking(&self.world, self.shared.now(), commit.as_deref());
         let chosen = |key: &Key| self.chosen.as_ref().is_none_or(|chosen| chosen.contains(key));
         records.retain(|record| {

@@ -11,9 +11,9 @@ impl Engine {
         let step = self.planner.whole(&self.world, key);
         let place = step.as_ref().and_then(|step| step.place.clone());
         let (Some(step), Some((file, line))) = (step, place) else {
-            return Cause { commit: self.world.commit(), ..Cause::default() };
+            return Cause { commit: self.world.files().commit(), ..Cause::default() };
         };
-        let read = self.world.provenance(&file);
+        let read = self.world.files().provenance(&file);
         Cause {
             changed: self.changed(&step),
             file: Some(file),
@@ -30,7 +30,7 @@ impl Engine {
             return Vec::new();
         }
         let fields: Vec<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
-        let mut lines = self.world.lines(&step.key, &fields);
+        let mut lines = self.world.files().lines(&step.key, &fields);
         lines.sort_unstable();
         lines.dedup();
         lines

@@ -1,6 +1,7 @@
 //! After a restore: what may have been sent since the backup is looked for before it is sent, and
 //! what nothing can find is not sent.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -12,12 +13,14 @@ use super::tasks::Finished;
 use super::trail::Sought;
 use super::unable::Unable;
 use super::{Engine, settle};
-use crate::base::id::Key;
+use crate::base::clock::timestamp;
+use crate::base::id::{Key, Mode};
 use crate::base::planted;
-use crate::effects::{Earlier, EffectRow, earlier};
+use crate::effects::{Earlier, EffectRow, earlier, only_a_notice_tells};
 use crate::model::effect::Effect;
 use crate::model::epoch::{Epoch, Release, Releasing};
 use crate::model::intent::{Intent, Progress};
+use crate::model::plan::Reason;
 use crate::model::ran::Pending;
 use crate::model::record::Record;
 use crate::plan::World;
@@ -55,7 +58,12 @@ pub(super) fn gate(shared: &Shared, row: &EffectRow, effect: &Effect) -> Result<
         return Ok(Gate::Open);
     }
     if earlier == Earlier::Hidden {
-        let why = unsure(&shared.facts, &effect.key)?;
+        let why = match unsure(&shared.facts, &effect.key)? {
+            None if awaits_approval(shared, row, effect)? => {
+                Some(Reason::MaybeSubmitted(Box::new(effect.key.clone())).to_string())
+            }
+            why => why,
+        };
         return Ok(why.map_or(Gate::Open, |why| Gate::Closed(Unable::Blocked(why))));
     }
     let reason = match shared.facts.epoch()? {
@@ -73,6 +81,17 @@ pub(super) fn gate(shared: &Shared, row: &EffectRow, effect: &Effect) -> Result<
 pub(super) fn unsure(facts: &Facts, key: &Key) -> Result<Option<String>, FactError> {
     let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds) else { return Ok(None) };
     Ok(if facts.released(key)? { None } else { Some(epoch.reason(key)) })
+}
+
+/// Whether a live application waits for a person: a state that is lost may have submitted it.
+fn awaits_approval(shared: &Shared, row: &EffectRow, effect: &Effect) -> Result<bool, FactError> {
+    let is_live = only_a_notice_tells(row) && effect.mode == Mode::Live;
+    Ok(is_live && shared.settings.cautious_start && unapproved(&shared.facts, &effect.key)?)
+}
+
+/// Whether a state that is lost may have made this resource, and no person said that it did not.
+pub(super) fn unapproved(facts: &Facts, key: &Key) -> Result<bool, FactError> {
+    Ok(facts.began_empty()? && !facts.released(key)?)
 }
 
 /// Why an intent that nothing can prove is not given up: it was written before a restore, and what
@@ -105,8 +124,21 @@ pub(super) async fn look_first(
 ) -> Result<Finished, EngineError> {
     let promise = Record::Intent(Box::new(intent.clone()));
     shared.write(blobs, spent.into_iter().chain([promise]).collect()).await?;
+    let reason = with_its_end(reason, settle::deadline(shared, intent)?, shared.now());
     write(shared, intent, Progress::Doubt { reason, unsent: false }).await?;
     settle::settle(shared, row, intent, wallet, 1).await
+}
+
+/// The reason of a look, with the moment at which it can end, where that is to come.
+fn with_its_end(reason: String, deadline: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    if deadline <= now {
+        return reason;
+    }
+    let until = timestamp(&deadline);
+    format!(
+        "{reason}; until {until} (call timeout and doubt.grace after this state began) it may still take effect, and then \
+         it is sent if nothing shows it"
+    )
 }
 
 impl Engine {
@@ -117,9 +149,9 @@ impl Engine {
         actor: String,
         reply: oneshot::Sender<Reply>,
     ) {
-        let shared = self.shared.clone();
+        let (shared, approves) = (self.shared.clone(), self.all_wait(&said));
         self.tasks.spawn(async move {
-            match released(&shared, said, actor).await {
+            match released(&shared, (said, approves), actor).await {
                 Ok(done) => {
                     let answer = Reply::State(StateReply::Released(done));
                     Finished::Released.answering(answer, reply)
@@ -135,7 +167,16 @@ impl Engine {
         said: Releasing,
         actor: String,
     ) -> Result<Reply, EngineError> {
-        Ok(Reply::State(StateReply::Released(released(&self.shared, said, actor).await?)))
+        let approves = self.all_wait(&said);
+        let done = released(&self.shared, (said, approves), actor).await?;
+        Ok(Reply::State(StateReply::Released(done)))
+    }
+
+    /// Whether all that a word is about are applications that wait for it.
+    fn all_wait(&self, said: &Releasing) -> bool {
+        let step = |key: &Key| self.planner.step(key);
+        let waits = |key: &Key| step(key).is_some_and(|step| step.reason.is_maybe_submitted());
+        !said.done && !said.keys.is_empty() && said.keys.iter().all(waits)
     }
 
     /// Makes every step again: what was held may be done now.
@@ -150,9 +191,13 @@ impl Engine {
     }
 }
 
-/// Writes a release down, if there is an epoch that it can be about.
-async fn released(shared: &Shared, said: Releasing, actor: String) -> Result<bool, EngineError> {
-    if shared.facts.epoch()?.is_none() {
+/// Writes a release down, if there is an epoch that it can be about, or applications wait for it.
+async fn released(
+    shared: &Shared,
+    (said, approves): (Releasing, bool),
+    actor: String,
+) -> Result<bool, EngineError> {
+    if !approves && shared.facts.epoch()?.is_none() {
         return Ok(false);
     }
     let Releasing { keys, done } = said;

@@ -18,6 +18,11 @@ pub(super) fn looked_first() -> Value {
     json!({ LOOKED_FIRST: true })
 }
 
+/// Whether an intent is looked for before it is sent: this state has not sent it.
+pub(super) fn is_looked_first(intent: &Intent) -> bool {
+    intent.baseline.get(LOOKED_FIRST).is_some()
+}
+
 /// What a found object is compared with, and what is known to stand there.
 pub(super) struct Standing {
     /// What has to be as it was asked, since nothing could change it since.
@@ -32,7 +37,7 @@ pub(super) fn standing(
     intent: &Intent,
     item: &Value,
 ) -> Result<Option<Standing>, EngineError> {
-    let looked_first = intent.baseline.get(LOOKED_FIRST).is_some();
+    let looked_first = is_looked_first(intent);
     let epoch = shared.facts.epoch()?.filter(|epoch| epoch.looks);
     let shared_past = epoch.is_some_and(|epoch| looked_first || epoch.is_older(intent.id));
     let row = register::find(intent.key.kind.as_str()).filter(|_| shared_past);

@@ -21,7 +21,7 @@ impl Engine {
         let refusal = known.as_ref().and_then(|known| known.refusal.as_ref());
         let issues = refusal.map(|refusal| issues(step.key.kind.as_str(), refusal));
         let issues = issues.into_iter().flatten();
-        issues.filter_map(|issue| self.world.place(&step.key, &issue)).collect()
+        issues.filter_map(|issue| self.world.files().place(&step.key, &issue)).collect()
     }
 }
 

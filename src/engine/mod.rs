@@ -22,6 +22,7 @@ mod current;
 mod dismiss;
 mod epoch;
 mod event;
+mod files;
 mod first_look;
 mod forget;
 mod found;
@@ -43,6 +44,7 @@ mod plan_approval;
 mod question;
 mod queue;
 mod read;
+mod reader;
 mod recall;
 mod resolve;
 mod retention;
@@ -64,7 +66,6 @@ mod visit;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -72,13 +73,13 @@ use tokio::task::JoinSet;
 
 use crate::base::id::{IntentId, Key};
 use crate::model::desired::Desired;
-use crate::model::plan::{Reason, Step};
 use crate::plan::{Planner, World};
 use again::Again;
 use hooks::Scripts;
 use inbox::Inboxes;
 use lone::Lone;
 use pace::Pace;
+use reader::{Look, Reader};
 use retention::Keeper;
 use sweep::Sweeps;
 
@@ -88,6 +89,7 @@ pub use attach::{Attaching, Bringing, Payer};
 pub use booking::Allowing;
 pub use epoch::StateReply;
 pub use event::Event;
+pub use files::Specs;
 pub use happened::{Happened, Verb};
 pub use hooks::{Carried, Courier, Found, PastEvent, PastRun, recount, showing};
 pub use inbox::{Inbox, Looked, Recovered, Recovering, Taken};
@@ -112,7 +114,7 @@ pub use tasks::Finished;
 pub use trail::{Sought, Trail, Wanted, seek};
 pub use unable::Unable;
 pub use visit::{Link, Page};
-pub use world::{Specs, Standing};
+pub use world::Standing;
 
 /// When a run ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +146,7 @@ pub struct Engine {
     chosen: Option<BTreeSet<Key>>,
     bounds: Option<bounds::Bounds>,
     waiters: Vec<oneshot::Sender<Reply>>,
+    reader: Reader,
     overviews: watch::Sender<Overview>,
     stopping: bool,
 }
@@ -160,7 +163,7 @@ impl Engine {
         let planner = Planner::new(shared.settings.planning.clone());
         drop(shared.writer.touched().take());
         let world = Standing::load(&shared.facts, specs, shared.clock.clone())?;
-        let world = world.guarded(shared.guard.clone());
+        let world = world.guarded(shared.guard.clone(), shared.settings.cautious_start);
         let next_intent = shared.facts.next_intent()?;
         let mut engine = Self {
             shared,
@@ -182,6 +185,7 @@ impl Engine {
             chosen: None,
             bounds: None,
             waiters: Vec::new(),
+            reader: Reader::default(),
             overviews: watch::Sender::default(),
             stopping: false,
         };
@@ -221,9 +225,12 @@ impl Engine {
         until: Until,
     ) -> Result<(), EngineError> {
         self.recover();
+        let mut moves = self.shared.clock.moves();
         loop {
             self.book();
+            self.try_refused();
             self.start_tasks()?;
+            self.begin_look();
             self.read_again();
             self.publish();
             if self.tasks.is_empty() && self.idle() {
@@ -249,7 +256,9 @@ impl Engine {
                 Some(finished) = self.tasks.join_next(), if !self.tasks.is_empty() => {
                     self.finish(finished.map_err(EngineError::from)?)?;
                 }
+                looked = self.reader.done() => self.looked_at_files(looked?)?,
                 () = shared.doubted().notified() => self.catch_up()?,
+                () = schedule::moved(&mut moves), if !self.stopping => self.clock_moved()?,
                 () = schedule::until(due), if due.is_some() && !self.stopping => self.retry(),
                 () = schedule::until(dated), if dated.is_some() && !self.stopping => self.redate(),
                 () = schedule::until(again), if again.is_some() && !self.stopping => {}
@@ -283,27 +292,21 @@ impl Engine {
 
     /// Whether only outside events remain.
     fn idle(&self) -> bool {
-        self.queue.is_empty() && self.backoff.is_empty()
+        self.queue.is_empty() && self.backoff.is_empty() && !self.reader.is_busy()
     }
 
     /// Takes one event in. Whatever it asks for is answered from the fold as it is now.
     fn handle(&mut self, event: Event) -> Result<(), EngineError> {
         self.catch_up()?;
         match event {
-            Event::Files(paths) => self.reload(&paths),
-            Event::Ask(Question::Settle, reply) => {
-                self.reload(&[]);
-                self.again.forget();
-                self.waiters.push(reply);
-            }
+            Event::Files(paths) => self.look_at_files(Look::at(paths))?,
             Event::Verify(reply) => {
-                self.take_in(Standing::verify);
-                drop(reply.send(Reply::Plan(Box::new(self.plan_view()))));
+                self.look_at_files(Look::before(Question::Plan, reply).at_contents())?;
+            }
+            Event::Ask(question, reply) if question.is_about_files() => {
+                self.look_at_files(Look::before(question, reply))?;
             }
             Event::Ask(question, reply) => {
-                if question.is_about_files() {
-                    self.reload(&[]);
-                }
                 let answer = self.answer(question)?;
                 // Whoever asked may have gone away: then nobody wants the answer.
                 drop(reply.send(answer));
@@ -340,26 +343,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// Looks at files again.
-    fn reload(&mut self, paths: &[PathBuf]) {
-        self.take_in(|world| world.reload(paths));
-    }
-
-    /// Takes in what a look at files changed. When absence becomes believable or stops being so,
-    /// everything without a document is looked at too.
-    fn take_in(&mut self, look: impl FnOnce(&mut Standing) -> BTreeSet<Key>) {
-        let before = self.world.desired().coverage;
-        let mut touched = look(&mut self.world);
-        if self.world.desired().coverage != before {
-            let waits = |step: &&Arc<Step>| step.reason == Reason::AbsenceNotBelieved;
-            let absent = self.planner.steps();
-            let absent = absent.filter(|step| step.place.is_none() || waits(step));
-            touched.extend(absent.map(|step| step.key.clone()));
-        }
-        self.look_again(touched);
-        self.look_at_whole();
     }
 
     /// Makes the steps of these resources again and queues what can be done. A new wish clears

@@ -111,10 +111,10 @@ pub enum Question {
 }
 
 impl Question {
-    /// Whether its answer shows what the files ask for: they are looked at before it is answered, since whoever asks
+    /// Whether its answer rests on what the files ask for: they are looked at before it is answered, since whoever asks
     /// may have edited one a moment ago.
     pub fn is_about_files(&self) -> bool {
-        matches!(self, Self::Plan | Self::Scoped(_) | Self::Save(_))
+        matches!(self, Self::Plan | Self::Scoped(_) | Self::Save(_) | Self::Settle)
     }
 }
 
@@ -247,14 +247,14 @@ impl Engine {
             let view = StepView { problems: self.refusals(step), ..step_view(step) };
             named(view, step, &checksum)
         };
-        let problems = self.world.problems();
+        let problems = self.world.files().problems();
         PlanView {
             version: 1,
             coverage: self.world.desired().coverage,
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
-            commit: self.world.commit(),
-            files: self.world.files(),
+            commit: self.world.files().commit(),
+            files: self.world.files().digest(),
             checksum: checksum.clone(),
             looked_at: self.looks(),
             totals: totals.collect(),

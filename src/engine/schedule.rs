@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use rand_core::Rng;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::Engine;
+use super::shared::EngineError;
 use crate::base::id::Key;
 
 /// The wait before the first retry is at most this long.
@@ -160,6 +163,24 @@ pub(super) async fn until(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
         None => std::future::pending().await,
+    }
+}
+
+/// Returns once the clock was moved: never for one that nobody moves.
+pub(super) async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
+    if let Some(moves) = moves
+        && moves.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
+}
+
+impl Engine {
+    /// The clock was moved: whatever waits for a moment that is over by now goes on at once.
+    pub(super) fn clock_moved(&mut self) -> Result<(), EngineError> {
+        self.redate();
+        self.hooks_due()
     }
 }
 

@@ -1,7 +1,8 @@
 //! A lost answer is settled as the effect's row says (design.md part 3).
 //!
 //! Absence is proved, never assumed: two complete readings, the second after the call's timeout
-//! and the grace, when nothing of the first try can take effect any more.
+//! and the grace, when nothing of the first try can take effect any more. The first try of what only an earlier state
+//! can have sent was before this state began.
 
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use super::access::{NoAccess, Wallet};
+use super::found::is_looked_first;
 use super::pace;
 use super::perform::{answered, moved, refused, row, send, write};
 use super::read;
@@ -173,11 +175,9 @@ async fn look(
     wallet: &Wallet,
     search: Search,
 ) -> Result<Finished, EngineError> {
-    let settings = &shared.settings;
+    let deadline = deadline(shared, intent)?;
     let now = Instant::now();
-    let quiet = settings.timeout.saturating_add(settings.grace);
-    let after = now.checked_add(quiet).unwrap_or(now);
-    let deadline = shared.now().checked_add_signed(TimeDelta::from_std(quiet).unwrap_or_default());
+    let after = now.checked_add(time_to(shared, deadline)).unwrap_or(now);
     let mut absences: u32 = 0;
     let mut failures: u32 = 0;
     loop {
@@ -223,15 +223,32 @@ async fn look(
 }
 
 /// What no event shows is absent once an event is newer than the last moment at which it can have happened.
-fn dated(found: Finding, deadline: Option<DateTime<Utc>>) -> Finding {
-    match (&found, deadline) {
-        (Finding::Unseen { newest: Some(newest), why: _ }, Some(deadline))
-            if *newest > deadline =>
-        {
-            Finding::Absent
-        }
+fn dated(found: Finding, deadline: DateTime<Utc>) -> Finding {
+    match &found {
+        Finding::Unseen { newest: Some(newest), why: _ } if *newest > deadline => Finding::Absent,
         _ => found,
     }
+}
+
+/// The last moment at which an earlier try can take effect: the call's timeout and the grace from now on, or from the
+/// beginning of this state for what only an earlier state can have sent.
+pub(super) fn deadline(shared: &Shared, intent: &Intent) -> Result<DateTime<Utc>, EngineError> {
+    let now = shared.now();
+    let began = if is_looked_first(intent) { shared.facts.began()? } else { None };
+    let tried = began.map_or(now, |began| began.min(now));
+    let quiet = TimeDelta::from_std(quiet(shared)).unwrap_or(TimeDelta::MAX);
+    Ok(tried.checked_add_signed(quiet).unwrap_or(DateTime::<Utc>::MAX_UTC))
+}
+
+/// How long until a deadline is over.
+fn time_to(shared: &Shared, deadline: DateTime<Utc>) -> Duration {
+    let left = deadline.signed_duration_since(shared.now()).to_std().unwrap_or_default();
+    left.min(quiet(shared))
+}
+
+/// How long after it was sent a call can still take effect.
+fn quiet(shared: &Shared) -> Duration {
+    shared.settings.timeout.saturating_add(shared.settings.grace)
 }
 
 /// Whether an absence, seen for the second time and late enough, is a proof.

@@ -84,6 +84,9 @@ pub struct Settings {
     pub hook_time: Option<Duration>,
     /// Whether the first creation of a process reads the list of its kind: always, but where no machine is ever put back.
     pub first_look: bool,
+    /// Whether live applications wait for a person in a state that began empty: always, but where the service is the
+    /// sandbox inside.
+    pub cautious_start: bool,
 }
 
 /// Handles that every task has.

@@ -121,7 +121,8 @@ impl Engine {
     pub(super) fn start_tasks(&mut self) -> Result<(), EngineError> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
         self.unpark_idle();
-        while !self.stopping && self.tasks.len() < self.room(room) {
+        let waits = self.stopping || self.world.files().is_away();
+        while !waits && self.tasks.len() < self.room(room) {
             let Some(key) = self.queue.pop_first() else {
                 return Ok(());
             };
@@ -334,7 +335,7 @@ impl Engine {
                 self.put_off(key, unable, least);
             }
             Some(_) | None => {
-                self.look_again(BTreeSet::from([key.clone()]));
+                self.ended(&key);
                 self.resume(&key);
             }
         }

@@ -1,87 +1,25 @@
 //! What the engine knows: the files' wishes and the fold's facts, side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
 use super::epoch;
+use super::files::{Files, Specs};
 use super::limits::Guard;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
-use crate::base::id::Key;
+use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
-use crate::model::issue::{Issue, Problem, Problems};
 use crate::model::limit::Over;
 use crate::model::observed::{Held, Observed};
-use crate::model::provenance::Provenance;
 use crate::model::stake::Wish;
 use crate::model::suspension::Suspension;
 use crate::plan::World;
-use crate::spec::loader::Loader;
 use crate::store::facts::{FactError, Facts};
-
-/// Where wishes come from.
-pub trait Specs: Send {
-    /// What the files want now.
-    fn desired(&self) -> &Desired;
-    /// Looks at these files again, at all of them if there are none; answers the resources whose
-    /// wish may have changed.
-    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;
-    /// Reads every file again, whatever its size and time say; answers as `reload` does.
-    fn verify(&mut self) -> BTreeSet<Key>;
-    /// What is wrong with the files.
-    fn problems(&self) -> Problems;
-    /// A digest of the files' paths and bytes; none where there are no files.
-    fn digest(&self) -> Option<Digest>;
-    /// An issue of a resource's document with its place in the file, where there is a file.
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem>;
-    /// The first and last line of each of these fields below `spec` in a resource's document.
-    fn lines(&self, _key: &Key, _fields: &[&str]) -> Vec<(usize, usize)> {
-        Vec::new()
-    }
-    /// The commit that was checked out at the last look; none without a repository.
-    fn commit(&self) -> Option<String> {
-        None
-    }
-    /// The revision of a file as it was read, by its name in reports.
-    fn provenance(&self, _file: &str) -> Provenance {
-        Provenance { commit: self.commit(), uncommitted: false }
-    }
-}
-
-impl Specs for Loader {
-    fn desired(&self) -> &Desired {
-        Self::desired(self)
-    }
-
-    fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
-        if paths.is_empty() { self.load_all().touched } else { Self::reload(self, paths).touched }
-    }
-
-    fn verify(&mut self) -> BTreeSet<Key> {
-        Self::verify(self).touched
-    }
-
-    fn problems(&self) -> Problems {
-        Self::problems(self)
-    }
-
-    fn digest(&self) -> Option<Digest> {
-        Some(Self::digest(self))
-    }
-
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
-        Self::place(self, key, issue)
-    }
-
-    fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
-        Self::lines(self, key, fields)
-    }
-}
 
 /// How many facts are kept as they are looked at: merchants are, for each of their resources.
 const RECENT_MAX: usize = 64;
@@ -89,16 +27,19 @@ const RECENT_MAX: usize = 64;
 /// Wishes and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// taking an unknown for an absent would make things twice.
 pub struct Standing {
-    specs: Box<dyn Specs>,
+    files: Files,
     facts: Facts,
     clock: SharedClock,
     observed: BTreeMap<Key, Packed<Observed>>,
     recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
     guard: Option<Arc<Guard>>,
+    cautious_start: bool,
     suspended: BTreeMap<Key, Arc<Suspension>>,
     /// Tasks under way, by resource: the merchant whose credentials they use.
     at_work: BTreeMap<Key, Key>,
+    /// Refused effects that are tried once more, by the intent that was refused.
+    tried_again: BTreeMap<Key, IntentId>,
 }
 
 impl std::fmt::Debug for Standing {
@@ -124,13 +65,24 @@ impl Standing {
         let open = open.map(|open| (open.intent.key.clone(), Arc::new(open))).collect();
         let suspended = facts.suspensions()?.into_iter();
         let suspended = suspended.map(|one| (one.key.clone(), Arc::new(one))).collect();
-        let (facts, recent, at_work) = (facts.clone(), Mutex::default(), BTreeMap::new());
-        Ok(Self { specs, facts, clock, observed, recent, open, suspended, guard: None, at_work })
+        Ok(Self {
+            files: Files::new(specs),
+            facts: facts.clone(),
+            clock,
+            observed,
+            recent: Mutex::default(),
+            open,
+            guard: None,
+            cautious_start: false,
+            suspended,
+            at_work: BTreeMap::new(),
+            tried_again: BTreeMap::new(),
+        })
     }
 
-    /// The same, with limits.
-    pub(super) fn guarded(self, guard: Arc<Guard>) -> Self {
-        Self { guard: Some(guard), ..self }
+    /// The same, with limits; `cautious_start`: live applications of a state that began empty wait for a person.
+    pub(super) fn guarded(self, guard: Arc<Guard>, cautious_start: bool) -> Self {
+        Self { guard: Some(guard), cautious_start, ..self }
     }
 
     /// Reads one resource again, after something was written about it.
@@ -161,48 +113,28 @@ impl Standing {
         self.at_work.remove(key)
     }
 
+    /// Lets an effect be tried once more that was refused. A new refusal is one of another intent, so it ends this.
+    /// Answers whether there is such a refusal.
+    pub(super) fn try_again(&mut self, key: &Key) -> bool {
+        let refused =
+            self.observed(key).and_then(|known| known.refusal.as_ref().map(|one| one.intent));
+        let is_refused = refused.is_some();
+        self.tried_again.extend(refused.map(|intent| (key.clone(), intent)));
+        is_refused
+    }
+
     fn recent(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Observed>>> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at files again.
-    pub(super) fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
-        self.specs.reload(paths)
+    /// The files as they were read last.
+    pub(super) fn files(&self) -> &Files {
+        &self.files
     }
 
-    /// Reads every file again.
-    pub(super) fn verify(&mut self) -> BTreeSet<Key> {
-        self.specs.verify()
-    }
-
-    /// What is wrong with the files.
-    pub fn problems(&self) -> Problems {
-        self.specs.problems()
-    }
-
-    /// A digest of the files' paths and bytes; none where there are no files.
-    pub(super) fn files(&self) -> Option<Digest> {
-        self.specs.digest()
-    }
-
-    /// An issue of a resource's document with its place in the file.
-    pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
-        self.specs.place(key, issue)
-    }
-
-    /// The commit that was checked out at the last look at the files.
-    pub(super) fn commit(&self) -> Option<String> {
-        self.specs.commit()
-    }
-
-    /// The revision of a file as it was read.
-    pub(super) fn provenance(&self, file: &str) -> Provenance {
-        self.specs.provenance(file)
-    }
-
-    /// The first and last line of each of these fields of a resource's document.
-    pub(super) fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
-        self.specs.lines(key, fields)
+    /// The same, to be looked at again.
+    pub(super) fn files_mut(&mut self) -> &mut Files {
+        &mut self.files
     }
 
     /// What people said last of suspensions, over or not.
@@ -226,7 +158,7 @@ impl World for Standing {
     }
 
     fn desired(&self) -> &Desired {
-        self.specs.desired()
+        self.files.desired()
     }
 
     fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
@@ -254,6 +186,15 @@ impl World for Standing {
     /// A read that fails holds: what is not known is not made.
     fn unsure(&self, key: &Key) -> Option<String> {
         epoch::unsure(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
+    }
+
+    fn tries_again(&self, key: &Key, refused: IntentId) -> bool {
+        self.tried_again.get(key) == Some(&refused)
+    }
+
+    /// A read that fails waits, too.
+    fn unapproved(&self, key: &Key) -> bool {
+        self.cautious_start && epoch::unapproved(&self.facts, key).unwrap_or(true)
     }
 
     fn now(&self) -> DateTime<Utc> {

@@ -22,8 +22,9 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::{IntentId, Key};
 use crate::base::money::Money;
 use crate::control::{ControlError, Request};
-use crate::engine::{ApprovingPlan, PlanAnswer, Question, Reply, Resolved, Said};
+use crate::engine::{ApprovingPlan, PlanAnswer, Question, Reply, Resolved, Said, StateReply};
 use crate::model::bound::LiveBinding;
+use crate::model::epoch::Releasing;
 use crate::model::suspension::{Pause, Paused, REASON_LENGTH_MAX};
 
 /// The paths.
@@ -141,7 +142,7 @@ fn paused(reply: &Reply) -> Response {
     instead(status, paused)
 }
 
-/// What `approve` takes: a plan, or a live binding as it waits.
+/// What `approve` takes: a plan, a live binding as it waits, or a live application.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Approval {
@@ -150,19 +151,32 @@ struct Approval {
     ceilings: Vec<Money>,
     binding: Option<LiveBinding>,
     merchant: Option<Key>,
+    application: Option<Key>,
 }
 
 async fn approve(State(door): State<Door>, who: Who, body: Bytes) -> Response {
-    let help = r#"send {"plan": CHECKSUM, "ceilings": [AMOUNT]}, or {"binding": …} as it waits: {"merchant": "Merchant/NAME"} tells it"#;
+    let help = r#"send {"plan": CHECKSUM, "ceilings": [AMOUNT]}, or {"binding": …} as it waits: {"merchant": "Merchant/NAME"} tells it; or {"application": "MerchantApplication/NAME"}"#;
     let done = async {
         let actor = writer(who)?;
         match read(&body, help)? {
-            Approval { plan: Some(checksum), ceilings, binding: None, merchant: None } => {
+            Approval {
+                plan: Some(checksum),
+                ceilings,
+                binding: None,
+                merchant: None,
+                application: None,
+            } => {
                 let plan = ApprovingPlan { checksum, ceilings, actor: String::new() };
                 let request = Request::ApprovePlan(Box::new(plan));
                 Ok(plan_approved(&door.write(request, actor).await?))
             }
-            Approval { plan: None, ceilings: _, binding: Some(binding), merchant: None } => {
+            Approval {
+                plan: None,
+                binding: Some(binding),
+                merchant: None,
+                application: None,
+                ..
+            } => {
                 let merchant = binding.merchant.clone();
                 let request = Request::Approve(Box::new(binding));
                 let reply = door.write(request, actor).await?;
@@ -171,9 +185,16 @@ async fn approve(State(door): State<Door>, who: Who, body: Bytes) -> Response {
                 };
                 Ok(ok(&approval))
             }
-            Approval { plan: None, ceilings: _, binding: None, merchant: Some(merchant) } => {
-                door.waiting(&merchant).await
-            }
+            Approval {
+                plan: None,
+                binding: None,
+                merchant: Some(merchant),
+                application: None,
+                ..
+            } => door.waiting(&merchant).await,
+            Approval {
+                plan: None, binding: None, merchant: None, application: Some(key), ..
+            } => door.submission(key, actor).await,
             Approval { .. } => Err(wrong("one thing is approved at a time", help)),
         }
     };
@@ -181,6 +202,17 @@ async fn approve(State(door): State<Door>, who: Who, body: Bytes) -> Response {
 }
 
 impl Door {
+    /// Approves a live application that waits for it.
+    async fn submission(&self, key: Key, actor: String) -> Result<Response, Refusal> {
+        let said = Releasing { keys: vec![key.clone()], done: false };
+        let reply = self.write(Request::Release(said), actor).await?;
+        let Reply::State(StateReply::Released(done)) = reply else {
+            return Err(answer::mixed_up().into());
+        };
+        let told = json!({ "approved": done, "application": key });
+        Ok(if done { ok(&told) } else { instead(StatusCode::NOT_FOUND, &told) })
+    }
+
     /// The live binding of a merchant that waits, to be sent back as it is.
     async fn waiting(&self, merchant: &Key) -> Result<Response, Refusal> {
         let asked = self.control.ask(Question::Approvals).await;

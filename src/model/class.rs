@@ -88,6 +88,20 @@ const PROCESSOR_DOWN: &[&str] = &[
     "ach_invalid_merchant_configuration",
 ];
 
+/// Codes of a refusal for what the tenant has set, or for the status of the merchant or the account (service-facts, part
+/// 2): the same request is taken once that is changed back, and nobody tells us of it.
+const FOR_NOW: &[&str] = &[
+    "unavailable_for_merchant_policy",
+    "unavailable_for_merchant_status",
+    "account_not_active",
+    "merchant_not_active",
+];
+
+/// Whether a refusal of this code may pass without a change of the document.
+pub fn may_pass(code: &str) -> bool {
+    FOR_NOW.contains(&code)
+}
+
 impl Class {
     /// The class of a failure: the one table. `None` for what is none, a 200.
     ///

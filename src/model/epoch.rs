@@ -39,7 +39,8 @@ impl Restored {
     }
 }
 
-/// A person's word that something was not sent between a backup and its restore, or that it was.
+/// A person's word that something was not sent between a backup and its restore, or that it was; in a state that began
+/// empty, that a lost state did not send it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
     /// The resources it is about; none: all.

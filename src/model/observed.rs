@@ -9,6 +9,7 @@ use crate::base::id::{IntentId, Key, RemoteId};
 use crate::model::absence::Absence;
 use crate::model::adoption::Stray;
 use crate::model::bound::Approval;
+use crate::model::class::may_pass;
 use crate::model::manifest::Deletion;
 use crate::model::payment::Payments;
 use crate::model::service_problem::ServiceProblem;
@@ -76,6 +77,13 @@ pub struct Refusal {
     pub problem: ServiceProblem,
     /// When.
     pub at: DateTime<Utc>,
+}
+
+impl Refusal {
+    /// Whether the same request may be taken later, without a change of its document.
+    pub fn may_pass(&self) -> bool {
+        may_pass(self.problem.code())
+    }
 }
 
 /// Why a resource is on hold.

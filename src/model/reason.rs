@@ -53,6 +53,8 @@ pub enum Reason {
     AwaitsIntake(Box<Awaited>),
     /// A person has to approve this live binding.
     AwaitsApproval(Box<LiveBinding>),
+    /// A state that is lost may have submitted this live application: a person has to approve it.
+    MaybeSubmitted(Box<Key>),
     /// The service takes its credentials no more: what to do.
     AwaitsAuthorization(String),
     /// Its public keys are bound to this other merchant.
@@ -120,7 +122,7 @@ impl Reason {
             Self::AwaitsDecision => "AwaitsDecision",
             Self::AwaitsApplicant => "AwaitsApplicant",
             Self::AwaitsIntake(_) => "AwaitsIntake",
-            Self::AwaitsApproval(_) => "AwaitsApproval",
+            Self::AwaitsApproval(_) | Self::MaybeSubmitted(_) => "AwaitsApproval",
             Self::AwaitsAuthorization(_) => "AwaitsAuthorization",
             Self::BoundElsewhere(_) => "BoundElsewhere",
             Self::Declined(_) => "Declined",
@@ -150,6 +152,7 @@ impl Reason {
             Self::Going(going) => going.needs_a_person(),
             Self::CannotChange(_)
             | Self::AwaitsApproval(_)
+            | Self::MaybeSubmitted(_)
             | Self::AwaitsAuthorization(_)
             | Self::BoundElsewhere(_)
             | Self::DriftReturns(_)
@@ -189,6 +192,11 @@ impl Reason {
             | Self::Suspended
             | Self::SuspendedBy(_) => false,
         }
+    }
+
+    /// Whether a live application waits for a person, since a state that is lost may have submitted it.
+    pub fn is_maybe_submitted(&self) -> bool {
+        matches!(self, Self::MaybeSubmitted(_))
     }
 
     /// What removal means, of a resource whose document is gone.
@@ -274,6 +282,14 @@ impl fmt::Display for Reason {
                  `reckon approve {}`",
                 binding.merchant.short()
             ),
+            Self::MaybeSubmitted(application) => {
+                let name = application.short();
+                write!(
+                    f,
+                    "this state began empty, and the service lists no applications: a state that is lost may have \
+                     submitted it. If underwriting does not have it, say `reckon approve {name}`"
+                )
+            }
             Self::AwaitsAuthorization(help) => {
                 write!(f, "the service takes its credentials no more: {help}")
             }

@@ -169,4 +169,7 @@ pub struct Binding {
     pub key: String,
     /// Counted up by every restore.
     pub epoch: u32,
+    /// When the state began; older states do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<DateTime<Utc>>,
 }

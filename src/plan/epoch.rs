@@ -1,24 +1,29 @@
-//! After a restore: what nothing can find is held until a person says that it was not made.
+//! After a restore, what nothing can find is held until a person says that it was not made. In a state that began empty,
+//! live applications wait for a person's approval.
 
 use super::World;
-use crate::base::id::Key;
+use crate::base::id::{Key, Mode};
 use crate::base::planted;
-use crate::effects::{Earlier, earlier, effect_row};
+use crate::effects::{Earlier, earlier, effect_row, only_a_notice_tells};
 use crate::kinds::step::Draft;
 use crate::model::effect::Work;
 use crate::model::plan::{Reason, Verdict};
 
-/// The draft, or the hold in its place: its work may have been done between backup and restore.
+/// The draft, or the hold in its place: its work may have been done between backup and restore, or by a lost state.
 pub(super) fn cautious(world: &dyn World, key: &Key, draft: Draft) -> Draft {
     let Some(Work::Effect(effect)) = &draft.work else { return draft };
-    let hidden = effect_row(effect.name).is_some_and(|row| earlier(row, effect) == Earlier::Hidden);
-    let why =
-        if hidden && !planted::is("restore-without-epoch") { world.unsure(key) } else { None };
-    match why {
-        Some(why) => {
-            let held = Draft::idle(Verdict::Blocked, Reason::Held(why));
-            Draft { changes: draft.changes, ..held }
-        }
-        None => draft,
+    let Some(row) = effect_row(effect.name) else { return draft };
+    let hidden = earlier(row, effect) == Earlier::Hidden;
+    if !hidden || planted::is("restore-without-epoch") {
+        return draft;
     }
+    if let Some(why) = world.unsure(key) {
+        let held = Draft::idle(Verdict::Blocked, Reason::Held(why));
+        return Draft { changes: draft.changes, ..held };
+    }
+    if only_a_notice_tells(row) && effect.mode == Mode::Live && world.unapproved(key) {
+        let waits = Draft::idle(Verdict::Wait, Reason::MaybeSubmitted(Box::new(key.clone())));
+        return Draft { changes: draft.changes, ..waits };
+    }
+    draft
 }

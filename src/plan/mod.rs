@@ -30,7 +30,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::hash::Digest;
-use crate::base::id::Key;
+use crate::base::id::{IntentId, Key};
 use crate::kinds::step::{StepCx, View, merchant_of};
 use crate::model::desired::Desired;
 use crate::model::effect::{Effect, Reading};
@@ -96,6 +96,16 @@ pub trait World {
     fn unsure(&self, _key: &Key) -> Option<String> {
         None
     }
+
+    /// Whether a state that is lost may have made a resource, and no person said that it did not.
+    fn unapproved(&self, _key: &Key) -> bool {
+        false
+    }
+
+    /// Whether an effect is tried again that was refused in this intent.
+    fn tries_again(&self, _key: &Key, _refused: IntentId) -> bool {
+        false
+    }
     /// The present time.
     fn now(&self) -> DateTime<Utc>;
     /// Every resource that something is known of.
@@ -117,6 +127,7 @@ pub struct Planner {
     dated: BTreeSet<Key>,
     turning: Turning,
     stalled: Stalled,
+    refused: BTreeSet<Key>,
     absences: Absences,
     moving: BTreeSet<Key>,
     removed: BTreeMap<Removal, usize>,
@@ -135,6 +146,7 @@ impl Planner {
             dated: BTreeSet::new(),
             turning: Turning::default(),
             stalled: Stalled::default(),
+            refused: BTreeSet::new(),
             absences: Absences::default(),
             moving: BTreeSet::new(),
             removed: BTreeMap::new(),
@@ -237,6 +249,7 @@ impl Planner {
             None => world.observed(key).map(|known| known.merchant.clone()),
         };
         self.stalled.note(key, merchant.filter(|_| stalls));
+        self.note_refusal(world, key, after.as_ref());
         self.note_absence(world, key, after.as_ref());
         self.note_removal(world, before.as_deref(), after.as_ref());
         let kept = after
@@ -278,6 +291,11 @@ impl Planner {
     /// The merchants whose accounts, as far as they are known, stand in somebody's way.
     pub fn stalled(&self) -> impl Iterator<Item = &Key> {
         self.stalled.merchants()
+    }
+
+    /// The resources that were refused for what may change at the service.
+    pub fn refused_for_now(&self) -> &BTreeSet<Key> {
+        &self.refused
     }
 
     /// Whether something can be done about a resource now.

@@ -1,12 +1,33 @@
-//! What a refusal is, and what it takes until the same is tried again: the class of it, in words.
+//! What a refusal is, and what it takes until the same is tried again: the class of it, in words; and which may pass.
 
+use super::{Planner, World};
+use crate::base::id::Key;
 use crate::model::class::{Class, Sign};
 use crate::model::observed::Refusal;
+use crate::model::plan::{Reason, Step};
 use crate::model::retry::{self, WhyNot};
 
-/// What sort of refusal it was, and what helps. Nothing that was refused is tried again by itself: a document asks for
-/// a payment once, and money is not guessed.
+impl Planner {
+    /// Takes note of whether a resource was refused for what may change at the service.
+    pub(super) fn note_refusal(&mut self, world: &dyn World, key: &Key, step: Option<&Step>) {
+        let refused = step.is_some_and(|step| matches!(step.reason, Reason::Refused(_)));
+        let known = if refused { world.observed(key) } else { None };
+        if known.is_some_and(|known| known.refusal.as_ref().is_some_and(Refusal::may_pass)) {
+            self.refused.insert(key.clone());
+        } else {
+            self.refused.remove(key);
+        }
+    }
+}
+
+/// What sort of refusal it was, and what helps. What was refused for its own content is not tried again by itself: a
+/// document asks for a payment once, and money is not guessed.
 pub(super) fn advice(refusal: &Refusal) -> String {
+    if refusal.may_pass() {
+        return "refused for what is set at the service, which may change: `apply` tries it again each time, `run` every \
+                ten minutes"
+            .to_owned();
+    }
     match Class::of(Sign::Answer(refusal.status, &refusal.problem)) {
         Some(Class::Declined) => declined(refusal.problem.code()),
         Some(Class::Invalid) => {
@@ -60,6 +81,7 @@ mod tests {
     fn a_refusal_says_its_class_and_what_helps() {
         check(422, "invalid_data", "invalid: nothing of it is sent until");
         check(418, "", "unknown: ");
+        check(422, "unavailable_for_merchant_policy", "refused for what is set at the service");
         check(422, "card_declined_insufficient_funds", "declined by the payer's bank, which may");
         check(422, "card_expired", "declined by the payer's bank for good (the card has expired)");
         check(

@@ -173,15 +173,15 @@ fn decide(
         return Some(moving);
     }
     let draft = (row.step)(cx, manifest, observed);
-    let draft = removal::distinct(guards.0, key, checked(cx, manifest, observed, draft));
+    let draft = removal::distinct(guards.0, key, checked(cx, world, (manifest, observed), draft));
     Some(epoch::cautious(world, key, draft))
 }
 
 /// What a kind wants to do, unless the service refused just that or something extra is not ready.
 fn checked(
     cx: &StepCx<'_>,
-    manifest: &Manifest,
-    observed: Option<&Observed>,
+    world: &dyn World,
+    (manifest, observed): (&Manifest, Option<&Observed>),
     draft: Draft,
 ) -> Draft {
     if !draft.verdict.changes() && draft.offer.is_none() {
@@ -192,7 +192,8 @@ fn checked(
         Some(Work::Effect(effect)) => effect.applied.digest,
         Some(Work::Read(_) | Work::Note(_)) | None => manifest.digest,
     };
-    if let Some(refusal) = refusal.filter(|refusal| refusal.digest == wish) {
+    let is_final = |refusal: &&Refusal| !world.tries_again(&manifest.key, refusal.intent);
+    if let Some(refusal) = refusal.filter(|refusal| refusal.digest == wish).filter(is_final) {
         let why = format!("{}; {}", refusal_words(refusal), refused::advice(refusal));
         let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
         return Draft { changes: draft.changes, ..blocked };

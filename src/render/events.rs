@@ -129,6 +129,9 @@ pub fn dead(view: &HooksView) -> String {
         if let Some(held) = &wish.held {
             line(&mut out, &format!("    waits for you: {}", clean(held)));
         }
+        if let Some(waits) = &wish.waits {
+            line(&mut out, &format!("    looked for first: {}", clean(waits)));
+        }
     }
     more(&mut out, view.waiting.len(), view.totals.waiting);
     if out.is_empty() {

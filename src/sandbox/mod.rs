@@ -91,6 +91,7 @@ mod tests;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
+use tokio::sync::watch;
 
 use crate::base::hash::sha256;
 use crate::sandbox::fault::Fault;
@@ -103,6 +104,7 @@ use crate::store::index::{Batch, Entry, Index, IndexError};
 
 pub use deliver::{DeliverError, Notice};
 pub use options::{Decide, Options, Surface};
+pub use time::SandboxClock;
 
 /// The emulator; clones share their state.
 #[derive(Debug, Clone)]
@@ -118,6 +120,8 @@ struct Inner {
     routes: Routes,
     /// Notifications are sent by one at a time.
     delivering: tokio::sync::Mutex<()>,
+    /// How far its clock is ahead of the one underneath, in milliseconds.
+    ahead: watch::Sender<i64>,
     /// Whoever holds it is the one request that is served now.
     live: Mutex<Live>,
 }
@@ -158,7 +162,8 @@ impl Sandbox {
         let live = Live { meta: Meta::default(), faults: Vec::new(), next_due: None };
         let (flush, routes) = (GroupFlush::default(), Routes::new());
         let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
-        let inner = Inner { world, index, flush, routes, delivering, live };
+        let ahead = watch::Sender::default();
+        let inner = Inner { world, index, flush, routes, delivering, ahead, live };
         let sandbox = Self { inner: Arc::new(inner) };
         sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {
@@ -180,6 +185,7 @@ impl Sandbox {
         let meta = Meta::load(index)?;
         let next_due = first_due(index)?;
         *live = Live { meta, faults: faults.unwrap_or_default(), next_due };
+        self.tell_time(live);
         Ok(())
     }
 
@@ -226,6 +232,7 @@ impl Sandbox {
         self.inner.world.shelves.forget(&batch);
         self.inner.index.apply(batch)?;
         live.meta = meta;
+        self.tell_time(live);
         if queued {
             live.next_due = first_due(self.inner.index.as_ref())?;
         }

@@ -1,17 +1,53 @@
 //! The sandbox's own time: its base clock and an offset, and everything that happens in between.
 
-use chrono::{DateTime, Months, TimeDelta, Utc};
+use std::sync::Arc;
 
+use chrono::{DateTime, Months, TimeDelta, Utc};
+use tokio::sync::watch;
+
+use crate::base::clock::Clock;
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::{Live, Sandbox};
 
+/// The sandbox's own time, for a daemon that is rehearsed with it.
+#[derive(Debug, Clone)]
+pub struct SandboxClock {
+    base: Arc<dyn Clock>,
+    ahead: watch::Receiver<i64>,
+}
+
+impl Clock for SandboxClock {
+    fn now(&self) -> DateTime<Utc> {
+        ahead(self.base.now(), *self.ahead.borrow())
+    }
+
+    fn moves(&self) -> Option<watch::Receiver<i64>> {
+        Some(self.ahead.clone())
+    }
+}
+
+/// A moment so many milliseconds later.
+fn ahead(base: DateTime<Utc>, offset_ms: i64) -> DateTime<Utc> {
+    base.checked_add_signed(TimeDelta::milliseconds(offset_ms)).unwrap_or(base)
+}
+
 impl Sandbox {
+    /// A clock that shows the sandbox's time, and tells when it is moved.
+    pub fn clock(&self) -> SandboxClock {
+        let base = self.inner.world.options.clock.clone();
+        SandboxClock { base, ahead: self.inner.ahead.subscribe() }
+    }
+
+    /// Tells who follows this clock, if it was moved.
+    pub(super) fn tell_time(&self, live: &Live) {
+        let now = live.meta.settings.offset_ms;
+        self.inner.ahead.send_if_modified(|told| std::mem::replace(told, now) != now);
+    }
+
     /// What time it is in here.
     pub(super) fn now(&self, live: &Live) -> DateTime<Utc> {
-        let base = self.inner.world.options.clock.now();
-        let offset = TimeDelta::milliseconds(live.meta.settings.offset_ms);
-        base.checked_add_signed(offset).unwrap_or(base)
+        ahead(self.inner.world.options.clock.now(), live.meta.settings.offset_ms)
     }
 
     /// Lets everything happen that is due until `until`, in order, each at its own moment. Tells whether

@@ -167,6 +167,7 @@ impl Machine {
             client: "client".to_owned(),
             key: self.key.fingerprint(),
             epoch: 0,
+            began: Some(outside.clock.now()),
         };
         open::bind(&writer, &facts, &binding).await?;
         let transport = Transport::InProcess {
@@ -261,6 +262,7 @@ fn settings(policy: Rules) -> Settings {
         failures_max: None,
         hook_time: None,
         first_look: false,
+        cautious_start: false,
         policy,
     }
 }

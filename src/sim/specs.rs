@@ -29,7 +29,7 @@ type Known = (Key, Option<Arc<Kept>>);
 #[derive(Debug)]
 pub(crate) struct SimSpecs {
     tree: SharedTree,
-    desired: Desired,
+    desired: Arc<Desired>,
     /// What was read before, by text.
     known: BTreeMap<String, Option<Known>>,
 }
@@ -37,21 +37,21 @@ pub(crate) struct SimSpecs {
 impl SimSpecs {
     /// Reads the tree as it is now.
     pub(crate) fn new(tree: SharedTree) -> Self {
-        let mut specs = Self { tree, desired: Desired::default(), known: BTreeMap::new() };
+        let mut specs = Self { tree, desired: Arc::default(), known: BTreeMap::new() };
         specs.reload(&[]);
         specs
     }
 }
 
 impl Specs for SimSpecs {
-    fn desired(&self) -> &Desired {
-        &self.desired
+    fn desired(&self) -> Arc<Desired> {
+        self.desired.clone()
     }
 
     fn reload(&mut self, _: &[PathBuf]) -> BTreeSet<Key> {
         let before = std::mem::take(&mut self.desired);
         let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.desired = self.read(&tree);
+        self.desired = Arc::new(self.read(&tree));
         let keys = |desired: &Desired| -> BTreeSet<Key> {
             desired.manifests.keys().chain(&desired.broken).cloned().collect()
         };

@@ -77,7 +77,8 @@ pub struct Loader {
     graph: Graph,
     soles: Soles,
     link_issues: BTreeMap<Key, Vec<LinkIssue>>,
-    desired: Desired,
+    /// Whoever else holds it keeps what was wanted before.
+    desired: Arc<Desired>,
     /// Of all files; computed at the first question after a look.
     digest: OnceLock<Digest>,
     loaded: bool,
@@ -98,7 +99,7 @@ impl Loader {
             graph: Graph::default(),
             soles: Soles::default(),
             link_issues: BTreeMap::new(),
-            desired: Desired::default(),
+            desired: Arc::default(),
             digest: OnceLock::new(),
             loaded: false,
         }
@@ -125,6 +126,11 @@ impl Loader {
     /// What the files want.
     pub fn desired(&self) -> &Desired {
         &self.desired
+    }
+
+    /// The same, to be kept while the next look goes on.
+    pub fn shared(&self) -> Arc<Desired> {
+        self.desired.clone()
     }
 
     /// How many documents there are, good or not.

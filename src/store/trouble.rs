@@ -83,7 +83,8 @@ async fn state(records: usize, salt: &str) -> Disks {
     let sealed = vault.seal("Contact/default/a", salt.as_bytes(), &mut seeded(1)).unwrap();
     let writer = Writer::inline(journal, vault, fold);
     let partner = salt.to_owned();
-    let binding = Binding { partner, client: "c".into(), key: key().fingerprint(), epoch: 0 };
+    let binding =
+        Binding { partner, client: "c".into(), key: key().fingerprint(), epoch: 0, began: None };
     let first = Commit { blobs: vec![sealed], records: vec![Record::Bound(binding)] };
     writer.append(first).await.unwrap();
     for number in 1..records {

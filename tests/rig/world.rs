@@ -27,7 +27,7 @@ use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
 use reckon::client::{Client, Partner, Service, Transport, Untouched};
 use reckon::engine::{
-    Engine, Event, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared, Until,
+    Engine, Event, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared, Specs, Until,
 };
 use reckon::kinds::CheckCx;
 use reckon::kinds::register::KINDS;
@@ -121,6 +121,10 @@ pub(crate) struct World {
     pub(crate) keep: Option<chrono::TimeDelta>,
     /// Whether the first creation of a process reads the list of its kind; not at first.
     pub(crate) first_look: bool,
+    /// Whether live applications of a state that began empty wait for a person; not at first.
+    pub(crate) cautious_start: bool,
+    /// Whether engines follow the sandbox's clock; not at first.
+    pub(crate) sandbox_clock: bool,
     /// Where the requests of all engines are written down; nowhere at first.
     pub(crate) seen: Option<Seen>,
     clock: Arc<VirtualClock>,
@@ -148,11 +152,19 @@ impl World {
             prune: Prune::open(),
             keep: None,
             first_look: false,
+            cautious_start: false,
+            sandbox_clock: false,
             seen: None,
             clock,
             engines: AtomicU64::new(1),
             folder: tempfile::tempdir().unwrap(),
         }
+    }
+
+    /// The state is lost: an empty one takes its place.
+    pub(crate) fn lose_the_state(&mut self) {
+        (self.journal, self.vault) = (MemoryDisk::new(), MemoryDisk::new());
+        self.index = Arc::new(MemoryIndex::new());
     }
 
     /// Writes the file that holds the tree.
@@ -225,6 +237,11 @@ impl World {
         loader
     }
 
+    /// The tree as an engine reads it.
+    pub(crate) fn specs(&self) -> Box<dyn Specs> {
+        Box::new(self.loader())
+    }
+
     /// An engine over the state as it is.
     pub(crate) fn engine(&self) -> Engine {
         self.engine_of(self.shared())
@@ -273,7 +290,11 @@ impl World {
             writer: Arc::new(writer),
             facts: Facts::new(index),
             vault,
-            clock: self.clock.clone(),
+            clock: if self.sandbox_clock {
+                Arc::new(self.sandbox.clock())
+            } else {
+                self.clock.clone()
+            },
             secrets: Arc::new(FromSandbox(
                 self.sandbox.router(),
                 self.files.clone(),
@@ -298,6 +319,7 @@ impl World {
                 failures_max: self.failures_max,
                 hook_time: None,
                 first_look: self.first_look,
+                cautious_start: self.cautious_start,
                 policy: self.policy.clone(),
             },
             rng: ChaCha20Rng::seed_from_u64(self.engines.fetch_add(1, Ordering::Relaxed)),

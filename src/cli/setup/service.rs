@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::exit::Failure;
 use super::super::host;
 use super::{Embedded, Setup};
-use crate::base::clock::SystemClock;
+use crate::base::clock::{SharedClock, SystemClock};
 use crate::base::folder::{PathError, open_file};
 use crate::client::{Client, Partner, Service, Transport};
 use crate::config::ProcessEnv;
@@ -15,6 +15,14 @@ use crate::engine::PartnerAccess;
 
 /// Bytes of a file of certificates.
 const PEM_BYTES_MAX: u64 = 1 << 20;
+
+/// The time: the sandbox's own where one is inside, so that what waits for a moment can be rehearsed.
+pub(super) fn clock(embedded: Option<&Embedded>) -> SharedClock {
+    match embedded {
+        Some(embedded) => embedded.clock.clone(),
+        None => Arc::new(SystemClock),
+    }
+}
 
 impl Setup {
     /// The client towards the service.
@@ -42,7 +50,7 @@ impl Setup {
         let service = Service { base_url, web_url, timeout, ca_file, partner, jitter_seed };
         let failed = |error| Failure::environment("reckon::service", error);
         let transport = Transport::http(&service).map_err(failed)?;
-        Client::new(service, transport, Arc::new(SystemClock)).map_err(failed)
+        Client::new(service, transport, clock(embedded)).map_err(failed)
     }
 
     /// The extra authority's certificate, PEM. A file that is not there is none: the sandbox

@@ -63,7 +63,7 @@ impl Engine {
             return Err(refuse((Taken::Refused, why)));
         }
         let wallet = self.wallet(&merchant);
-        let read = self.world.provenance(&wanted.manifest.place.file);
+        let read = self.world.files().provenance(&wanted.manifest.place.file);
         let commit = read.commit.filter(|_| !read.uncommitted);
         Ok(Ready { asked, actor, wanted, expects, wallet, commit })
     }

@@ -49,6 +49,7 @@ fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
         failures_max: None,
         hook_time: None,
         first_look: false,
+        cautious_start: false,
         policy: Rules { limits, ..Rules::default() },
     };
     let clock: crate::base::clock::SharedClock =

@@ -7,7 +7,9 @@ use crate::base::clock::timestamp;
 use crate::engine::shared::EngineError;
 use crate::engine::{Engine, epoch};
 use crate::model::hook::NOTIFY;
+use crate::model::intent::IntentState;
 use crate::model::ran::{FailedHook, Fate, Pending, Undone};
+use crate::plan::World;
 
 /// Entries of each list that are shown at most.
 const SHOWN_MAX: usize = 1000;
@@ -93,6 +95,9 @@ pub struct WishView {
     /// Why it waits for a person, and what they can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
+    /// Why it is looked for before it is done, and until when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
 }
 
 /// A hook that failed.
@@ -123,7 +128,8 @@ impl Engine {
         view.undone = self.shared.facts.undone()?.iter().map(undone_view).collect();
         for pending in self.shared.facts.first_pending(SHOWN_MAX)? {
             let held = epoch::unsure_action(&self.shared.facts, &pending)?;
-            view.waiting.push(wish_view(&pending, held));
+            view.waiting
+                .push(WishView { waits: self.doubt(&pending), ..wish_view(&pending, held) });
         }
         view.failed = again.into_iter().map(failed_view).collect();
         view.dead = dead.into_iter().map(failed_view).collect();
@@ -134,6 +140,15 @@ impl Engine {
             totals.dead = totals.dead.saturating_add(ledger.dead);
         }
         Ok(view)
+    }
+
+    /// Why the effect of an action is in doubt, if it is.
+    fn doubt(&self, pending: &Pending) -> Option<String> {
+        let open = self.world.open(&pending.action().ok()?)?;
+        match &open.state {
+            IntentState::InDoubt { attempt: _, reason } => Some(reason.clone()),
+            IntentState::Open { .. } | IntentState::Held { .. } | IntentState::Closed => None,
+        }
     }
 }
 
@@ -147,6 +162,7 @@ fn wish_view(pending: &Pending, held: Option<String>) -> WishView {
         at: pending.wish.at.as_ref().map(timestamp),
         since: timestamp(&pending.at),
         held,
+        waits: None,
     }
 }
 

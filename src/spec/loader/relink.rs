@@ -46,12 +46,15 @@ impl Loader {
                 }
             }
         }
-        self.desired.coverage = self.coverage();
+        let coverage = self.coverage();
+        if coverage != self.desired.coverage {
+            Arc::make_mut(&mut self.desired).coverage = coverage;
+        }
         change
     }
 
     fn verdict(&self, key: &Key) -> Verdict {
-        let Desired { manifests, broken, coverage: _ } = &self.desired;
+        let Desired { manifests, broken, coverage: _ } = &*self.desired;
         (manifests.get(key).cloned(), broken.contains(key))
     }
 
@@ -65,8 +68,9 @@ impl Loader {
 
     fn judge(&mut self, key: &Key, circle: &[Key]) {
         self.link_issues.remove(key);
-        self.desired.manifests.remove(key);
-        self.desired.broken.remove(key);
+        let desired = Arc::make_mut(&mut self.desired);
+        desired.manifests.remove(key);
+        desired.broken.remove(key);
         let mut issues: Vec<LinkIssue> = self.duplicates(key);
         let mut blocked = !circle.is_empty();
         let mut found = None;
@@ -89,10 +93,10 @@ impl Loader {
         blocked |= issues.iter().any(|found| found.issue.severity == Severity::Error);
         match found {
             Some((_, manifest)) if !blocked => {
-                self.desired.manifests.insert(key.clone(), manifest);
+                Arc::make_mut(&mut self.desired).manifests.insert(key.clone(), manifest);
             }
             _ if self.by_key.contains_key(key) => {
-                self.desired.broken.insert(key.clone());
+                Arc::make_mut(&mut self.desired).broken.insert(key.clone());
             }
             _ => {}
         }

@@ -32,8 +32,13 @@ async fn source(dir: &Path, records: usize) -> Source {
     let sealed = vault.seal("Contact/default/a", b"secret", &mut seeded(1)).unwrap();
     let fold = crate::store::fold::IndexFold::new(Arc::new(MemoryIndex::new()));
     let writer = Writer::inline(opened, vault, fold);
-    let binding =
-        Binding { partner: "acme".into(), client: "c".into(), key: key().fingerprint(), epoch: 0 };
+    let binding = Binding {
+        partner: "acme".into(),
+        client: "c".into(),
+        key: key().fingerprint(),
+        epoch: 0,
+        began: None,
+    };
     let first = Commit { blobs: vec![sealed], records: vec![Record::Bound(binding)] };
     writer.append(first).await.unwrap();
     for number in 0..records {

@@ -1,5 +1,7 @@
 //! Reads of the epoch that a state is in.
 
+use chrono::{DateTime, Utc};
+
 use super::{EPOCH, FactError, Facts, LOOKED, RELEASED, read};
 use crate::base::id::Key;
 use crate::model::epoch::Epoch;
@@ -11,7 +13,21 @@ impl Facts {
         read(&*self.index, &Batch::new(), EPOCH)
     }
 
-    /// Whether a person said that this resource was not made between backup and restore.
+    /// When this state began, or the epoch that it is in: an earlier state did nothing since. States of older versions do
+    /// not know.
+    pub fn began(&self) -> Result<Option<DateTime<Utc>>, FactError> {
+        Ok(match self.epoch()? {
+            Some(epoch) => Some(epoch.began.at),
+            None => self.binding()?.and_then(|binding| binding.began),
+        })
+    }
+
+    /// Whether this state began empty, and no person declared that the service has nothing of ours.
+    pub fn began_empty(&self) -> Result<bool, FactError> {
+        Ok(self.epoch()?.is_none() && !self.empty_remote_declared()?)
+    }
+
+    /// Whether a person said that this resource was not made between backup and restore, or by a state that is lost.
     pub fn released(&self, key: &Key) -> Result<bool, FactError> {
         Ok(self.index.get(&released_key(key))?.is_some())
     }

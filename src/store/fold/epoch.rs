@@ -66,19 +66,21 @@ fn forget_excuses(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError>
     Ok(())
 }
 
-/// A person's word that nothing was sent between the backup and the restore.
+/// A person's word that nothing was sent between the backup and the restore, or that a lost state did not make these
+/// resources.
 pub(super) fn released(
     index: &dyn Index,
     batch: &mut Batch,
     release: &Release,
 ) -> Result<(), FoldError> {
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
-    let Some(epoch) = epoch else { return Ok(()) };
-    if release.done {
-        return Ok(hooks::doubt::done(index, batch, release)?);
-    }
-    if release.keys.is_empty() {
-        return Ok(write(batch, EPOCH, &Epoch { holds: false, looks: false, ..epoch })?);
+    match epoch {
+        Some(_) if release.done => return Ok(hooks::doubt::done(index, batch, release)?),
+        Some(epoch) if release.keys.is_empty() => {
+            return Ok(write(batch, EPOCH, &Epoch { holds: false, looks: false, ..epoch })?);
+        }
+        None if release.done => return Ok(()),
+        Some(_) | None => {}
     }
     for key in &release.keys {
         write(batch, &released_key(key), &release.at)?;

@@ -102,7 +102,7 @@ mod tests {
         let dir = folder.path().to_owned();
         let opening = Opening { dir, owner, boot: "b".into(), rebuild: false, marking: None };
         let (client, partner) = ("c".into(), "acme".into());
-        let binding = Binding { partner, client, key: key.fingerprint(), epoch: 0 };
+        let binding = Binding { partner, client, key: key.fingerprint(), epoch: 0, began: None };
         let state = State::open(&opening, &key).unwrap();
         state.bind(&binding).await.unwrap();
         assert_eq!(state.begins_behind().unwrap(), 0);

@@ -30,8 +30,13 @@ fn wanted(dir: &Path) -> Wanted {
 async fn backed_up(dir: &Path, to: &Path) {
     fs::create_dir_all(dir).unwrap();
     let state = State::open(&opening(dir), &key()).unwrap();
-    let binding =
-        Binding { partner: "acme".into(), client: "c".into(), key: key().fingerprint(), epoch: 0 };
+    let binding = Binding {
+        partner: "acme".into(),
+        client: "c".into(),
+        key: key().fingerprint(),
+        epoch: 0,
+        began: None,
+    };
     state.bind(&binding).await.unwrap();
     let at = "2026-11-21T12:00:00Z".parse().unwrap();
     let hold = |name: &str| Record::Hold {

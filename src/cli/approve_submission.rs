@@ -1,0 +1,70 @@
+//! `approve MerchantApplication/NAME`: a person says that no lost state submitted a live application (docs/store.md,
+//! "Where there is no backup").
+
+use serde_json::json;
+
+use super::exit::{Exit, Failure};
+use super::out::Out;
+use super::session::Session;
+use super::setup::Setup;
+use crate::base::id::Key;
+use crate::engine::{Question, Reply, StateReply};
+use crate::model::epoch::Releasing;
+use crate::model::plan::Reason;
+
+/// Why an application waits for an approval, if it does.
+pub(super) async fn waiting(session: &Session, key: &Key) -> Result<Option<String>, Failure> {
+    let Reply::Resource(found) = session.ask(Question::Resource(key.clone())).await? else {
+        return Err(Failure::bug("a resource was not answered by one"));
+    };
+    let waits = Reason::MaybeSubmitted(Box::new(key.clone())).to_string();
+    Ok(found.map(|found| found.message).filter(|message| *message == waits))
+}
+
+/// Shows what waits, asks, and has the approval written down.
+pub(super) async fn run(
+    (setup, mut session): (&Setup, Session),
+    (key, why): (&Key, &str),
+    yes: bool,
+    out: Out,
+) -> Result<Exit, Failure> {
+    let approved = approve(&mut session, (key, why), yes, out).await;
+    let is_running = matches!(session, Session::Daemon(_));
+    if !session.end(setup, approved).await? {
+        out.note("nothing was approved");
+        return Ok(Exit::Done);
+    }
+    let next = if is_running { "the daemon goes on" } else { "`reckon apply` goes on" };
+    let told = format!("{} is approved: it is submitted once; {next}", key.short());
+    out.result(&json!({ "approved": key }), || told)?;
+    Ok(Exit::Done)
+}
+
+/// Answers whether a person agreed and the word is written down.
+async fn approve(
+    session: &mut Session,
+    (key, why): (&Key, &str),
+    yes: bool,
+    out: Out,
+) -> Result<bool, Failure> {
+    if !yes {
+        out.note(&format!("{}: {why}", key.short()));
+        if !out.interactive {
+            let failure =
+                Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
+            return Err(failure.help("look for it at the service, then say approve --yes"));
+        }
+        if !out.confirm("Submit this application?")? {
+            return Ok(false);
+        }
+    }
+    let said = Releasing { keys: vec![key.clone()], done: false };
+    let Reply::State(StateReply::Released(done)) = session.release(said).await? else {
+        return Err(Failure::bug("a release was not answered by one"));
+    };
+    if done {
+        return Ok(true);
+    }
+    let message = format!("{} does not wait for this approval any more", key.short());
+    Err(Failure::input("reckon::approve::changed", message))
+}
