@@ -294,3 +294,76 @@ fn every_kind_of_the_example_tree_is_settled_against_itself_and_made_against_not
     assert_eq!(blocked, Vec::<String>::new());
     assert_eq!(all["resources"], same["resources"]);
 }
+
+/// Closes M14: the limits of the configuration stand in the way of what a pull request would do, one by one and in sum.
+#[test]
+fn m14_limits_are_looked_at_without_a_state() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    let policy = |limits: &str| {
+        let text = fs::read_to_string(clone.0.path().join("reckon.yaml")).unwrap();
+        let rest = text.lines().filter(|line| !line.starts_with("policy:"));
+        let rest: Vec<&str> = rest.collect();
+        let limits = format!("policy: {{amounts: decimal, limits: {{{limits}}}}}");
+        clone.write("reckon.yaml", &format!("{}\n{limits}\n", rest.join("\n")));
+    };
+    clone.commit();
+    clone.write("specs/invoice.yaml", INVOICE);
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "90.00"));
+    for (limits, over) in [
+        ("per_object: [\"100.00 USD\"]", vec!["blocked Invoice/first OverLimit"]),
+        ("usual_percent: 300", vec!["blocked RecurringCharge/monthly OverLimit"]),
+        (
+            "per_run: [\"200.00 USD\"]",
+            vec!["blocked Invoice/first OverLimit", "blocked RecurringCharge/monthly OverLimit"],
+        ),
+        ("per_run: [\"215.00 USD\"]", vec![]),
+    ] {
+        policy(limits);
+        let (plan, code) = clone.plan("HEAD");
+        let blocked = steps(&plan).into_iter().filter(|step| step.starts_with("blocked"));
+        assert_eq!(blocked.collect::<Vec<_>>(), over, "{limits}");
+        assert_eq!(code, if over.is_empty() { 2 } else { 3 }, "{limits}");
+        for step in
+            plan["steps"].as_array().unwrap().iter().filter(|step| step["verdict"] == "blocked")
+        {
+            let name = limits.split(':').next().unwrap();
+            assert_eq!(step["limit"]["limit"], format!("policy.limits.{name}"), "{step}");
+        }
+    }
+}
+
+/// Closes M14: a change of an amount shows what is due before and after, and the difference, by currency, mode and month.
+#[test]
+fn m14_a_change_shows_what_is_due_before_and_after() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "27.00"));
+    clone.commit();
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "39.00"));
+    clone.write("specs/invoice.yaml", INVOICE);
+    let (plan, _) = clone.plan("HEAD");
+    let due = plan["due"].as_array().unwrap();
+    let row = |row: &Value| {
+        let text = |field: &str| row[field].as_str().unwrap().to_owned();
+        let minor = |field: &str| row[field].as_i64().unwrap();
+        let (before, after, difference) = (minor("before"), minor("after"), minor("difference"));
+        format!(
+            "{} {} {before} {after} {difference} {}",
+            text("month"),
+            text("currency"),
+            text("mode")
+        )
+    };
+    let rows: Vec<String> = due.iter().map(row).collect();
+    assert_eq!(rows.len(), 13, "{rows:?}");
+    assert_eq!(rows.first().unwrap(), "2040-01 USD 0 12500 12500 live");
+    assert_eq!(rows.get(1).unwrap(), "2040-02 USD 2700 3900 1200 live");
+    assert_eq!(rows.last().unwrap(), "2041-01 USD 2700 3900 1200 live");
+    let text = clone.reckon(&["plan", "--against", "HEAD"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    let line = "due 2040-02 to 2041-01, each month: 27.00 USD → 39.00 USD, +12.00 USD (live)";
+    assert!(text.contains(line), "{text}");
+    let markdown = clone.reckon(&["plan", "--against", "HEAD", "-o", "markdown"]);
+    let markdown = String::from_utf8(markdown.stdout).unwrap();
+    assert!(markdown.contains(r"27\.00 USD | 39\.00 USD | \+12\.00 USD | live"), "{markdown}");
+}

@@ -20,6 +20,7 @@ use crate::kinds::files::Files;
 use crate::model::issue::{Problem, ProblemCounts, Problems, Severity};
 use crate::model::manifest::OnDoubt;
 use crate::plan::Settings;
+use crate::policy::Rules;
 use crate::render;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
@@ -46,7 +47,12 @@ pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Resu
     for problem in &problems.shown {
         out.note(&render::plan::problem(problem));
     }
+    let rules = setup.config.rules(&ProcessEnv).unwrap_or_else(|error| {
+        out.note(&format!("the limits are not looked at: {error}"));
+        Rules::default()
+    });
     let trees = Compared {
+        rules: &rules,
         before: old.loader.desired(),
         after: new.loader.desired(),
         against: Against { before: before.commit, after: after.map(|after| after.commit) },

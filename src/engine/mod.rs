@@ -97,8 +97,8 @@ pub use intake::{Asking, Intake, IntakeLink, Terms};
 pub use notice::Notice;
 pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
-    Against, Compared, Confidence, DisownedView, Disowning, EventTotals, EventView, EventsView,
-    EventsWanted, Evidence, FailedView, HookTotals, HooksView, IgnoredView, IntentView,
+    Against, Compared, Confidence, DisownedView, Disowning, DueView, EventTotals, EventView,
+    EventsView, EventsWanted, Evidence, FailedView, HookTotals, HooksView, IgnoredView, IntentView,
     IntentsView, LookView, Metrics, MoneyView, Overview, PaymentView, PaymentsView, PlanView,
     Question, ReceiverView, Rehearsing, RemadeView, Reply, ResourceView, ScriptView, SilentView,
     StepView, StrayView, Told, TrafficView, UndoneView, Unknown, WishView, disowning, sums,

@@ -9,6 +9,7 @@ mod against;
 mod checksum;
 mod conditions;
 mod disowning;
+mod due;
 mod events;
 mod hooks;
 mod intents;
@@ -49,6 +50,8 @@ use crate::plan::World;
 
 pub use against::Compared;
 pub use disowning::{DisownedView, Disowning, disowning};
+pub use due::DueView;
+use due::due;
 pub use events::{EventView, EventsView, EventsWanted, IgnoredView, ReceiverView};
 pub use hooks::{FailedView, HookTotals, HooksView, UndoneView, WishView};
 pub use intents::{Evidence, IntentView, IntentsView, RemadeView};
@@ -244,10 +247,13 @@ impl Engine {
         });
         let checksum = self.checksum(plan.steps.iter());
         let told = |step: &Step| {
-            let view = StepView { problems: self.refusals(step), ..step_view(step) };
+            let due = self.planner.dues(&self.world, step);
+            let view = StepView { problems: self.refusals(step), due, ..step_view(step) };
             named(view, step, &checksum)
         };
         let problems = self.world.files().problems();
+        let steps = plan.steps.iter().filter(|step| !settled(step)).map(told);
+        let steps: Vec<StepView> = steps.collect();
         PlanView {
             version: 1,
             coverage: self.world.desired().coverage,
@@ -258,9 +264,10 @@ impl Engine {
             checksum: checksum.clone(),
             looked_at: self.looks(),
             totals: totals.collect(),
+            due: due(&steps),
             against: None,
             resources: plan.steps.len(),
-            steps: plan.steps.iter().filter(|step| !settled(step)).map(told).collect(),
+            steps,
             problems: problems.shown,
             omitted: problems.omitted,
         }
@@ -358,6 +365,7 @@ fn step_view(step: &Step) -> StepView {
         line: step.place.as_ref().map(|(_, line)| *line),
         changes: step.changes.clone(),
         money: money.collect(),
+        due: Vec::new(),
         limit: None,
         replaces: step.replaces.clone(),
         removal: step.reason.removal(),

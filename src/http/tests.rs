@@ -39,6 +39,7 @@ fn plan_view() -> PlanView {
         against: None,
         resources: 0,
         steps: Vec::new(),
+        due: Vec::new(),
         totals: Vec::new(),
         problems: Vec::new(),
         omitted: ProblemCounts::default(),

@@ -41,13 +41,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::base::id::{Key, Name};
-use crate::base::money::Currency;
+use crate::base::money::{Currency, Money};
 use crate::model::effect::{Effect, Reading};
 use crate::model::health::Health;
 use crate::model::issue::Issue;
@@ -239,6 +240,11 @@ pub trait Kind: Shape {
     /// The health of its object, beside whether that is as its document says.
     fn health(_: &step::StepCx<'_>, _: Option<&Manifest>, _: &Observed) -> Health {
         Health::well()
+    }
+
+    /// The days on which money of this spec is due, from this day on: twelve months of a schedule.
+    fn dues(_: &Value, _from: NaiveDate) -> Vec<(NaiveDate, Money)> {
+        Vec::new()
     }
 
     /// What the service may say otherwise by now: the readings that would tell, in their order. The spec is its

@@ -4,11 +4,13 @@
 //! file, so that one broken document says nothing about its neighbours. No message that leaves here holds
 //! a secret or personal value.
 
+use chrono::NaiveDate;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::base::id::{Key, Name};
+use crate::base::money::Money;
 use crate::base::secret::mask_digits;
 use crate::kinds::adopting::Expect;
 use crate::kinds::contact::Contact;
@@ -59,6 +61,8 @@ pub struct KindRow {
     pub adopts: fn(&StepCx<'_>, &Manifest) -> Result<Vec<Expect>, &'static str>,
     /// The health of an object, beside whether it is as its document says.
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
+    /// The days on which money of a spec is due, from a day on.
+    pub dues: fn(&Value, NaiveDate) -> Vec<(NaiveDate, Money)>,
     /// What the service may say otherwise by now: the readings that would tell, in their order.
     pub again: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<Reading>,
 }
@@ -101,6 +105,7 @@ const fn row<K: Kind>() -> KindRow {
         as_said: K::as_said,
         adopts: K::adopts,
         health: K::health,
+        dues: K::dues,
         again: K::again,
     }
 }

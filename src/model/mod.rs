@@ -14,6 +14,7 @@ pub mod compacted;
 pub mod condition;
 pub mod desired;
 pub mod drift;
+pub mod due;
 pub mod effect;
 pub mod epoch;
 pub mod event;

@@ -6,14 +6,19 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use super::limited::Bounded;
 use super::{Settings, World, step};
-use crate::base::id::Key;
+use crate::base::hash::Digest;
+use crate::base::id::{Key, Mode};
 use crate::kinds::register;
 use crate::kinds::step::{StepCx, View};
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
+use crate::model::limit::Over;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
+use crate::model::stake::Wish;
+use crate::policy::meter::Whole;
 
 /// Such a world.
 #[derive(Debug)]
@@ -21,9 +26,25 @@ pub struct Assumed {
     desired: Desired,
     observed: BTreeMap<Key, Arc<Observed>>,
     now: DateTime<Utc>,
+    limits: Option<Bounded>,
 }
 
 impl Assumed {
+    /// The same under limits.
+    pub(super) fn bounded(self, limits: Bounded) -> Self {
+        Self { limits: Some(limits), ..self }
+    }
+
+    /// The same, with the limits that its plan as a whole exceeds.
+    pub(super) fn exceeding(self, whole: Vec<(Mode, Option<Key>, Whole, Over)>) -> Self {
+        Self { limits: self.limits.map(|limits| limits.with(whole)), ..self }
+    }
+
+    /// Its limits.
+    pub(super) fn limits(&self) -> Option<&Bounded> {
+        self.limits.as_ref()
+    }
+
     /// The world in which `before` was applied to the last document, and `after` is wanted.
     pub fn new(settings: &Settings, before: &Desired, after: Desired, now: DateTime<Utc>) -> Self {
         let tree = Tree::of(before, &after);
@@ -39,7 +60,7 @@ impl Assumed {
             let row = register::find(key.kind.as_str())?;
             Some((key.clone(), Arc::new((row.as_said)(&cx, &manifest.unpack()))))
         });
-        Self { observed: said.collect(), desired: after, now }
+        Self { observed: said.collect(), desired: after, now, limits: None }
     }
 }
 
@@ -62,6 +83,10 @@ impl World for Assumed {
 
     fn known(&self) -> Vec<Key> {
         self.observed.keys().cloned().collect()
+    }
+
+    fn over(&self, wish: &Wish, _: &dyn Fn() -> Digest) -> Option<Over> {
+        self.limits.as_ref()?.over(wish)
     }
 }
 

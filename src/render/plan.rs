@@ -1,6 +1,7 @@
 //! A plan for people: what money moves, what would be done and why, where that is said.
 
 mod count;
+mod due;
 mod markdown;
 
 use std::collections::BTreeSet;
@@ -33,6 +34,7 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     if !plan.totals.is_empty() {
         out.push('\n');
     }
+    due_text(&mut out, plan);
     for step in &plan.steps {
         block(&mut out, step, paint);
     }
@@ -45,6 +47,18 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     }
     line(&mut out, &paint.dim(&origin(plan)));
     out
+}
+
+/// What is due by month, before and after.
+fn due_text(out: &mut String, plan: &PlanView) {
+    let rows = due::rows(plan);
+    for row in &rows {
+        let due::Row { months, before, after, difference, mode } = row;
+        line(out, &format!("due {months}: {before} → {after}, {difference} ({mode})"));
+    }
+    if !rows.is_empty() {
+        out.push('\n');
+    }
 }
 
 /// `specs/acme.yaml:14:9 what is wrong`.

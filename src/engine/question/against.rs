@@ -5,14 +5,15 @@ use chrono::{DateTime, Utc};
 
 use super::scoped::Unknown;
 use super::views::{Against, PlanView, StepView};
-use super::{settled, step_view, sums};
+use super::{due, settled, step_view, sums};
 use crate::base::id::Key;
 use crate::base::nearest::nearest;
 use crate::model::desired::Desired;
 use crate::model::issue::Problems;
-use crate::model::plan::Step;
+use crate::model::plan::{Reason, Step};
 use crate::model::scope::Scope;
-use crate::plan::{Assumed, Planner, Settings};
+use crate::plan::{Assumed, Settings, limited};
+use crate::policy::Rules;
 
 /// Two trees that are compared.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Compared<'a> {
     pub against: Against,
     /// What is wrong with the files of both.
     pub problems: Problems,
+    /// The limits that the steps have to be within.
+    pub rules: &'a Rules,
 }
 
 impl PlanView {
@@ -35,17 +38,20 @@ impl PlanView {
         scope: &Scope,
         now: DateTime<Utc>,
     ) -> Result<Self, Vec<Unknown>> {
-        let Compared { before, after, against, problems } = trees;
+        let Compared { before, after, against, problems, rules } = trees;
         let unknown = unknown(before, after, scope);
         if !unknown.is_empty() {
             return Err(unknown);
         }
         let world = Assumed::new(settings, before, after.clone(), now);
-        let mut planner = Planner::new(settings.clone());
-        planner.all(&world);
+        let (world, planner) = limited(settings, world, before, rules);
         let plan = planner.plan(&world);
         let shown = plan.steps.iter().filter(|step| !settled(step));
-        let steps: Vec<StepView> = shown.map(|step| placed(step, before)).collect();
+        let told = |step: &Step| {
+            let due = planner.dues(&world, step);
+            StepView { due, ..placed(step, before) }
+        };
+        let steps: Vec<StepView> = shown.map(told).collect();
         let whole = Self {
             looked_at: Vec::new(),
             version: 1,
@@ -58,6 +64,7 @@ impl PlanView {
             against: Some(Box::new(against)),
             resources: plan.steps.len(),
             totals: sums(&steps),
+            due: due(&steps),
             steps,
             problems: problems.shown,
             omitted: problems.omitted,
@@ -68,7 +75,10 @@ impl PlanView {
 
 /// One step; what is removed stands where its document was.
 fn placed(step: &Step, before: &Desired) -> StepView {
-    let view = step_view(step);
+    let mut view = step_view(step);
+    if let Reason::OverLimit(over) = &step.reason {
+        view.limit = Some(over.clone());
+    }
     let old = before.manifests.get(&step.key).filter(|_| view.file.is_none());
     let Some(place) = old.map(|manifest| &manifest.place) else { return view };
     StepView { file: Some(place.file.to_string()), line: Some(place.line), ..view }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::due::due;
 use super::views::{MoneyView, PlanView, StepView};
 use crate::base::id::{Key, Kind};
 use crate::base::nearest::nearest;
@@ -74,6 +75,7 @@ impl PlanView {
             }
         }
         self.totals = sums(&taken);
+        self.due = due(&taken);
         self.steps = taken;
         self
     }
@@ -91,6 +93,7 @@ fn stop(step: &mut StepView, (needed, chosen): (Key, bool), scope: &Scope) {
     step.verdict = Verdict::Wait;
     step.message = format!("waits for {}, {why}", needed.short());
     step.money.clear();
+    step.due.clear();
 }
 
 impl Engine {

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::due::DueView;
 use super::payments::PaymentsView;
 use super::traffic::TrafficView;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::model::condition::Condition;
 use crate::model::desired::Coverage;
+use crate::model::due::Due;
 use crate::model::going::Removal;
 use crate::model::issue::{Problem, ProblemCounts};
 use crate::model::limit::Over;
@@ -173,6 +175,9 @@ pub struct PlanView {
     pub steps: Vec<StepView>,
     /// What it adds up to.
     pub totals: Vec<MoneyView>,
+    /// What is due by month, before these steps and after them: of the resources that they change.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub due: Vec<DueView>,
     /// The first problems of the files.
     pub problems: Vec<Problem>,
     /// The count of the files' other problems.
@@ -226,6 +231,9 @@ pub struct StepView {
     pub changes: Vec<FieldChange>,
     /// Money set in motion.
     pub money: Vec<MoneyView>,
+    /// What it changes about the money of each month; the plan has the sums.
+    #[serde(skip)]
+    pub due: Vec<Due>,
     /// The limit that stands in its way.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<Box<Over>>,

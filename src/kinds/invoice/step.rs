@@ -222,6 +222,12 @@ impl Kind for Invoice {
         step(cx, manifest, have)
     }
 
+    fn dues(spec: &Value, _: NaiveDate) -> Vec<(NaiveDate, Money)> {
+        let day = spec.get("invoice_date").and_then(Value::as_str).and_then(|date| date.get(..10));
+        let day = day.and_then(|day| day.parse().ok());
+        day.zip(total(spec)).into_iter().collect()
+    }
+
     fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
         gone(cx, key, have)
     }

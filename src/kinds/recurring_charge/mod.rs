@@ -5,6 +5,7 @@ mod account;
 mod account_tests;
 mod adopting;
 mod checks;
+mod dues;
 mod ending;
 mod fields;
 mod given;

@@ -2,10 +2,11 @@
 //! without, or from an earlier charge; and its amount, schedule, limits and description change where
 //! it is.
 
+use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::surcharge::{Quote, first, quote};
-use super::{RecurringCharge, account, ending, given, method, request, today};
+use super::{RecurringCharge, account, dues, ending, given, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{Obligation, SURCHARGE};
@@ -192,6 +193,10 @@ impl Kind for RecurringCharge {
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
         super::readback::read_back(spec)
+    }
+
+    fn dues(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
+        dues::dues(spec, from)
     }
 
     fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {

@@ -4,7 +4,7 @@
 //! code spans or with every sign of markup escaped, so that they cannot end a block, draw a link,
 //! or call for a person.
 
-use super::{before_after, count, fixed, notes, origin, symbol};
+use super::{before_after, count, due, fixed, notes, origin, symbol};
 use crate::engine::{PlanView, StepView};
 use crate::render::words::{self, clean, counted, key, line, place, value};
 
@@ -19,6 +19,7 @@ pub fn markdown(plan: &PlanView) -> String {
     line(&mut out, &format!("### {}", count::summary(plan)));
     out.push('\n');
     totals(&mut out, plan);
+    due_table(&mut out, plan);
     let folded = plan.steps.len() > OPEN_STEPS_MAX;
     if folded {
         let steps = counted(plan.steps.len(), "step");
@@ -45,6 +46,20 @@ fn totals(out: &mut String, plan: &PlanView) {
         let amount = prose(&words::amount(money));
         let meaning = prose(&words::meaning(&money.meaning));
         line(out, &format!("| {amount} | {meaning} | {} |", money.mode));
+    }
+    out.push('\n');
+}
+
+/// The table of what is due by month.
+fn due_table(out: &mut String, plan: &PlanView) {
+    let rows = due::rows(plan);
+    if rows.is_empty() {
+        return;
+    }
+    line(out, "| Due | Before | After | Difference | Mode |\n|---|---:|---:|---:|---|");
+    for row in &rows {
+        let cells = [&row.months, &row.before, &row.after, &row.difference, &row.mode];
+        line(out, &format!("| {} |", cells.map(|cell| prose(cell)).join(" | ")));
     }
     out.push('\n');
 }

@@ -1,0 +1,49 @@
+//! What is due by month, before a plan and after it.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use super::views::StepView;
+use crate::base::id::Mode;
+use crate::base::money::Currency;
+
+/// What sums are kept apart by; the last one is the first day of a month.
+type Sort = (Currency, Mode, NaiveDate);
+
+/// The money of one month.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DueView {
+    /// The month: `2030-01`.
+    pub month: String,
+    /// Three letters.
+    pub currency: String,
+    /// Test or live.
+    pub mode: Mode,
+    /// Minor units as things are.
+    pub before: i64,
+    /// Minor units once the steps are done.
+    pub after: i64,
+    /// What is added; negative where less is due.
+    pub difference: i64,
+}
+
+/// What steps add up to by currency, mode and month. What is blocked changes nothing.
+pub(super) fn due(steps: &[StepView]) -> Vec<DueView> {
+    let mut sums: BTreeMap<Sort, (i64, i64)> = BTreeMap::new();
+    for due in steps.iter().flat_map(|step| &step.due) {
+        let (before, after) = sums.entry((due.currency, due.mode, due.month)).or_default();
+        *before = before.saturating_add(due.before);
+        *after = after.saturating_add(due.after);
+    }
+    let view = |((currency, mode, month), (before, after)): (Sort, (i64, i64))| DueView {
+        month: month.format("%Y-%m").to_string(),
+        currency: currency.to_string(),
+        mode,
+        before,
+        after,
+        difference: after.saturating_sub(before),
+    };
+    sums.into_iter().map(view).filter(|due| due.difference != 0).collect()
+}

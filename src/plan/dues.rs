@@ -1,0 +1,84 @@
+//! Money that is due by month, before a step and after it.
+
+use std::collections::BTreeMap;
+
+use chrono::{Datelike, Months, NaiveDate};
+use serde_json::Value;
+
+use super::{Planner, Seen, World};
+use crate::base::money::{Currency, Money};
+use crate::kinds::register::{self, KindRow};
+use crate::kinds::step::{merchant_of, mode_of};
+use crate::model::due::Due;
+use crate::model::plan::{Step, Verdict};
+
+/// Months that are compared, from the first one on.
+const MONTHS: u32 = 12;
+
+impl Planner {
+    /// The months of which a step changes what is due.
+    pub fn dues(&self, world: &dyn World, step: &Step) -> Vec<Due> {
+        let manifest = world.desired().manifest(&step.key);
+        let known = world.observed(&step.key).filter(|known| known.exists);
+        let now = manifest.as_ref().map(|manifest| &manifest.spec);
+        let after = match step.verdict {
+            Verdict::Create | Verdict::Update => now,
+            Verdict::Wait if !step.money.is_empty() => now,
+            Verdict::Delete => None,
+            Verdict::Wait
+            | Verdict::Settled
+            | Verdict::Read
+            | Verdict::Orphan
+            | Verdict::Blocked => return Vec::new(),
+        };
+        let owner = || known.as_ref().map(|known| known.merchant.clone());
+        let merchant = manifest.as_ref().and_then(merchant_of).or_else(owner);
+        let mode = merchant.and_then(|merchant| mode_of(&Seen { world, planner: self }, &merchant));
+        let (Some(row), Some(mode)) = (register::find(step.key.kind.as_str()), mode) else {
+            return Vec::new();
+        };
+        let today = world.now().date_naive();
+        let before = known.as_ref().and_then(|known| known.applied.as_ref());
+        let before = due(row, before.map(|applied| &applied.spec), today);
+        let months = months(&before, &due(row, after, today));
+        let changed = months.into_iter().filter(|(_, (before, after))| before != after);
+        let due = changed.map(|((month, currency), (before, after))| Due {
+            month,
+            currency,
+            mode,
+            before,
+            after,
+        });
+        due.collect()
+    }
+}
+
+/// The money of a spec that is due from a day on.
+fn due(row: &KindRow, spec: Option<&Value>, today: NaiveDate) -> Vec<(NaiveDate, Money)> {
+    spec.map(|spec| (row.dues)(spec, today)).unwrap_or_default()
+}
+
+/// The sums of both by month and currency, over the months that both are known of.
+fn months(
+    before: &[(NaiveDate, Money)],
+    after: &[(NaiveDate, Money)],
+) -> BTreeMap<(NaiveDate, Currency), (i64, i64)> {
+    let dates = before.iter().chain(after).map(|(date, _)| *date);
+    let end =
+        dates.min().map(month_of).and_then(|month| month.checked_add_months(Months::new(MONTHS)));
+    let mut months: BTreeMap<(NaiveDate, Currency), (i64, i64)> = BTreeMap::new();
+    let within = |date: &NaiveDate| end.is_none_or(|end| *date < end);
+    for (date, money) in before.iter().filter(|(date, _)| within(date)) {
+        let (sum, _) = months.entry((month_of(*date), money.currency())).or_default();
+        *sum = sum.saturating_add(money.minor());
+    }
+    for (date, money) in after.iter().filter(|(date, _)| within(date)) {
+        let (_, sum) = months.entry((month_of(*date), money.currency())).or_default();
+        *sum = sum.saturating_add(money.minor());
+    }
+    months
+}
+
+fn month_of(date: NaiveDate) -> NaiveDate {
+    date.with_day(1).unwrap_or(date)
+}

@@ -1,0 +1,51 @@
+//! What is due by month, before a plan and after it.
+
+use crate::engine::{DueView, PlanView};
+use crate::render::words::money_of;
+
+/// One row: months that follow one another and are alike.
+pub(super) struct Row {
+    /// `2030-01`, or `2030-01 to 2030-12, each month`.
+    pub(super) months: String,
+    /// What is due as things are.
+    pub(super) before: String,
+    /// What is due afterwards.
+    pub(super) after: String,
+    /// `+12.00 USD`.
+    pub(super) difference: String,
+    /// `test` or `live`.
+    pub(super) mode: String,
+}
+
+/// The rows of a plan.
+pub(super) fn rows(plan: &PlanView) -> Vec<Row> {
+    plan.due.chunk_by(follows).filter_map(row).collect()
+}
+
+/// Whether a month follows another one and is like it.
+fn follows(one: &DueView, next: &DueView) -> bool {
+    let like = |due: &DueView| (due.currency.clone(), due.mode, due.before, due.after);
+    like(one) == like(next)
+        && number(&next.month) == number(&one.month).and_then(|one| one.checked_add(1))
+}
+
+/// Months since the year 0.
+fn number(month: &str) -> Option<i32> {
+    let (year, month) = month.split_once('-')?;
+    year.parse::<i32>().ok()?.checked_mul(12)?.checked_add(month.parse().ok()?)
+}
+
+fn row(alike: &[DueView]) -> Option<Row> {
+    let (first, last) = (alike.first()?, alike.last()?);
+    let several = format!("{} to {}, each month", first.month, last.month);
+    let months = if alike.len() > 1 { several } else { first.month.clone() };
+    let money = |amount| money_of(amount, &first.currency);
+    let sign = if first.difference > 0 { "+" } else { "" };
+    Some(Row {
+        months,
+        before: money(first.before),
+        after: money(first.after),
+        difference: format!("{sign}{}", money(first.difference)),
+        mode: first.mode.to_string(),
+    })
+}
