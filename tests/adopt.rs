@@ -126,7 +126,7 @@ fn what_was_made_elsewhere_is_taken_over_and_never_made_again() {
     shell.write("specs/jane.yaml", &tree.concat());
     assert_eq!(steps(&shell).len(), 2, "both would be made");
     let (exit, told) = says(&shell, &["import", "SavedMethod/jane", &card_id]);
-    assert_eq!(exit, 1, "nobody is there to agree: {told}");
+    assert_eq!(exit, 1, "no terminal to ask at: {told}");
     assert!(told.contains("description: Old → New") && told.contains("--yes"), "{told}");
     assert_eq!(steps(&shell).len(), 2, "a look writes nothing");
     let (exit, told) = says(&shell, &["import", "SavedMethod/jane", &card_id, "--yes"]);

@@ -158,7 +158,7 @@ pub(super) fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bo
     }
     out.note(&render::plan::text(before, out.color));
     if !out.interactive {
-        let failure = Failure::input("reckon::apply::unconfirmed", "nobody is there to agree");
+        let failure = Failure::input("reckon::apply::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at the plan, then say apply --yes"));
     }
     out.confirm("Apply this plan?")

@@ -76,7 +76,7 @@ fn agreed(binding: &LiveBinding, yes: bool, out: Out) -> Result<bool, Failure> {
     }
     out.note(&render::binding(binding));
     if !out.interactive {
-        let failure = Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
+        let failure = Failure::input("reckon::approve::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at what would be bound, then say approve --yes"));
     }
     out.confirm("Approve this binding?")

@@ -45,13 +45,13 @@ pub struct Cli {
     pub state: Option<PathBuf>,
     #[command(flatten)]
     pub server: ServerArgs,
-    /// How to print.
+    /// The form of the output.
     #[arg(short = 'o', long, global = true, value_name = "FORM", default_value = "text")]
     pub output: Output,
     /// Say more about what happens; twice says still more, three times everything.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -83,8 +83,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Make the service match.
     Apply(ApplyArgs),
-    /// Approve a plan that a limit stands in the way of; or confirm the live merchant that the code of an
-    /// application opened, or a live application of a state that began empty.
+    /// Approve a plan that a limit blocks; or confirm the live merchant that the code of an application opened, or a live
+    /// application of a state that began empty.
     Approve(ApproveArgs),
     /// Do nothing new to a resource, of a merchant to any of its; what is under way is settled.
     Suspend(SuspendArgs),
@@ -94,23 +94,23 @@ pub enum Command {
     Import(adopt::ImportArgs),
     /// Manage something no more: nothing is done at the service.
     Forget(adopt::ForgetArgs),
-    /// Watch, reconcile and serve status, until told to stop.
+    /// Watch, reconcile and serve status, until a signal stops it.
     Run(RunArgs),
     /// The emulator of the service, alone.
     Sandbox(SandboxArgs),
-    /// List resources and how they stand.
+    /// List resources with their state.
     Get(GetArgs),
     /// Everything known of one resource.
     Describe(OneArgs),
-    /// Print a link for a payer whom you write to yourself, a secret: to the portal page of an invoice, or to the page
-    /// on which the details of a saved method are given.
+    /// Print a link that you send to a payer yourself, a secret: to the portal page of an invoice, or to the page on
+    /// which a payer gives the details of a saved method.
     Link(LinkArgs),
     /// Bring a one-time token for a saved method that says `source: intake`, in place of the payer's page.
     Attach(AttachArgs),
-    /// What the service tells by itself.
+    /// Events: what the service reports in webhooks and lists.
     #[command(subcommand)]
     Events(EventsCommand),
-    /// What a kind, or one of its fields, means: type, changes, privacy, values and source.
+    /// Explain a kind, or one of its fields: type, changes, privacy, values and source.
     Explain(ExplainArgs),
     /// Print the JSON Schema of a kind, or the one for any document.
     Schema(SchemaArgs),
@@ -136,7 +136,7 @@ pub enum Command {
 /// `init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Where to scaffold; the present directory by default.
+    /// The directory to scaffold; the present one by default.
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// Write down that objects on the service which carry our marks, but are not in this state,
@@ -151,7 +151,7 @@ pub struct Init {
 /// Files and folders to look at.
 #[derive(Debug, Args, Default)]
 pub struct Paths {
-    /// Show only what stands in these files or folders. The whole tree is always read.
+    /// Show only the resources of these files or folders. The whole tree is always read.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
@@ -160,20 +160,20 @@ pub struct Paths {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct PlanArgs {
-    /// What to do with a saved plan.
+    /// A command for a saved plan.
     #[command(subcommand)]
     pub command: Option<PlanCommand>,
     #[command(flatten)]
     pub paths: Paths,
     #[command(flatten)]
     pub choice: Choice,
-    /// Look first at everything that the service shows: what somebody else changed is in the plan then.
+    /// First read everything that the service shows: the plan then contains drift.
     #[arg(long)]
     pub refresh: bool,
     /// Save the plan in this file, for `apply FILE`, once.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// What a git revision of the tree would change into the present tree, or A into B: offline, as if
+    /// Plan the way from a git revision of the tree to the present tree, or from A to B: offline, as if
     /// the service were just as the first one says.
     #[arg(long, value_name = "REV[..REV]", conflicts_with_all = ["out", "verify", "refresh"])]
     pub against: Option<String>,
@@ -188,7 +188,7 @@ pub struct PlanArgs {
 /// `apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// Act only on what stands in these files or folders, or a saved plan to be applied as it is.
+    /// Act only on the resources of these files or folders, or apply a saved plan as it is.
     #[arg(value_name = "PATH|PLANFILE")]
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -208,7 +208,7 @@ pub struct ApplyArgs {
 /// `approve`.
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
-    /// What waits for an approval: a merchant, an application, or a plan by its checksum or its JSON file.
+    /// The merchant, the application, or the plan by its checksum or its JSON file, that waits for an approval.
     #[arg(
         value_name = "KIND/NAME|CHECKSUM|PLAN.json",
         default_value = "",
@@ -238,7 +238,7 @@ pub struct RunArgs {
 /// default.
 #[derive(Debug, Args)]
 pub struct SandboxArgs {
-    /// What to do beside running it.
+    /// A command for a running sandbox.
     #[command(subcommand)]
     pub command: Option<SandboxCommand>,
     /// The address to listen at; port 0 takes a free one [default: `service.base_url`, else 127.0.0.1:8700].
@@ -250,21 +250,21 @@ pub struct SandboxArgs {
     /// `real`, or the moment at which its own clock starts.
     #[arg(long, default_value = "real", value_name = "real|RFC3339")]
     pub clock: String,
-    /// What ids, keys and the demo merchant derive from.
+    /// The seed of ids, keys and the demo merchant.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// What it offers: the two documents alone, or what public material adds.
+    /// The interface: the two documents alone, or with the additions of public material.
     #[arg(long, default_value = "public")]
     pub surface: Surface,
     /// A story that is played into an empty state before it listens (examples/scenarios); played once, and kept.
     #[arg(long, value_name = "FILE", conflicts_with = "clock")]
     pub scenario: Option<PathBuf>,
-    /// Who decides on merchant applications: itself, 5 seconds after submission, or its control path.
+    /// The party that decides on merchant applications: the sandbox, 5 seconds after submission, or its control path.
     #[arg(long, default_value = "auto")]
     pub decide: Decide,
 }
 
-/// Who decides on merchant applications.
+/// The party that decides on merchant applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Decide {
     /// The sandbox, 5 seconds after submission.
@@ -273,10 +273,10 @@ pub enum Decide {
     Manual,
 }
 
-/// What a sandbox offers.
+/// The interface of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Surface {
-    /// What public material adds, too.
+    /// The two documents and the additions of public material.
     Public,
     /// The two documents alone.
     Documented,
@@ -338,7 +338,7 @@ pub struct ChaosArgs {
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// How many runs, each with the next seed.
+    /// The number of runs, each with the next seed.
     #[arg(long, default_value_t = 100)]
     pub runs: u32,
 }

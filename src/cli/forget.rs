@@ -69,7 +69,7 @@ fn agreed(what: &Forgetting, yes: bool, out: Out) -> Result<bool, Failure> {
     }
     out.note(&render::adoption::forgetting(what));
     if !out.interactive {
-        let failure = Failure::input("reckon::forget::unconfirmed", "nobody is there to agree");
+        let failure = Failure::input("reckon::forget::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at what would be forgotten, then say it with --yes"));
     }
     out.confirm("Forget it?")

@@ -73,7 +73,7 @@ fn agreed(action: &Action, yes: bool, out: Out) -> Result<bool, Failure> {
     }
     out.note(&render::action(action));
     if !out.interactive {
-        let failure = Failure::input("reckon::gateway::unconfirmed", "nobody is there to agree");
+        let failure = Failure::input("reckon::gateway::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at what would be done, then say it with --yes"));
     }
     out.confirm("Do it?")

@@ -28,7 +28,7 @@ pub(super) async fn run(setup: &Setup, args: &ImportArgs, out: Out) -> Result<Ex
     }
     out.note(&render::adoption::text(&looked));
     if !out.interactive {
-        let failure = Failure::input("reckon::import::unconfirmed", "nobody is there to agree");
+        let failure = Failure::input("reckon::import::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at what would be taken over, then say it with --yes"));
     }
     if !out.confirm("Take it over?")? {

@@ -111,8 +111,7 @@ fn folder(setup: &Setup, into: Option<&Path>) -> Result<PathBuf, Failure> {
         return unlinked(setup, &beneath).map(|()| into.to_owned());
     }
     let what = format!("{} is not beneath the folder of specs", into.display());
-    let help =
-        format!("name a folder beneath {}: what stands elsewhere is not read", specs.display());
+    let help = format!("name a folder beneath {}: reckon reads no other", specs.display());
     Err(Failure::input("reckon::import::into", what).help(help))
 }
 
@@ -136,7 +135,7 @@ fn agreed(found: &[Found], folder: &Path, yes: bool, out: Out) -> Result<bool, F
     }
     out.note(&render::adoption::found(found, &folder.display().to_string()));
     if !out.interactive {
-        let failure = Failure::input("reckon::import::unconfirmed", "nobody is there to agree");
+        let failure = Failure::input("reckon::import::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at what would be taken over, then say it with --yes"));
     }
     out.confirm("Take these over?")

@@ -93,7 +93,7 @@ pub(super) fn agreed(plan: &PlanView, yes: bool, out: Out) -> Result<bool, Failu
     }
     out.note(&render::plan::text(plan, out.color));
     if !out.interactive {
-        let failure = Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
+        let failure = Failure::input("reckon::approve::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at the plan, then say approve --yes"));
     }
     out.confirm("Approve this plan, for these steps and at most these amounts?")

@@ -154,22 +154,28 @@ pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
     let base = setup.config.need("service.base_url", base, &ProcessEnv)?;
     let listen = loopback(base.as_str())?;
     let dir = setup.state.join("sandbox");
-    let own = base.as_str().to_owned();
+    let taken = |error| {
+        unheard(error).help("another sandbox may be running: stop it, or change service.base_url")
+    };
+    let place = Place::take(listen, base.as_str().starts_with("http://")).map_err(taken)?;
+    let own = own_url(base.as_str(), listen, &place);
     let options = Options { portal_url: own.clone(), web_url: own, ..Options::default() };
     let sandbox = open(&dir, options)?;
     let (stop, stopped) = oneshot::channel();
     let stopped = async move { drop(stopped.await) };
-    let place = Place::take(listen, base.as_str().starts_with("http://"));
-    let running = place.and_then(|place| serve(&sandbox, place, &dir, stopped));
-    let running = running.map_err(|error| {
-        unheard(error).help("another sandbox may be running: stop it, or change service.base_url")
-    })?;
+    let running = serve(&sandbox, place, &dir, stopped).map_err(taken)?;
     let ca = running.ca.as_ref().map(std::fs::read).transpose();
     let ca = ca.map_err(|error| Failure::environment("reckon::sandbox::ca", error))?;
     let partner = partner(&sandbox)?;
     let clock = Arc::new(sandbox.clock());
     let access = Embedded { partner, base_url: running.url.clone(), ca, clock };
     Ok(EmbeddedSandbox { access, sandbox, running, stop })
+}
+
+/// Returns the address in the links of an embedded sandbox: the configured one, with the port that it got where the
+/// configuration leaves that open.
+fn own_url(base: &str, listen: SocketAddr, place: &Place) -> String {
+    if listen.port() == 0 { place.url() } else { base.to_owned() }
 }
 
 /// The address of a service that this machine can be.
@@ -313,5 +319,21 @@ impl Secrets for SandboxSecrets {
             return token(&self.sandbox, &code).map(Secret::from).map_err(failed);
         }
         Ok(Secret::from(code))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Closes E16: no link of an embedded sandbox leads to port 0.
+    #[test]
+    fn links_have_the_port_that_the_sandbox_got() {
+        let free: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let place = Place::take(free, true).unwrap();
+        let own = own_url("http://127.0.0.1:0", free, &place);
+        assert!(own == place.url() && !own.ends_with(":0"), "{own}");
+        let fixed: SocketAddr = "127.0.0.1:8700".parse().unwrap();
+        assert_eq!(own_url("https://localhost:8700", fixed, &place), "https://localhost:8700");
     }
 }

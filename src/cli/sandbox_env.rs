@@ -38,7 +38,7 @@ pub(super) async fn control(setup: &Setup, path: &str, order: &Value) -> Result<
     let base = setup.config.service.base_url.as_ref();
     let base = setup.config.need("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
     let not_one = || {
-        let message = format!("{base} is no sandbox: only a sandbox tells events on order");
+        let message = format!("{base} is not a sandbox: only a sandbox makes events on request");
         let help = "start one, `reckon sandbox` or `reckon run --sandbox`, and use its address as service.base_url";
         Failure::input("reckon::sandbox::none", message).help(help)
     };

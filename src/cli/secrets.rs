@@ -68,7 +68,7 @@ impl Secrets for OpenedSecrets {
             Err("its source is none that this version knows".to_owned())
         };
         found.map_err(|why| {
-            let message = format!("the secret of {} cannot be had: {why}", key.short());
+            let message = format!("the secret of {} cannot be read: {why}", key.short());
             SecretError { message }
         })
     }

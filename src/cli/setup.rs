@@ -130,7 +130,7 @@ impl Setup {
         let of = |place: &PathBuf| tree.is_some() && tree == git::work_tree(place);
         let inside = self.config_places().iter().any(of);
         let why = match (inside, self.chosen) {
-            (true, _) => "stands in the same git work tree as the specs",
+            (true, _) => "is in the same git work tree as the specs",
             (false, false) => "was merely found, not named",
             (false, true) => return None,
         };

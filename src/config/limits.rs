@@ -141,7 +141,7 @@ impl Reader<'_> {
                 found.as_ref().is_some_and(|found| value.iter().any(|one| same(one, found)));
             if twice {
                 let help = "write one amount for each currency";
-                let message = "this currency stands here twice";
+                let message = "this currency is here twice";
                 self.find("reckon::config::value", item.span.clone(), message, help);
             }
             value.extend(found.map(|value| Placed { value, line }));
@@ -176,7 +176,7 @@ impl Reader<'_> {
         let found = self.setting::<u32>(node, "approvers");
         if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
             let help = "write 1 or more; without `above`, one person is enough";
-            let message = "nobody would have to approve anything";
+            let message = "with 0, no plan would need an approval";
             self.find("reckon::config::value", entry.value.span.clone(), message, help);
         }
         found

@@ -150,7 +150,7 @@ fn ended(search: &Answer, events: &Answer, news: &[&Value]) -> Finding {
         )),
         (None, Answer::Items(_)) => Finding::Absent,
         (None, Answer::Missing(_) | Answer::Body(_)) => {
-            unseen(events, "this service lists no transactions, and no event tells of this one")
+            unseen(events, "this service lists no transactions, and no event reports this one")
         }
     }
 }

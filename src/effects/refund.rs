@@ -113,7 +113,7 @@ fn by_events(intent: &Intent, events: &Answer) -> Finding {
         new.push(one);
     }
     told(intent, &new).unwrap_or_else(|| {
-        unseen(events, "this service shows no single charge, and no event tells of this refund")
+        unseen(events, "this service shows no single charge, and no event reports this refund")
     })
 }
 

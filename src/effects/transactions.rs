@@ -156,8 +156,6 @@ fn by_events(
         None if holds.items().iter().any(|one| text(one, "id") == target.as_str()) => {
             Finding::Absent
         }
-        None => {
-            unseen(events, "this service shows no single transaction, and no event tells of it")
-        }
+        None => unseen(events, "this service shows no single transaction, and no event reports it"),
     }
 }

@@ -41,7 +41,7 @@ pub trait Secrets: Send + Sync {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
     /// The file that a spec attaches, which has to be the one of this digest.
     fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
-        let message = format!("the file {path} cannot be had: no folder of attachments is open");
+        let message = format!("the file {path} cannot be read: no folder of attachments is open");
         Err(SecretError { message })
     }
 }

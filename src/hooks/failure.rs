@@ -67,7 +67,7 @@ impl Failure {
         let function = || source.definition(&self.function, usize::MAX);
         let help = match self.why {
             Why::Script => "nothing of what it asked for before is done, and nothing is kept",
-            Why::Bound => "`reckon hooks doc` tells the bounds of a run",
+            Why::Bound => "`reckon hooks doc` lists the bounds of a run",
             Why::Time => "look for a loop that does too much; reads do not count",
             Why::Panic => "this is a mistake of ours: please report it",
             Why::Gone => "`reckon hooks check` lists the scripts",

@@ -238,7 +238,7 @@ pub(super) fn amount_in(record: &Map) -> Result<Money, String> {
     let minor = record.get("amount").and_then(|value| value.as_int().ok());
     let minor = minor.ok_or("the record has no `amount`")?;
     let currency = currency_in(record)
-        .ok_or("the record has no `currency`, so nobody knows how much it is: give money")?;
+        .ok_or("the record has no `currency`, so its worth is unknown: give money")?;
     let currency =
         currency.parse().map_err(|error: crate::base::money::MoneyError| error.to_string())?;
     Ok(Money::new(minor, currency))

@@ -62,8 +62,7 @@ fn walk(path: &str, value: &mut Value, visit: &mut dyn FnMut(&str, &mut Map<Stri
 /// The field of a sealed text; one that was written by hand is a mistake.
 fn place(path: &str, source: &mut Map<String, Value>) -> Option<Issue> {
     let written = source.shift_remove("field").map(|_| {
-        let message =
-            "the place of a sealed text is where it stands, and nothing that can be written";
+        let message = "the place of a sealed text is its own field, and cannot be written";
         let path = format!("{path}.field");
         Issue::error("reckon::spec::unknown_field", &path, message, "leave it out").at_key()
     });

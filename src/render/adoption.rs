@@ -60,7 +60,7 @@ pub fn forgetting(what: &Forgetting) -> String {
         ),
         Forgetting::Object(id) => {
             format!(
-                "the object {} is nobody's of ours, whatever mark it carries",
+                "the object {} belongs to no document of yours, whatever its mark says",
                 clean(id.as_str())
             )
         }
@@ -77,7 +77,7 @@ pub fn forgot(forgot: &Forgot) -> String {
         ),
         Forgot::Resource(key, None) => format!("{} is forgotten\n", clean(&key.short())),
         Forgot::Object(id, key) => format!(
-            "{} is passed over from now on; it stands in the way of {} no more\n",
+            "{} is ignored from now on; it no longer blocks {}\n",
             clean(id.as_str()),
             clean(&key.short())
         ),
@@ -110,7 +110,7 @@ pub(super) fn strays(out: &mut String, view: &IntentsView) {
 fn last_resort(out: &mut String, unknown: &Disowning) {
     let count = counted(unknown.objects.len(), "object");
     let text = format!(
-        "DANGEROUS: `{}` disowns {count} at once. Documents that stand for them are then made again{}. Use it only if \
+        "DANGEROUS: `{}` disowns {count} at once. Their documents are then made again{}. Use it only if \
          none of them is yours.",
         unknown.command,
         risk(unknown)

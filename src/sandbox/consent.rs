@@ -77,7 +77,7 @@ fn wrong(cx: &Cx<'_>, wish: &Wish) -> Option<&'static str> {
         return Some("The application asks for something other than a code.");
     }
     let fits = matches!(one(wish, "scope"), "" | SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD);
-    (!fits).then_some("The application asks for a scope that nobody can give it here.")
+    (!fits).then_some("The application asks for a permission that you cannot give here.")
 }
 
 /// Back to the partner, with one word and the state.

@@ -10,7 +10,7 @@ use crate::engine::Said;
 /// `intents`.
 #[derive(Debug, Args)]
 pub struct IntentsArgs {
-    /// What to do about one of them.
+    /// A command for one of them.
     #[command(subcommand)]
     pub command: Option<IntentsCommand>,
 }
@@ -30,7 +30,7 @@ pub struct DismissArgs {
     /// The intent's number, as `intents` lists it under MADE AGAIN.
     #[arg(value_name = "ID")]
     pub id: IntentId,
-    /// What you found, for the journal.
+    /// The text for the journal: your findings.
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 }

@@ -13,7 +13,7 @@ impl Place {
     /// the files that the plan was made of.
     pub(super) fn check(&self, repo: &Repo, loaded: Option<Digest>) -> Result<(), Unfit> {
         if repo.git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
-            let what = "the clone does not hold the whole history, so that nobody knows who wrote the specs";
+            let what = "the clone does not hold the whole history, so the authors of the specs are unknown";
             let help = "fetch all of it: `git fetch --unshallow`";
             return Err(self.unfit("shallow", what.to_owned(), help));
         }
@@ -22,7 +22,7 @@ impl Place {
         if let Some(path) = committed.odd() {
             let path = repo.shown(&format!("{}/{path}", repo.specs));
             let what = format!(
-                "{path} is a link or a repository of its own in the commit, so that nobody knows who wrote its text"
+                "{path} is a link or a repository of its own in the commit, so the author of its text is unknown"
             );
             return Err(self.unfit("link", what, "commit the file itself in its place"));
         }
@@ -49,7 +49,7 @@ impl Place {
             |place| format!("at {place}"),
         );
         let what = format!(
-            "{} has the attribute {attribute}, set {place}: its text in a commit is another than on disk, or is merged by another rule, so that nobody knows who wrote it",
+            "{} has the attribute {attribute}, set {place}: its text in a commit is another than on disk, or is merged by another rule, so its author is unknown",
             repo.shown(&path)
         );
         let help =

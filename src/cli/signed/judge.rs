@@ -129,7 +129,7 @@ impl<'a> Judge<'a> {
         let other = said.split('\0').find(|path| !path.is_empty() && !path.starts_with(&beneath));
         Ok(other.map_or(Ok(()), |other| {
             let what = format!("commit {} changes {other}, too", short(&commit.id));
-            let help = "commit the approval alone: what was approved has to stand before it";
+            let help = "commit the approval alone, after the commits that it approves";
             Err(No("reckon::approval::mixed", what, help))
         }))
     }
@@ -174,7 +174,7 @@ impl<'a> Judge<'a> {
     fn written(&self, changes: &[Change]) -> Result<(), No> {
         let unknown = |key: &&Key| !changes.iter().any(|one| one.documents.contains_key(*key));
         let Some(key) = self.sought.keys.iter().find(unknown) else { return Ok(()) };
-        let what = format!("nobody knows who wrote {}: no commit names it", key.short());
+        let what = format!("the author of {} is unknown: no commit names it", key.short());
         let help =
             "commit its document as plain text, or approve the plan with `reckon approve CHECKSUM`";
         Err(No("reckon::approval::unknown_author", what, help))
@@ -217,7 +217,7 @@ fn signer(commit: &Commit) -> Result<Signer, No> {
         Signed::Good(signer) => no(
             "reckon::approval::nameless",
             format!("its signer is called {:?}, which is no address", signer.principal),
-            "name signers by their e-mail addresses, so that they can be told from authors",
+            "name signers by their e-mail addresses, so that reckon can compare them with authors",
         ),
         Signed::Not => no(
             "reckon::approval::unsigned",
@@ -249,7 +249,7 @@ fn differs(signer: &Signer, commit: &Commit, change: &Change, how: Authors) -> R
     let own = |how: &str| {
         let who = &signer.principal;
         let what = format!("{who} {how} commit {id}, which changed {about}");
-        Err(No("reckon::approval::own_work", what, "somebody else has to approve what they wrote"))
+        Err(No("reckon::approval::own_work", what, "let another person approve it"))
     };
     if commit.people.iter().any(|address| signer.may_be(address)) {
         return own("made");
@@ -264,7 +264,7 @@ fn differs(signer: &Signer, commit: &Commit, change: &Change, how: Authors) -> R
         return Ok(());
     }
     let what = format!(
-        "nobody knows who wrote {about}: commit {id} is not signed by anyone whom the signers' file names"
+        "the author of {about} is unknown: commit {id} is not signed by anyone that the signers' file names"
     );
     let help = "have it signed, or believe names (policy.approvals.signed.authors: named), which anybody can write";
     Err(No("reckon::approval::unknown_author", what, help))

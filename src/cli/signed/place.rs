@@ -122,11 +122,11 @@ impl Place {
         let top = specs.as_deref().and_then(git::work_tree);
         let Some((top, specs)) = top.zip(specs) else {
             let help = "keep the specs in a git repository";
-            let what = "the specs stand in no git work tree, so that there are no signed commits";
+            let what = "the specs are in no git work tree, so there are no signed commits";
             return Err(self.unfit("repository", what.to_owned(), help));
         };
         if self.config.iter().any(|place| place.starts_with(&top)) {
-            let what = "this file stands in the repository of the specs, so that a pull request can change who may approve";
+            let what = "this file is in the repository of the specs, where a pull request can change who may approve";
             let help = "keep the configuration outside of it and name it with --config FILE";
             return Err(self.unfit("config_inside", what.to_owned(), help));
         }
@@ -153,7 +153,7 @@ impl Place {
         let named = parent.is_none_or(|parent| parent.starts_with(top));
         if named || real.starts_with(top) {
             let what = format!(
-                "the allowed signers {} stand in the repository of the specs, so that a pull request can change who may approve",
+                "the allowed signers {} are in the repository of the specs, where a pull request can change who may approve",
                 path.display()
             );
             return Err(self.unfit("signers_inside", what, "keep that file outside of it"));

@@ -197,7 +197,7 @@ fn next(fate: Fate, verb: &str) -> &'static str {
     match fate {
         Fate::Done | Fate::Skipped => "nothing",
         Fate::Refused if verb == NOTIFY => {
-            "nobody was told: mend the target (`notify` of reckon.yaml) or the script, and tell it otherwise"
+            "nothing was sent: correct the target (`notify` of reckon.yaml) or the script, and send the words another way"
         }
         Fate::Refused => {
             "nothing was done, and the script cannot ask again for this event: `reckon gateway` can, under another name"
@@ -205,6 +205,6 @@ fn next(fate: Fate, verb: &str) -> &'static str {
         Fate::Invalid => {
             "nothing was sent: mend the script for the next event; what this one needed, `reckon gateway` does"
         }
-        Fate::Unknown => "look whether it arrived: it is not told again",
+        Fate::Unknown => "check whether it arrived: it is not sent again",
     }
 }

@@ -176,7 +176,7 @@ fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
                 paths.collect(),
             );
         }
-        Doubt::Notice => "the service tells by itself, by a notification".to_owned(),
+        Doubt::Notice => "the service reports it by itself, in a webhook".to_owned(),
         Doubt::Unprovable => "nothing the service shows can prove it".to_owned(),
     };
     (told, Vec::new())

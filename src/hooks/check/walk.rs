@@ -291,12 +291,7 @@ impl<'a> Walk<'a> {
             let message = format!("an event has no field `{}`", property.2);
             let near = nearest(&property.2, FIELDS.iter().map(|field| field.name));
             let help = near.map_or_else(
-                || {
-                    format!(
-                        "write `event.data.{}`: the record's own fields stand there",
-                        property.2
-                    )
-                },
+                || format!("write `event.data.{}`: the record's own fields are there", property.2),
                 |meant| format!("did you mean `{meant}`?"),
             );
             self.tell(*at, "unknown_field", &message, &help);

@@ -126,7 +126,7 @@ fn words(kind: &P) -> (String, String) {
             (format!("there is no variable `{name}` here"), "write `let` first".to_owned())
         }
         other => {
-            (lower(&other.to_string()), "look at what stands here and just before it".to_owned())
+            (lower(&other.to_string()), "check this place and the words just before it".to_owned())
         }
     }
 }
@@ -139,7 +139,7 @@ fn lexed(error: &LexError) -> (String, String) {
     match error {
         LexError::UnterminatedString => (
             "the text is not closed".to_owned(),
-            "write its closing `\"` on the same line; a text of many lines stands between backticks".to_owned(),
+            "write its closing `\"` on the same line; write a text of several lines between backticks".to_owned(),
         ),
         LexError::MalformedNumber(text) => (
             format!("`{text}` is no whole number"),
@@ -158,7 +158,7 @@ fn lexed(error: &LexError) -> (String, String) {
         LexError::UnexpectedInput(text) => {
             (format!("`{text}` has no meaning here"), "remove it".to_owned())
         }
-        other => (lower(&other.to_string()), "look at what stands here and just before it".to_owned()),
+        other => (lower(&other.to_string()), "check this place and the words just before it".to_owned()),
     }
 }
 

@@ -207,7 +207,7 @@ pub(super) static ROWS: &[HostFn] = &[
             COMMON,
         ],
         notice::notify,
-        "Tells a target of the configuration something: a text, or a map for a program.",
+        "Sends a notification to a target of the configuration: a text, or a map for a program.",
     ),
     HostFn {
         name: "kv_set",

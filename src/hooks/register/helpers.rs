@@ -47,8 +47,8 @@ pub(super) static ROWS: &[HostFn] = &[
         "retry_at",
         TRIED,
         tries::retry_at,
-        "From when on a payment that failed with this code may be tried again, after so many tries in all, the last of \
-         them then; `()` where it may not. The rules of cards and eChecks are those of docs/errors.md.",
+        "The time from which a payment that failed with this code may be tried again, given the number of tries and the time of the last \
+         one; `()` where it may not. The rules of cards and eChecks are those of docs/errors.md.",
     ),
     helper(
         "why_no_retry",
@@ -74,13 +74,13 @@ pub(super) static ROWS: &[HostFn] = &[
         "add_days",
         &[argument("date", Sort::Moment), argument("days", Sort::Whole)],
         time::add_days,
-        "So many days later, or earlier, at the same time of day.",
+        "The time this many days later, or earlier, at the same time of day.",
     ),
     helper(
         "add_months",
         &[argument("date", Sort::Moment), argument("months", Sort::Whole)],
         time::add_months,
-        "So many months later, or earlier; the month's last day where it has no such day.",
+        "The time this many months later, or earlier; the month's last day where that month has no such day.",
     ),
     helper(
         "days_between",

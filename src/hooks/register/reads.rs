@@ -27,7 +27,7 @@ pub(super) static ROWS: &[HostFn] = &[
         "find",
         &[argument("kind", Sort::Kind), argument("filter", Sort::Map)],
         read::find,
-        "The resources of a kind whose fields are as the filter's, in the order of their names; `#{}` finds all. Fields of the document stand beneath `spec`: `#{spec: #{contact: \"jane\"}}`. A field that no resource has is an error.",
+        "The resources of a kind whose fields are as the filter's, in the order of their names; `#{}` finds all. Fields of the document are beneath `spec`: `#{spec: #{contact: \"jane\"}}`. A field that no resource has is an error.",
     ),
     reads(
         "transaction",

@@ -98,7 +98,7 @@ pub(crate) fn finish(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
 pub(crate) fn thanks(cx: &Cx<'_>) -> Answer {
     let inner = html! {
         p.notice.good role="status" { "Thank you. Your application was submitted." }
-        p { "It is looked at now. You will hear from us by e-mail; there is nothing else to do." }
+        p { "We are reviewing it now. You will get our answer by e-mail; there is nothing else to do." }
     };
     plain(cx, StatusCode::OK, "Application submitted", inner)
 }

@@ -51,7 +51,8 @@ fn newest(
     kind: &str,
 ) -> Result<(&'static str, Map<String, Value>), Refusal> {
     let shown = SHOWN.iter().find(|(begin, _)| kind.starts_with(begin));
-    let (_, word) = shown.ok_or_else(|| Refusal::invalid("No event of this type is told here"))?;
+    let (_, word) =
+        shown.ok_or_else(|| Refusal::invalid("This sandbox makes no event of this type"))?;
     let all = cx.all::<Map<String, Value>, Value>(KindOf { word, name: word })?;
     let own = all.into_iter().filter(|kept| kept.owner == *owner);
     let newest = own.max_by_key(|kept| kept.sequence).map(|Kept { object, .. }| object);

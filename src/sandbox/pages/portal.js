@@ -30,7 +30,7 @@
 
   // What is wrong with a hosted field; that it is empty is told once somebody tried to go on.
   function fault(field) {
-    return tried && field.isEmpty ? BLANK : field.error;
+    return tried && field.isEmpty ? BLANK : (field.error || "").replace(/^Card code/, "Security code");
   }
 
   function show(state) {

@@ -189,7 +189,7 @@ pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refu
                                 (object.invoice_number.as_deref().unwrap_or("Invoice"))
                             }
                         }
-                        td { (object.status.replace('_', " ")) }
+                        td { (status(object)) }
                         td.sum { (due(object)) }
                     }
                 }
@@ -198,6 +198,15 @@ pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refu
     };
     let brand = cx.brand(&merchant.id)?;
     Ok(Page::new(&brand, "Your invoices", inner).answer(StatusCode::OK))
+}
+
+/// The state of an invoice in a payer's words.
+fn status(invoice: &Invoice) -> String {
+    match invoice.status.as_str() {
+        "pending" => "to be paid".to_owned(),
+        "partially_paid" => "partly paid".to_owned(),
+        other => other.replace('_', " "),
+    }
 }
 
 /// A link that leads nowhere.

@@ -36,6 +36,7 @@ async fn a_bank_account_of_a_name_needs_no_type_of_its_holder() {
         nameless.as_object_mut().unwrap().remove("name");
         assert_eq!(wrong(&house.secret("POST", "/v1/banks", &nameless).await), ["name"]);
     }
+    super::covers(&["34.7"]);
 }
 
 /// Closes E2.

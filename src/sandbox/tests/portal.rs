@@ -105,10 +105,13 @@ async fn a_contact_hash_opens_the_contact_s_invoices() {
     let link = url.as_str().unwrap().strip_prefix("https://127.0.0.1:8700").unwrap().to_owned();
     let opened = page(&house, &link).await;
     assert!(
-        opened.status == 200 && opened.text.contains(&format!("href=\"{path}\"")),
+        opened.status == 200
+            && opened.text.contains(&format!("href=\"{path}\""))
+            && opened.text.contains("to be paid"),
         "{}",
         opened.text
     );
+    assert_eq!(crate::base::look::outline::faults(&opened.text), Vec::<String>::new());
     assert_eq!(page(&house, "/contacts/guessed").await.status, 404);
     covers(&["22.7"]);
 }

@@ -82,7 +82,7 @@ pub(super) fn whole(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
             file: segment::name(checked.tail.segment),
             offset: checked.tail.offset,
             sequence: super::next(head.sequence)?,
-            why: "something stands behind the last record",
+            why: "bytes follow the last record",
             follows: Follows::Acknowledged,
         });
     }

@@ -164,7 +164,7 @@ impl Watch {
 
 const MISSING: &str = "the mark of the state is missing, and a new one is begun: if this state was copied or put back, what was \
                        sent since is not known to it";
-const NEW: &str = "the state gets a mark outside its directory from now on: it tells if an older copy is ever put back";
+const NEW: &str = "the state gets a mark outside its directory from now on: it shows whether an older copy was put back";
 
 /// The latest moment that the last records name; `None` where none of them names one.
 fn last_moment(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
