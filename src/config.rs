@@ -37,6 +37,7 @@ mod script_rights;
 mod sections;
 mod setting;
 mod signed;
+mod store;
 mod value;
 mod webhooks;
 
@@ -46,6 +47,7 @@ pub use programs::Programs;
 pub use script_rights::ScriptRights;
 pub use setting::{ConfigError, Env, FromText, ProcessEnv, Setting, Wrong};
 pub use signed::{Authors, SignedRules};
+pub use store::{Archived, Store, When};
 pub use value::{Amounts, HttpUrl, VaultKey};
 pub use webhooks::Webhooks;
 
@@ -98,6 +100,8 @@ pub struct Config {
     pub notify: Notify,
     /// What is kept of events, and for how long.
     pub events: Events,
+    /// When the state is compacted, and how long its history is kept.
+    pub store: Store,
     /// What happens when an answer is lost.
     pub doubt: Doubt,
     /// What is odd about the file and no error.

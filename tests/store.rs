@@ -185,6 +185,56 @@ async fn why_leads_from_an_id_of_the_service_back_to_the_author_also_beside_the_
     traced(&place);
 }
 
+/// Closes K11 and K18: a state is compacted beside its daemon, and history that was put aside is dropped when asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_daemon_compacts_its_state_and_drops_history_when_asked() {
+    let place = Place::applied().await;
+    let daemon = Daemon::start(&place);
+    let archive = place.state().join("archive");
+    let compacted = place.json(&["store", "compact"]);
+    assert!(compacted["segments"].as_u64() > Some(0), "{compacted}");
+    assert_eq!(compacted["archive"], archive.display().to_string());
+    for part in ["journal", "archive", "vault", "index"] {
+        assert!(compacted["after"][part].as_u64() > Some(0), "{part}: {compacted}");
+    }
+    traced(&place);
+    place.contact("john");
+    place.commit();
+    assert_eq!(place.code(&["apply", "--yes"]), 0);
+    let backup = place.at("backup");
+    place.json(&["store", "backup", &backup]);
+    let dropped = place.json(&["store", "compact", "--drop-history"]);
+    assert!(dropped["archive_dropped"].as_u64() > Some(0), "{dropped}");
+    assert!(dropped["after"]["archive"] == 0 && dropped["archive"].is_null(), "{dropped}");
+    assert_eq!(files(&archive), [PathBuf::new(); 0]);
+    let told = said(&place.run(&["why", "Invoice/one"]).stdout);
+    assert!(told.contains("were dropped by a compaction"), "{told}");
+    drop(daemon);
+    let told = said(&place.run(&["store", "compact"]).stdout);
+    assert!(told.contains("journal  ") && told.contains(" -> "), "{told}");
+    let check = place.json(&["store", "check"]);
+    assert_eq!(place.json(&["store", "rebuild"])["state_digest"], check["state_digest"]);
+    assert_eq!((place.contacts(), place.code(&["apply", "--yes"])), (2, 0));
+}
+
+/// Closes K11: nobody has to ask the daemon for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_daemon_compacts_by_itself_when_its_journal_is_long() {
+    let place = Place::applied().await;
+    let first = place.state().join("journal/00000000000000000001.seg");
+    let longer = fs::File::options().write(true).open(&first).unwrap();
+    longer.set_len(70 << 20).unwrap();
+    let daemon = Daemon::start(&place);
+    let until = Instant::now().checked_add(Duration::from_secs(60)).unwrap();
+    while first.exists() {
+        assert!(Instant::now() < until, "the daemon did not compact");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    traced(&place);
+    drop(daemon);
+    assert_eq!(place.json(&["store", "check"])["problems"], serde_json::json!([]));
+}
+
 /// Runs commands over a state that was damaged: 0 or 4, a sentence with what to do, and never a panic.
 fn survives(place: &Place, what: &str) {
     for arguments in [&["store", "check"][..], &["plan"], &["why", "Invoice/one"]] {

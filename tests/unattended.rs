@@ -203,7 +203,7 @@ async fn a_killed_process_leaves_neither_a_lock_nor_a_socket_in_the_way() {
     let place = Place::connected().await;
     let daemon = place.start(&["run"]);
     place.address().await;
-    assert_eq!(place.run(&["store", "compact"]).status.code(), Some(4), "it holds the state");
+    assert_eq!(place.run(&["store", "check"]).status.code(), Some(4), "it holds the state");
     drop(daemon);
     for left in ["lock", "control.sock"] {
         assert!(place.folder.path().join(".reckon").join(left).exists(), "{left} is left behind");

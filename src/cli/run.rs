@@ -20,12 +20,13 @@ use super::sandbox::{self, Addresses, EmbeddedSandbox};
 use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
+use super::store::compact::history;
 use super::tracked::Tracked;
 use super::{scripts, signals, signed};
-use crate::config::ProcessEnv;
+use crate::config::{ProcessEnv, When};
 use crate::control::Control;
 use crate::control::socket::Door;
-use crate::engine::{Engine, Event, Overview, Retention, Until};
+use crate::engine::{Compaction, Engine, Event, Overview, Retention, Until};
 use crate::render::progress::{Progress, look};
 use crate::{render, watch as tree};
 
@@ -84,6 +85,7 @@ async fn serve(
     engine.tell_through(courier);
     engine.use_scripts(found)?;
     engine.retain(retention(setup)?);
+    engine.compact_with(compaction(setup, open)?);
     let over = doors.over();
     let Doors { sender, events, ready, ending, private, .. } = doors;
     let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over));
@@ -114,6 +116,13 @@ fn retention(setup: &Setup) -> Result<Retention, Failure> {
     let keep = setup.config.events.keep.get(&ProcessEnv)?;
     let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
     Ok(Retention { keep, every: RETAINED_EVERY, late: Retention::LATE })
+}
+
+/// How the state is made smaller.
+fn compaction(setup: &Setup, open: &Open) -> Result<Compaction, Failure> {
+    let automatic = setup.config.store.compact.get(&ProcessEnv)? == When::Auto;
+    let (compactor, history) = (open.state.compactor(), history(setup)?);
+    Ok(Compaction { compactor, history, automatic })
 }
 
 /// Watches the tree until the daemon ends.

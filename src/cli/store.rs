@@ -1,7 +1,7 @@
 //! `store`: the state on disk is verified, its index made again, copied and put back.
 
 mod backup;
-mod compact;
+pub(super) mod compact;
 mod progress;
 mod restore;
 

@@ -11,7 +11,7 @@ use crate::config::{
 use crate::spec::document::API_VERSION;
 use crate::spec::node::{Node, NodeValue};
 
-const TOP: [&str; 18] = [
+const TOP: [&str; 19] = [
     "apiVersion",
     "kind",
     "partner",
@@ -29,6 +29,7 @@ const TOP: [&str; 18] = [
     "policy",
     "notify",
     "events",
+    "store",
     "doubt",
 ];
 const PARTNER: [&str; 5] = ["name", "client_id", "client_secret", "redirect_uri", "plans"];
@@ -64,6 +65,7 @@ impl Reader<'_> {
             policy: self.policy(root),
             notify: self.notify(root),
             events: self.events(root),
+            store: self.store(root),
             doubt: self.doubt(root),
             warnings: Vec::new(),
             variables: BTreeSet::new(),

@@ -6,6 +6,7 @@
 
 mod adopting;
 mod attaching;
+mod keeping;
 pub mod look;
 mod posts;
 mod receiver;
@@ -86,6 +87,11 @@ pub enum Request {
     DismissOrphan(IntentId, String),
     /// An absent script is let go.
     ForgetScript(String),
+    /// The state is compacted.
+    Compact {
+        /// Its history is dropped.
+        drop_history: bool,
+    },
 }
 
 /// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
@@ -295,14 +301,9 @@ impl Control {
                 self.hears(Event::Inventory(asked, reply), answer).await
             }
             Request::ImportAll(all) => self.import_all(all, &actor).await,
-            Request::Replay(event) => {
-                let (reply, answer) = oneshot::channel();
-                self.hears(Event::Replay(event, actor, reply), answer).await
-            }
-            Request::Forget(what) => {
-                let (reply, answer) = oneshot::channel();
-                self.hears(Event::Forget(what, actor, reply), answer).await
-            }
+            Request::Replay(event) => self.replay(event, actor).await,
+            Request::Forget(what) => self.forget(what, actor).await,
+            Request::Compact { drop_history } => self.compact(drop_history, actor).await,
             Request::Attach(attaching) => self.attach(attaching, None, actor).await,
             Request::Rotate(asked) => self.rotate(asked, actor).await,
             Request::Recover(asked) => self.recover(asked).await,

@@ -50,6 +50,12 @@ impl Control {
         self.hears(Event::Rotate(asked, actor, reply), answer).await
     }
 
+    /// Has the hooks of an event run again in the name of this actor. Errors: the engine ended.
+    pub(super) async fn replay(&self, event: String, actor: String) -> Response {
+        let (reply, answer) = oneshot::channel();
+        self.hears(Event::Replay(event, actor, reply), answer).await
+    }
+
     /// Has lists of events read again. Errors: the engine ended.
     pub async fn recover(&self, asked: Recovering) -> Response {
         let (reply, answer) = oneshot::channel();

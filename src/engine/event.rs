@@ -75,6 +75,8 @@ pub enum Event {
     ForgetScript(String, String, oneshot::Sender<Reply>),
     /// A person exchanges addresses; the sender hears once it is durable.
     Rotate(Rotating, String, oneshot::Sender<Reply>),
+    /// A person wants the state compacted, its history dropped or not; the sender hears what it did.
+    Compact(bool, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }

@@ -18,6 +18,7 @@ mod body;
 mod booking;
 mod bounds;
 mod cause;
+mod compaction;
 mod current;
 mod dismiss;
 mod epoch;
@@ -87,6 +88,7 @@ pub use act::{Acted, Asked, Stands};
 pub use approve::Approving;
 pub use attach::{Attaching, Bringing, Payer};
 pub use booking::Allowing;
+pub use compaction::Compaction;
 pub use epoch::StateReply;
 pub use event::Event;
 pub use files::Specs;
@@ -140,6 +142,7 @@ pub struct Engine {
     inboxes: Inboxes,
     scripts: Scripts,
     keeper: Keeper,
+    compaction: Option<Compaction>,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -179,6 +182,7 @@ impl Engine {
             inboxes: Inboxes::default(),
             scripts: Scripts::default(),
             keeper: Keeper::default(),
+            compaction: None,
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -335,6 +339,7 @@ impl Engine {
             Event::Import(asked, actor, reply) => self.import(asked, actor, reply),
             Event::Inventory(asked, reply) => self.inventory(&asked, reply),
             Event::Show(asked, reply) => self.show(&asked, reply),
+            Event::Compact(drop_history, actor, reply) => self.compact(drop_history, actor, reply),
             Event::Forget(what, actor, reply) => self.forget(&what, actor, reply)?,
             Event::Stop => {
                 self.stopping = true;

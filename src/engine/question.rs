@@ -47,6 +47,7 @@ use crate::model::rotation::{Address, Rotation};
 use crate::model::scope::Scope;
 use crate::model::suspension::Paused;
 use crate::plan::World;
+use crate::store::open::Shorter;
 
 pub use against::Compared;
 pub use disowning::{DisownedView, Disowning, disowning};
@@ -189,6 +190,8 @@ pub enum Reply {
     Addresses(Vec<(Address, Rotation)>),
     /// The addresses that a word was about; or why it cannot be meant.
     Rotated(Result<Vec<Address>, String>),
+    /// What a compaction of the state did; or why it did not end.
+    Compacted(Result<Box<Shorter>, String>),
     /// What the lists of events held; or why they were not read.
     Recovered(Result<Vec<Recovered>, String>),
     /// The resource that was made again and is listed no more; none: no such intent is listed.

@@ -74,6 +74,7 @@ impl Engine {
     pub(super) fn retained(&mut self) {
         let every = self.keeper.retention.as_ref().map(|retention| retention.every);
         self.keeper.due = every.and_then(|every| Instant::now().checked_add(every));
+        self.compact_if_due();
     }
 }
 

@@ -3,6 +3,7 @@
 mod acted;
 pub mod adoption;
 mod approval;
+pub mod bytes;
 pub mod diagnostic;
 pub mod events;
 mod explain;

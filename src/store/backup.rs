@@ -19,7 +19,7 @@ pub use kept::Kept;
 pub use manifest::{FileEntry, Manifest, VERSION};
 pub use proof::{Proof, Wrong, prove};
 pub(crate) use write::held;
-pub use write::{Form, Source, write};
+pub use write::{Compactions, Form, Source, write};
 
 /// Told how many of how many bytes are done.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
@@ -58,6 +58,9 @@ pub enum BackupError {
         /// Why.
         why: String,
     },
+    /// Files went while they were copied.
+    #[error("the state was compacted while it was copied; nothing was kept: run it again")]
+    Compacted,
     /// What was written does not read back as what was to be written.
     #[error("the backup was written and does not prove itself: {}; nothing was kept", list(.wrong))]
     Unproved {

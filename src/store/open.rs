@@ -8,12 +8,14 @@ mod base;
 mod compact;
 mod marks;
 mod peek;
+mod slots;
 mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::model::record::{Binding, Record};
+use crate::store::disk::Disk;
 use crate::store::error::StoreError;
 use crate::store::facts::{FactError, Facts};
 use crate::store::fold::IndexFold;
@@ -26,9 +28,10 @@ use crate::store::vault::{Vault, VaultError};
 use crate::store::writer::{Commit, Writer};
 
 pub use assemble::{Assembled, Pieces, assemble, decode};
-pub use compact::{Compacting, Shorter, compact};
+pub use compact::{Archive, Compacting, Compactor, History, Shorter, Sizes, Turn};
 pub use marks::close;
 pub use peek::{Peek, peek, private_index};
+pub use slots::Slots;
 pub use watch::{Marking, PutBack, Watch};
 
 use peek::open_index;
@@ -62,6 +65,7 @@ pub struct State {
     pub vault: Vault,
     /// What opening found and did.
     pub found: Found,
+    compactor: Arc<Compactor>,
     index: Arc<dyn Index>,
     reader: Reader,
     _lock: StateLock,
@@ -133,6 +137,9 @@ pub enum OpenError {
         /// The directory.
         dir: PathBuf,
     },
+    /// A compaction was ended because the state is being closed.
+    #[error("compact the state: it is being closed; the next compaction does the rest")]
+    Closing,
     /// The state belongs to another partner, client or key.
     #[error(
         "open the state: it belongs to another {what}; use the state directory of this partner, or another one"
@@ -163,14 +170,16 @@ impl State {
         let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
         let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
         let mut found = Found::default();
-        let index = open_index(&opening.dir.join("sled"), &mut found)?;
+        let index = open_index(&opening.dir, &mut found)?;
         let marking = opening.marking.as_ref();
         let watch =
             marking.map(|one| one.watch(&opening.dir, restoring, &mut found)).transpose()?;
+        let (journal_disk, vault_disk): (Arc<dyn Disk>, Arc<dyn Disk>) =
+            (Arc::new(journal_disk), Arc::new(vault_disk));
         let pieces = Pieces {
             watch: watch.flatten(),
-            journal: Arc::new(journal_disk),
-            vault: Arc::new(vault_disk),
+            journal: Arc::clone(&journal_disk),
+            vault: Arc::clone(&vault_disk),
             index: index.clone(),
             boot: opening.boot.clone(),
             rebuild: opening.rebuild,
@@ -180,7 +189,17 @@ impl State {
         let reader = journal.reader();
         let writer = Arc::new(Writer::threaded(journal, vault.clone(), fold)?);
         let facts = Facts::new(index.clone());
-        Ok(Self { writer, facts, vault, found, index, reader, _lock: lock })
+        let compactor = Arc::new(Compactor {
+            writer: writer.clone(),
+            index: index.clone(),
+            slots: Box::new(slots::Folders::of(&opening.dir)),
+            journal: journal_disk,
+            vault_disk,
+            vault: vault.clone(),
+            archive: Archive::in_folder(opening.dir.join("archive")),
+            turn: Turn::default(),
+        });
+        Ok(Self { writer, facts, vault, found, compactor, index, reader, _lock: lock })
     }
 
     /// Checks whose state this is; a state without an owner becomes this one's.
@@ -193,7 +212,7 @@ impl State {
         let durable = self.writer.head();
         let mut head = Head::EMPTY;
         if let Some(base) = self.reader.base()? {
-            base::is_named(&self.reader, &base)?;
+            base::is_named(&self.reader, &base, durable.sequence)?;
             self.reader.body(&base)?;
             head = base.head;
         }
@@ -211,13 +230,19 @@ impl State {
         Ok(self.reader.base()?.map_or(0, |base| base.head.sequence))
     }
 
+    /// Makes the state smaller while it is in use.
+    pub fn compactor(&self) -> Arc<Compactor> {
+        Arc::clone(&self.compactor)
+    }
+
     /// The index, for values that are no part of the state.
     pub fn index(&self) -> &Arc<dyn Index> {
         &self.index
     }
 
-    /// Ends cleanly: what is open next starts from here.
+    /// Ends cleanly: what is open next starts from here. A compaction that goes on is ended first.
     pub async fn close(self) -> Result<Head, OpenError> {
+        self.compactor.end().await;
         close(&self.writer, &*self.index).await
     }
 }

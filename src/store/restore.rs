@@ -25,7 +25,7 @@ use crate::store::real_disk::{RealDisk, sync_dir};
 use crate::store::writer::Commit;
 
 /// What a state directory holds that is part of the state.
-const PARTS: [&str; 4] = ["archive", "journal", "sled", "vault"];
+const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
 /// How much is copied at once.
 const PIECE_BYTES: usize = 1 << 20;
 

@@ -24,6 +24,9 @@ use crate::store::open::decode;
 
 pub use past::Past;
 
+/// What is read is read so many times at most.
+const READS_MAX: usize = 5;
+
 /// Where a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stands {
@@ -90,6 +93,24 @@ pub struct Books {
 }
 
 impl Books {
+    /// Reads again where segments were moved, or dropped, in the middle of it: a compaction goes on beside.
+    fn steadily<T>(&self, read: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let begins = || -> Result<_, StoreError> {
+            let archive = self.archive.as_ref().map(Reader::first).transpose()?;
+            Ok((self.journal.first()?, archive.flatten()))
+        };
+        let (mut before, mut tries) = (begins()?, READS_MAX);
+        loop {
+            let done = read();
+            let now = begins()?;
+            tries = tries.saturating_sub(1);
+            if now == before || tries == 0 {
+                return done;
+            }
+            before = now;
+        }
+    }
+
     /// The records of these sequences, and those that are nowhere any more.
     fn pick(&self, sequences: &[u64]) -> Result<(Picked, Vec<u64>), StoreError> {
         let begins = self.journal.first()?.unwrap_or(1);
@@ -114,6 +135,10 @@ impl Books {
     /// Verifies the chain to this head, from the first record that is there; answers that one's
     /// sequence.
     pub fn verify(&self, head: Head) -> Result<u64, StoreError> {
+        self.steadily(|| self.verify_once(head))
+    }
+
+    fn verify_once(&self, head: Head) -> Result<u64, StoreError> {
         let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
         let mut first = base.sequence.saturating_add(1);
         if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
@@ -129,7 +154,7 @@ impl Books {
 
     /// The story of a resource, from the sequences of its records.
     pub fn story(&self, key: &Key, sequences: &[u64]) -> Result<Story, StoreError> {
-        let (picked, dropped) = self.pick(sequences)?;
+        let (picked, dropped) = self.steadily(|| self.pick(sequences))?;
         let mut story = Story {
             key: key.clone(),
             effects: Vec::new(),

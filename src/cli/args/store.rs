@@ -16,7 +16,8 @@ pub enum StoreCommand {
     /// Put a backup in the place of a state. What may have been sent since then is held, or looked
     /// for before it is sent.
     Restore(RestoreArgs),
-    /// Put a sealed snapshot in the place of the records so far; they are kept in `archive` beside it.
+    /// Make the state smaller, also beside the daemon: a sealed snapshot takes the place of the records so far, which are
+    /// kept in `archive`, and what nothing needs any more goes.
     Compact(CompactArgs),
     /// Say, after a restore, that these resources were not made since the backup, or that these actions of hooks were done.
     Release(ReleaseArgs),
@@ -48,7 +49,7 @@ pub struct RestoreArgs {
 /// `store compact`.
 #[derive(Debug, Args)]
 pub struct CompactArgs {
-    /// Delete the records instead of putting them aside: `why` does not know what is older then.
+    /// Delete the records, and those that were put aside before: `why` does not know what is older then.
     #[arg(long)]
     pub drop_history: bool,
 }

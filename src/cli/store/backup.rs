@@ -14,10 +14,13 @@ use crate::cli::server::{Daemon, local};
 use crate::cli::session::daemon;
 use crate::cli::setup::Setup;
 use crate::engine::{Question, Reply};
-use crate::store::backup::{self, BackupError, Manifest, Proof, Source};
+use crate::store::backup::{self, BackupError, Compactions, Manifest, Proof, Source};
 use crate::store::disk::Disk;
 use crate::store::journal::Head;
 use crate::store::real_disk::RealDisk;
+
+/// A copy is begun so many times at most.
+const TRIES_MAX: usize = 5;
 
 /// What is printed.
 #[derive(Debug, Serialize)]
@@ -39,12 +42,12 @@ pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Ex
         ));
     }
     let (manifest, proof) = if let Some(client) = daemon(setup).await? {
-        copy(setup, head(&client).await?, &args.to)?
+        beside(setup, &client, &args.to).await?
     } else {
         let open = setup.open_state(false).await?;
-        let copied = copy(setup, open.state.writer.head(), &args.to);
+        let copied = copy(setup, (open.state.writer.head(), None), &args.to);
         open.state.close().await?;
-        copied?
+        copied?.map_err(failed)?
     };
     let report = Report {
         backup: args.to.display().to_string(),
@@ -55,6 +58,23 @@ pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Ex
     };
     out.result(&report, || text(&report))?;
     Ok(Exit::Done)
+}
+
+/// Copies the state beside the daemon; again, if that compacts it meanwhile.
+async fn beside(setup: &Setup, client: &Daemon, to: &Path) -> Result<(Manifest, Proof), Failure> {
+    for _ in 1..TRIES_MAX {
+        let compactions = compactions(setup)?;
+        let copied = copy(setup, (head(client).await?, Some(compactions)), to)?;
+        if !matches!(copied, Err(BackupError::Compacted)) {
+            return copied.map_err(failed);
+        }
+    }
+    let compactions = compactions(setup)?;
+    copy(setup, (head(client).await?, Some(compactions)), to)?.map_err(failed)
+}
+
+fn compactions(setup: &Setup) -> Result<Compactions, Failure> {
+    Compactions::of(&disk(setup, "journal")?, &disk(setup, "vault")?).map_err(failed)
 }
 
 /// The daemon's last durable record.
@@ -68,7 +88,11 @@ async fn head(client: &Daemon) -> Result<Head, Failure> {
 }
 
 /// Copies the state up to this head.
-fn copy(setup: &Setup, head: Head, to: &Path) -> Result<(Manifest, Proof), Failure> {
+fn copy(
+    setup: &Setup,
+    (head, compactions): (Head, Option<Compactions>),
+    to: &Path,
+) -> Result<Result<(Manifest, Proof), BackupError>, Failure> {
     let source = Source {
         journal: disk(setup, "journal")?,
         archive: if setup.state.join("archive").is_dir() {
@@ -79,11 +103,10 @@ fn copy(setup: &Setup, head: Head, to: &Path) -> Result<(Manifest, Proof), Failu
         vault: disk(setup, "vault")?,
         head,
         at: SystemClock.now(),
+        compactions,
     };
     let mut slow = Slow::new("MiB copied");
-    let written =
-        backup::write(&source, to, &setup.known_key()?, &mut |done, of| slow.set(done, of));
-    written.map_err(failed)
+    Ok(backup::write(&source, to, &setup.known_key()?, &mut |done, of| slow.set(done, of)))
 }
 
 fn disk(setup: &Setup, part: &str) -> Result<Arc<dyn Disk>, Failure> {
@@ -101,9 +124,10 @@ pub(super) fn failed(error: BackupError) -> Failure {
             Failure::input("reckon::backup::place", error)
         }
         BackupError::Empty => Failure::input("reckon::backup::empty", error),
-        BackupError::Io { .. } | BackupError::Journal(_) | BackupError::Unproved { .. } => {
-            Failure::environment("reckon::backup::failed", error)
-        }
+        BackupError::Io { .. }
+        | BackupError::Journal(_)
+        | BackupError::Compacted
+        | BackupError::Unproved { .. } => Failure::environment("reckon::backup::failed", error),
     }
 }
 

@@ -1,6 +1,4 @@
-//! `store compact`: a sealed snapshot takes the place of the records so far.
-
-use std::sync::Arc;
+//! `store compact`: a sealed snapshot takes the place of the records so far, and what nothing needs any more goes.
 
 use serde::Serialize;
 
@@ -9,12 +7,15 @@ use crate::cli::args::CompactArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::host;
 use crate::cli::out::Out;
+use crate::cli::server::{Daemon, local};
 use crate::cli::session::daemon;
 use crate::cli::setup::Setup;
+use crate::config::{Archived, ProcessEnv};
+use crate::control::Request;
+use crate::engine::Reply;
 use crate::model::compacted::Compacted;
-use crate::store::disk::Disk;
-use crate::store::open::Compacting;
-use crate::store::real_disk::RealDisk;
+use crate::render::bytes::bytes;
+use crate::store::open::{Compacting, History, Shorter, Sizes};
 
 /// What is printed.
 #[derive(Debug, Serialize)]
@@ -23,50 +24,98 @@ struct Report {
     snapshot_bytes: usize,
     segments: usize,
     archive: Option<String>,
+    archive_dropped: usize,
+    values_dropped: u64,
+    before: Sizes,
+    after: Sizes,
 }
 
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &CompactArgs, out: Out) -> Result<Exit, Failure> {
-    if daemon(setup).await?.is_some() {
-        let what = format!("a daemon holds the state {}", setup.state.display());
-        return Err(Failure::environment("reckon::state::locked", what).help("stop it first"));
+    if setup.server.is_some() {
+        return Err(local("`store compact`", "it changes the files of the state"));
     }
-    let open = setup.open_state(false).await?;
-    let path = setup.state.join("archive");
-    let archive: Option<Arc<dyn Disk>> = if args.drop_history {
-        None
-    } else {
-        let opened = RealDisk::open(&path).map_err(|error| {
-            Failure::environment("reckon::state::dir", format!("make {}: {error}", path.display()))
-        })?;
-        Some(Arc::new(opened))
+    let shorter = match daemon(setup).await? {
+        Some(client) => asked(&client, args.drop_history).await?,
+        None => alone(setup, args.drop_history).await?,
     };
-    let wanted = Compacting { archive, at: SystemClock.now(), actor: host::actor() };
-    let shorter = open.state.compact(&wanted).await?;
     let report = Report {
-        snapshot_bytes: shorter.as_ref().map_or(0, |shorter| shorter.bytes),
-        segments: shorter.as_ref().map_or(0, |shorter| shorter.segments),
-        compacted: shorter.map(|shorter| shorter.compacted),
-        archive: (!args.drop_history).then(|| path.display().to_string()),
+        snapshot_bytes: shorter.bytes,
+        segments: shorter.segments,
+        archive: (!args.drop_history).then(|| setup.state.join("archive").display().to_string()),
+        archive_dropped: shorter.dropped,
+        values_dropped: shorter.values,
+        before: shorter.before,
+        after: shorter.after,
+        compacted: shorter.compacted,
     };
     out.result(&report, || text(&report))?;
     Ok(Exit::Done)
 }
 
+/// Has the daemon do it.
+async fn asked(client: &Daemon, drop_history: bool) -> Result<Shorter, Failure> {
+    let Reply::Compacted(done) = client.request(&Request::Compact { drop_history }).await? else {
+        return Err(Failure::bug("a compaction was not answered by what it did"));
+    };
+    let done = done.map_err(|why| Failure::environment("reckon::store::compact", why))?;
+    Ok(*done)
+}
+
+/// Does it where no daemon runs.
+async fn alone(setup: &Setup, drop_history: bool) -> Result<Shorter, Failure> {
+    let history = if drop_history { History::Drop } else { history(setup)? };
+    let open = setup.open_state(false).await?;
+    let wanted = Compacting { history, at: SystemClock.now(), actor: host::actor() };
+    Ok(open.state.compact(&wanted).await?)
+}
+
+/// What becomes of the records that a snapshot replaces, as the file says.
+pub(in crate::cli) fn history(setup: &Setup) -> Result<History, Failure> {
+    let config = &setup.config;
+    Ok(match config.store.archive(&config.events, &ProcessEnv)? {
+        Archived::Keep => History::Keep,
+        Archived::Drop => History::Drop,
+        Archived::For(time) => History::KeepFor(i64::try_from(time.as_secs()).unwrap_or(i64::MAX)),
+    })
+}
+
 /// The report for people.
 fn text(report: &Report) -> String {
-    let Some(compacted) = &report.compacted else {
-        return "nothing to compact: no record came after the last time".to_owned();
+    let mut lines = match &report.compacted {
+        None => vec!["nothing to compact: no record came after the last time".to_owned()],
+        Some(compacted) => vec![
+            format!("compacted     records up to {}", compacted.sequence),
+            format!("replaces      {}", compacted.replaces),
+            format!("snapshot      {}, {} bytes", compacted.snapshot, report.snapshot_bytes),
+        ],
     };
-    let kept = report.archive.as_ref().map_or_else(
-        || "deleted, as you say".to_owned(),
-        |path| format!("kept in {path} for `reckon why`"),
-    );
-    [
-        format!("compacted     records up to {}", compacted.sequence),
-        format!("replaces      {}", compacted.replaces),
-        format!("snapshot      {}, {} bytes", compacted.snapshot, report.snapshot_bytes),
-        format!("segments      {} {kept}", report.segments),
-    ]
-    .join("\n")
+    if report.compacted.is_some() || report.segments > 0 {
+        let kept = report.archive.as_ref().map_or_else(
+            || "deleted, as you say".to_owned(),
+            |path| format!("kept in {path} for `reckon why`"),
+        );
+        lines.push(format!("segments      {} {kept}", report.segments));
+    }
+    if report.archive_dropped > 0 {
+        let why = if report.archive.is_some() { "all older than is kept" } else { "as you say" };
+        lines.push(format!("archive       {} segments deleted, {why}", report.archive_dropped));
+    }
+    if report.values_dropped > 0 {
+        lines.push(format!(
+            "vault         {} values deleted: nothing names them",
+            report.values_dropped
+        ));
+    }
+    let (before, after) = (&report.before, &report.after);
+    for (part, before, after) in [
+        ("journal", before.journal, after.journal),
+        ("archive", before.archive, after.archive),
+        ("vault", before.vault, after.vault),
+        ("index", before.index, after.index),
+        ("in all", before.total(), after.total()),
+    ] {
+        lines.push(format!("{part:<13} {} -> {}", bytes(before), bytes(after)));
+    }
+    lines.join("\n")
 }

@@ -48,7 +48,8 @@ impl Machine {
         let last = durable::all(&self.journal).pop()?;
         let head = Head { sequence: last.sequence, hash: last.hash };
         let (journal, vault) = (Arc::new(self.journal.clone()), Arc::new(self.vault.clone()));
-        let files = backup::held(&Source { journal, archive: None, vault, head, at }).ok()?;
+        let source = Source { journal, archive: None, vault, head, at, compactions: None };
+        let files = backup::held(&source).ok()?;
         Some(Backup { head, at, files })
     }
 

@@ -45,7 +45,7 @@ async fn source(dir: &Path, records: usize) -> Source {
         writer.append(Commit::of(vec![hold(&format!("c{number}"))])).await.unwrap();
     }
     let at = "2026-11-21T12:00:00Z".parse().unwrap();
-    Source { journal, archive: None, vault: disk, head: writer.head(), at }
+    Source { journal, archive: None, vault: disk, head: writer.head(), at, compactions: None }
 }
 
 fn none() -> impl FnMut(u64, u64) {
@@ -153,4 +153,21 @@ async fn a_manifest_knows_how_much_it_lists() {
     let held: usize = held(&source).unwrap().values().map(Vec::len).sum();
     assert!(held > 0);
     assert_eq!(manifest.bytes(), u64::try_from(held).unwrap());
+}
+
+/// Closes K11: a copy of which some files are older than a compaction and others younger is not kept.
+#[tokio::test]
+async fn a_backup_beside_a_compaction_is_refused_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = source(&dir.path().join("state"), 5).await;
+    let compactions = Some(Compactions::of(&source.journal, &source.vault).unwrap());
+    let source = Source { compactions, ..source };
+    let to = dir.path().join("folder");
+    let vault = Arc::clone(&source.vault);
+    let mut compacted = |_: u64, _: u64| vault.replace("data.1", b"").unwrap();
+    let refused = write(&source, &to, &key(), &mut compacted);
+    assert!(matches!(refused, Err(BackupError::Compacted)), "{refused:?}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the state alone");
+    let compactions = Some(Compactions::of(&source.journal, &source.vault).unwrap());
+    assert!(write(&Source { compactions, ..source }, &to, &key(), &mut none()).is_ok());
 }

@@ -17,7 +17,7 @@ use super::{BackupError, FileEntry, Kept, Manifest, Progress, VERSION};
 use crate::base::hash::Digest;
 use crate::store::bytes::{to_u64, to_usize};
 use crate::store::disk::Disk;
-use crate::store::journal::{Head, extent};
+use crate::store::journal::{Head, Reader, extent};
 use crate::store::key::MasterKey;
 use crate::store::real_disk::sync_dir;
 use crate::store::vault::{self, KEYS_FILE};
@@ -38,6 +38,40 @@ pub struct Source {
     pub head: Head,
     /// When that was chosen.
     pub at: DateTime<Utc>,
+    /// The compactions before the head was chosen; none where nobody compacts meanwhile.
+    pub compactions: Option<Compactions>,
+}
+
+/// The compactions of a state so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compactions {
+    /// The record behind which the journal begins.
+    begins: u64,
+    vault: u64,
+}
+
+impl Compactions {
+    /// Those of the state on these disks.
+    ///
+    /// # Errors
+    /// The disks cannot be read.
+    pub fn of(journal: &Arc<dyn Disk>, vault: &Arc<dyn Disk>) -> Result<Self, BackupError> {
+        let base = Reader::over(Arc::clone(journal)).base()?;
+        let vault = vault::compactions(&**vault).map_err(BackupError::io("list", "vault"))?;
+        Ok(Self { begins: base.map_or(0, |base| base.head.sequence), vault })
+    }
+}
+
+impl Source {
+    /// Refuses what was copied while a compaction went on: some files are older than others.
+    fn is_one(&self) -> Result<(), BackupError> {
+        match self.compactions {
+            Some(before) if Compactions::of(&self.journal, &self.vault)? != before => {
+                Err(BackupError::Compacted)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 /// How a backup lies in its place.
@@ -79,7 +113,8 @@ pub fn write(
         return Err(BackupError::Taken { path: to.display().to_string() });
     }
     let beside = beside(to)?;
-    let written = whole(source, &beside, form, key, progress).and_then(|done| {
+    let copied = whole(source, &beside, form, key, progress);
+    let written = source.is_one().and(copied).and_then(|done| {
         fs::rename(&beside, to).map_err(BackupError::io("name", to.display()))?;
         sync_dir(parent(to)).map_err(BackupError::io("sync", parent(to).display()))?;
         Ok(done)

@@ -27,14 +27,15 @@ const BYTES_MAX: usize = 2 << 20;
 /// Changes that wait, before another index.
 #[derive(Debug)]
 pub struct Buffered {
-    behind: Arc<dyn Index>,
     waiting: RwLock<Waiting>,
     /// What the index behind answered. Looked at only behind the changes, and only by who holds them.
     recent: Mutex<Recent>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Waiting {
+    /// Where they go.
+    behind: Arc<dyn Index>,
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     bytes: usize,
 }
@@ -42,7 +43,32 @@ struct Waiting {
 impl Buffered {
     /// Nothing waits yet.
     pub fn new(behind: Arc<dyn Index>) -> Self {
-        Self { behind, waiting: RwLock::default(), recent: Mutex::default() }
+        let waiting = Waiting { behind, changes: BTreeMap::new(), bytes: 0 };
+        Self { waiting: RwLock::new(waiting), recent: Mutex::default() }
+    }
+
+    /// Puts another index behind this one, which holds everything that was applied here but for the entries under
+    /// `own`: these are copied. Answers the one before. Nobody reads or writes meanwhile.
+    pub fn exchange(
+        &self,
+        fresh: Arc<dyn Index>,
+        own: &[u8],
+        except: &[u8],
+    ) -> Result<Arc<dyn Index>, IndexError> {
+        let mut waiting = self.writing();
+        waiting.hand_on()?;
+        let mut copied = Batch::new();
+        for (key, value) in waiting.behind.scan(own)?.into_iter().filter(|(key, _)| key != except) {
+            copied.put(key, value);
+        }
+        fresh.apply(copied)?;
+        *self.recent() = Recent::default();
+        Ok(std::mem::replace(&mut waiting.behind, fresh))
+    }
+
+    /// Hands on everything that waits; it may not be durable behind.
+    pub fn hand_on(&self) -> Result<(), IndexError> {
+        self.writing().hand_on()
     }
 
     fn reading(&self) -> RwLockReadGuard<'_, Waiting> {
@@ -56,15 +82,16 @@ impl Buffered {
     fn recent(&self) -> MutexGuard<'_, Recent> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Hands everything on. Nobody reads meanwhile, so that nobody misses what is in neither place.
-    fn hand_on(&self, waiting: &mut Waiting) -> Result<(), IndexError> {
-        let Waiting { changes, bytes: _ } = std::mem::take(waiting);
-        if changes.is_empty() { Ok(()) } else { self.behind.apply(Batch { changes }) }
-    }
 }
 
 impl Waiting {
+    /// Hands everything on. Nobody reads meanwhile, so that nobody misses what is in neither place.
+    fn hand_on(&mut self) -> Result<(), IndexError> {
+        let changes = std::mem::take(&mut self.changes);
+        self.bytes = 0;
+        if changes.is_empty() { Ok(()) } else { self.behind.apply(Batch { changes }) }
+    }
+
     fn take_in(&mut self, batch: Batch, recent: &mut Recent) {
         for (key, change) in batch {
             recent.forget(&key);
@@ -88,7 +115,7 @@ impl Index for Buffered {
         if let Some(known) = self.recent().get(key) {
             return Ok(known.clone());
         }
-        let value = self.behind.get(key)?;
+        let value = waiting.behind.get(key)?;
         self.recent().note(key, value.as_deref());
         Ok(value)
     }
@@ -103,7 +130,7 @@ impl Index for Buffered {
             known.as_deref().into_iter().for_each(see);
             return Ok(());
         }
-        self.behind.see(key, see)
+        waiting.behind.see(key, see)
     }
 
     fn scan_from(
@@ -117,7 +144,7 @@ impl Index for Buffered {
         let (mut entries, mut from) = (Vec::new(), after.map(<[u8]>::to_vec));
         loop {
             let page = limit.saturating_sub(entries.len()).max(PAGE_MIN);
-            let behind = self.behind.scan_from(prefix, from.as_deref(), page)?;
+            let behind = waiting.behind.scan_from(prefix, from.as_deref(), page)?;
             let is_last = behind.len() < page;
             from = behind.last().map(|(key, _)| key.clone()).or(from);
             let end = from.as_deref().filter(|_| !is_last);
@@ -132,12 +159,16 @@ impl Index for Buffered {
         let batch = batch.checked()?;
         let mut waiting = self.writing();
         waiting.take_in(batch, &mut self.recent());
-        if waiting.is_full() { self.hand_on(&mut waiting) } else { Ok(()) }
+        if waiting.is_full() { waiting.hand_on() } else { Ok(()) }
     }
 
     fn flush(&self) -> Result<(), IndexError> {
-        self.hand_on(&mut self.writing())?;
-        self.behind.flush()
+        let behind = {
+            let mut waiting = self.writing();
+            waiting.hand_on()?;
+            Arc::clone(&waiting.behind)
+        };
+        behind.flush()
     }
 }
 

@@ -1,72 +1,94 @@
 //! Compaction: a snapshot in the place of the records up to it.
 //!
 //! Guarantees: at every moment either the segments are there from the first on, or a durable
-//! snapshot that a durable record names is. The order is: the snapshot, a new segment, a record
-//! that names the snapshot, and only then the old segments go, oldest first.
+//! snapshot that a durable record names is. The order is: a new segment, the snapshot of what is known
+//! before it, a record that names the snapshot, and only then the old segments go, oldest first. Others may
+//! append meanwhile: the record that names the snapshot need not be the first behind it.
 
 use super::{
     super::{bytes::to_usize, disk::Disk},
-    Head, Journal, JournalError,
-    snapshot::{self, Sealed},
+    Head, Journal, JournalError, Reader, segment, snapshot,
 };
 
 impl Journal {
     /// Where the chain that is here begins: behind this record.
-    pub fn base(&self) -> Result<Option<Sealed>, JournalError> {
+    pub fn base(&self) -> Result<Option<snapshot::Sealed>, JournalError> {
         self.reader().base()
     }
 
-    /// Writes a snapshot of what is known after the last durable record, and begins a new segment.
-    /// Nothing rests on it before a record names the hash that this answers.
-    pub fn seal(&mut self, fold: u32, body: &[u8]) -> Result<[u8; 32], JournalError> {
+    /// Ends the segment in use and answers the last durable record: a snapshot can take the place of the records up to
+    /// it. Everything written must be durable.
+    pub fn part(&mut self) -> Result<Head, JournalError> {
         self.refuse_if_poisoned()?;
         let head = self.head();
-        let base = self.base()?.map_or(0, |base| base.head.sequence);
-        for leftover in snapshot::list(self.disk.as_ref())? {
-            if leftover != base {
-                remove(self.disk.as_ref(), &snapshot::name(leftover))?;
-            }
-        }
-        let (bytes, hash) = snapshot::seal(head, fold, body);
-        let file = snapshot::name(head.sequence);
-        self.disk
-            .replace(&file, &bytes)
-            .map_err(|source| JournalError::io("write", &file, source))?;
         if self.tail.segment <= head.sequence {
             let done = self.roll(0);
             self.poison_on_failure(done)?;
         }
-        Ok(hash)
+        Ok(head)
+    }
+}
+
+/// Writes a snapshot of what is known after the record that a segment ended with. Nothing rests on it before a record
+/// names the hash that this answers.
+pub fn seal(disk: &dyn Disk, head: Head, fold: u32, body: &[u8]) -> Result<[u8; 32], JournalError> {
+    let base = snapshot::base(disk, &segment::list(disk)?)?.map_or(0, |base| base.head.sequence);
+    for leftover in snapshot::list(disk)?.into_iter().filter(|leftover| *leftover != base) {
+        remove(disk, &snapshot::name(leftover))?;
+    }
+    let (bytes, hash) = snapshot::seal(head, fold, body);
+    let file = snapshot::name(head.sequence);
+    disk.replace(&file, &bytes).map_err(|source| JournalError::io("write", &file, source))?;
+    Ok(hash)
+}
+
+/// Puts aside what the snapshot behind `head` replaces; without an archive it is dropped.
+/// Answers how many segments that were. The record that names the snapshot must be durable.
+pub fn put_aside(
+    disk: &dyn Disk,
+    head: Head,
+    archive: Option<&dyn Disk>,
+) -> Result<usize, JournalError> {
+    let sealed = snapshot::look(disk, head.sequence)?;
+    for older in snapshot::list(disk)?.into_iter().filter(|older| *older < head.sequence) {
+        remove(disk, &snapshot::name(older))?;
+    }
+    let replaced = snapshot::replaced(disk, &sealed)?;
+    for first in &replaced {
+        let file = segment::name(*first);
+        if let Some(archive) = archive {
+            let bytes = whole(disk, &file)?;
+            let kept = archive.replace(&file, &bytes);
+            kept.map_err(|source| JournalError::io("archive", &file, source))?;
+        }
+        remove(disk, &file)?;
+    }
+    Ok(replaced.len())
+}
+
+impl Reader {
+    /// The first sequences of the segments here, rising.
+    pub fn segments(&self) -> Result<Vec<u64>, JournalError> {
+        segment::list(self.disk())
     }
 
-    /// Puts aside what the snapshot behind `head` replaces; without an archive it is dropped.
-    /// Answers how many segments that were. The record that names the snapshot must be durable.
-    pub fn put_aside(
-        &mut self,
-        head: Head,
-        archive: Option<&dyn Disk>,
-    ) -> Result<usize, JournalError> {
-        let disk = self.disk.as_ref();
-        let sealed = snapshot::look(disk, head.sequence)?;
-        for older in snapshot::list(disk)?.into_iter().filter(|older| *older < head.sequence) {
-            remove(disk, &snapshot::name(older))?;
-        }
-        let replaced = snapshot::replaced(disk, &sealed)?;
-        for first in &replaced {
-            let file = super::segment::name(*first);
-            if let Some(archive) = archive {
-                let io = |doing| {
-                    let file = &file;
-                    move |source| JournalError::io(doing, file, source)
-                };
-                let length = disk.len(&file).map_err(io("read"))?;
-                let bytes = disk.read_at(&file, 0, to_usize(length)).map_err(io("read"))?;
-                archive.replace(&file, &bytes).map_err(io("archive"))?;
-            }
-            remove(disk, &file)?;
-        }
-        Ok(replaced.len())
+    /// Shows the bytes of every file here, one after the other: records and snapshots as they lie on the disk.
+    pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> Result<(), JournalError> {
+        let mut files: Vec<String> = self.segments()?.into_iter().map(segment::name).collect();
+        files.extend(snapshot::list(self.disk())?.into_iter().map(snapshot::name));
+        files.iter().try_for_each(|file| whole(self.disk(), file).map(|bytes| show(&bytes)))
     }
+}
+
+/// Removes a segment, durably: nobody reads it any more.
+pub fn forget(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
+    remove(disk, &segment::name(first))
+}
+
+fn whole(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
+    let io = |source| JournalError::io("read", file, source);
+    let length = disk.len(file).map_err(io)?;
+    disk.read_at(file, 0, to_usize(length)).map_err(io)
 }
 
 fn remove(disk: &dyn Disk, file: &str) -> Result<(), JournalError> {

@@ -170,7 +170,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    pub(super) fn io(doing: &'static str, file: &str, source: io::Error) -> Self {
+    pub(in crate::store) fn io(doing: &'static str, file: &str, source: io::Error) -> Self {
         Self::Io { doing, file: file.to_owned(), source }
     }
 }

@@ -29,6 +29,7 @@ use std::{ops::Range, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
+    compact::{forget, put_aside, seal},
     error::JournalError,
     extent::extent,
     open::{CutTail, Opened, Options},

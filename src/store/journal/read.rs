@@ -48,6 +48,16 @@ impl Reader {
         }
     }
 
+    /// The durable records of one segment, whose first is `first`: up to `last`, or to its end.
+    pub fn within(
+        &self,
+        first: u64,
+        last: u64,
+    ) -> Result<impl Iterator<Item = Result<Record, JournalError>> + use<>, JournalError> {
+        let end = segment::end(&Segment::read(self.disk(), first)?);
+        Ok(self.records(first, end.min(last)))
+    }
+
     /// One durable record.
     pub fn get(&self, sequence: u64) -> Result<Record, JournalError> {
         let missing = || JournalError::MissingSegment { expected: sequence, found: None };

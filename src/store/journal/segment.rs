@@ -10,6 +10,7 @@ use super::{
         disk::Disk,
     },
     Head, JournalError, Tail,
+    record::{self, Look},
 };
 
 /// Where the first record begins.
@@ -114,6 +115,17 @@ impl Segment {
         }
         Ok(())
     }
+}
+
+/// The last record of a segment that nobody writes to.
+pub(super) fn end(segment: &Segment) -> u64 {
+    let mut at = to_usize(HEADER_BYTES);
+    let mut last = segment.first.saturating_sub(1);
+    while let Look::Record(found) = record::look(&segment.bytes, at) {
+        at = at.saturating_add(found.size);
+        last = found.sequence;
+    }
+    last
 }
 
 /// Whether this file is a segment whose making a crash interrupted: no header that holds, and

@@ -86,6 +86,12 @@ impl Reader {
         base(self.disk(), &segment::list(self.disk())?)
     }
 
+    /// Every snapshot that is here, oldest first, whether a record names it or not.
+    pub fn snapshots(&self) -> Result<Vec<Sealed>, JournalError> {
+        let sequences = list(self.disk())?.into_iter();
+        sequences.map(|sequence| look(self.disk(), sequence)).collect()
+    }
+
     /// The body of a snapshot, which must be what was sealed.
     pub fn body(&self, sealed: &Sealed) -> Result<Vec<u8>, JournalError> {
         body(self.disk(), sealed)

@@ -26,12 +26,22 @@ pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
 
 /// Fills an empty index from the snapshot that the journal begins at.
 pub(super) fn load(journal: &Journal, base: &Sealed, index: &dyn Index) -> Result<(), OpenError> {
+    load_from(&journal.reader(), base, journal.head().sequence, index)
+}
+
+/// The same for a journal that others append to; `last` is a durable record behind the one that names the snapshot.
+pub(super) fn load_from(
+    journal: &Reader,
+    base: &Sealed,
+    last: u64,
+    index: &dyn Index,
+) -> Result<(), OpenError> {
     let wrong = |why| JournalError::Snapshot { file: base.file(), why };
     if base.fold != FOLD_VERSION {
         return Err(wrong("another version of the program made it").into());
     }
-    is_named(&journal.reader(), base)?;
-    let body = journal.reader().body(base)?;
+    is_named(journal, base, last)?;
+    let body = journal.body(base)?;
     let mut fields = Fields::new(&body);
     let mut batch = Batch::new();
     while !fields.clone().rest().is_empty() {
@@ -52,16 +62,36 @@ fn part<'a>(fields: &mut Fields<'a>) -> Option<&'a [u8]> {
     fields.take(to_usize(length))
 }
 
-/// The record behind a snapshot names it: else somebody put it there.
-pub(super) fn is_named(reader: &Reader, base: &Sealed) -> Result<(), OpenError> {
-    let next = base.head.sequence.saturating_add(1);
-    let record = reader.get(next)?;
-    let fits = |compacted: &Compacted| {
-        *compacted.snapshot.as_bytes() == base.hash
-            && *compacted.replaces.as_bytes() == base.head.hash
-    };
-    let record = decode(next, &record.body)?;
-    let named = matches!(&record, Record::Compacted(compacted) if fits(compacted));
-    let why = "the record behind it does not name it";
-    if named { Ok(()) } else { Err(JournalError::Snapshot { file: base.file(), why }.into()) }
+/// A record behind a snapshot, up to `last`, names it: else somebody put it there.
+pub(super) fn is_named(reader: &Reader, base: &Sealed, last: u64) -> Result<(), OpenError> {
+    let why = "no record behind it names it";
+    let wrong = || JournalError::Snapshot { file: base.file(), why };
+    names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
+}
+
+/// Whether a record behind a snapshot names it. The first such record is near: others were appended while it was made.
+fn names(reader: &Reader, base: &Sealed, last: u64) -> Result<bool, OpenError> {
+    for record in reader.records(base.head.sequence.saturating_add(1), last) {
+        let record = record?;
+        if let Record::Compacted(compacted) = decode(record.sequence, &record.body)?
+            && compacted.sequence == base.head.sequence
+        {
+            return Ok(fits(&compacted, base));
+        }
+    }
+    Ok(false)
+}
+
+fn fits(compacted: &Compacted, base: &Sealed) -> bool {
+    *compacted.snapshot.as_bytes() == base.hash && *compacted.replaces.as_bytes() == base.head.hash
+}
+
+/// The record behind which the newest snapshot stands that a record names, up to `last`.
+pub(super) fn newest_named(reader: &Reader, last: u64) -> Result<Option<Head>, OpenError> {
+    for sealed in reader.snapshots()?.into_iter().rev() {
+        if sealed.head.sequence < last && names(reader, &sealed, last)? {
+            return Ok(Some(sealed.head));
+        }
+    }
+    Ok(None)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::marks::{CLEAN, get};
-use super::{Found, Marking, OpenError};
+use super::{Found, Marking, OpenError, slots};
 use crate::store::index::{Buffered, Index, IndexError};
 use crate::store::journal::{Head, Position};
 use crate::store::lock::{Owner, StateLock};
@@ -27,7 +27,7 @@ pub fn peek(
     owner: &Owner,
     marking: Option<&Marking>,
 ) -> Result<Option<Peek>, OpenError> {
-    if !dir.join("sled").join("db").exists() {
+    if !dir.join("sled").join("db").exists() || slots::is_unsettled(dir) {
         return Ok(None);
     }
     let lock = StateLock::acquire(dir, owner)?;
@@ -44,8 +44,10 @@ pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
     Ok(Arc::new(SledIndex::open(dir)?.unsynced()))
 }
 
-/// Opens sled; a damaged one is moved aside, never deleted.
-pub(super) fn open_index(path: &Path, found: &mut Found) -> Result<Arc<dyn Index>, OpenError> {
+/// Opens the index of a state directory; a damaged one is moved aside, never deleted.
+pub(super) fn open_index(dir: &Path, found: &mut Found) -> Result<Arc<Buffered>, OpenError> {
+    slots::settle(dir).map_err(|source| OpenError::Io { dir: dir.to_owned(), source })?;
+    let path = &dir.join("sled");
     match SledIndex::open(path) {
         Ok(index) => Ok(Arc::new(Buffered::new(Arc::new(index)))),
         Err(error @ IndexError::Corrupt { .. }) => {

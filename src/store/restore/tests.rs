@@ -51,6 +51,7 @@ async fn backed_up(dir: &Path, to: &Path) {
         vault: std::sync::Arc::new(RealDisk::open(&dir.join("vault")).unwrap()),
         head: state.writer.head(),
         at,
+        compactions: None,
     };
     write(&source, to, &key(), &mut |_, _| {}).unwrap();
     state.writer.append(Commit::of(vec![hold("lost")])).await.unwrap();

@@ -25,6 +25,10 @@ pub struct Past {
 impl Books {
     /// What was told since then, up to this head. What a compaction dropped is not known any more.
     pub fn past(&self, since: DateTime<Utc>, head: Head) -> Result<Past, StoreError> {
+        self.steadily(|| self.past_once(since, head))
+    }
+
+    fn past_once(&self, since: DateTime<Utc>, head: Head) -> Result<Past, StoreError> {
         let mut past = Past::default();
         let mut known = BTreeSet::new();
         let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);

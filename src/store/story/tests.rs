@@ -9,20 +9,20 @@ use crate::base::id::Mode;
 use crate::model::intent::Proof;
 use crate::model::observed::Source;
 use crate::store::disk::MemoryDisk;
-use crate::store::journal::{Journal, Options};
+use crate::store::journal::{Journal, Options, put_aside, seal};
 use crate::store::testing::old;
 
 /// Two records that a compaction put aside, and one after it.
 fn compacted(archive: Option<&MemoryDisk>) -> Journal {
     let disk = Arc::new(MemoryDisk::new());
-    let mut journal = Journal::open(disk, Options::default()).unwrap().0;
+    let mut journal = Journal::open(disk.clone(), Options::default()).unwrap().0;
     journal.append(&[b"one".to_vec(), b"two".to_vec()]).unwrap();
     journal.sync().unwrap();
-    let head = journal.head();
-    journal.seal(1, b"state").unwrap();
+    let head = journal.part().unwrap();
+    seal(&*disk, head, 1, b"state").unwrap();
     match archive {
-        Some(archive) => journal.put_aside(head, Some(archive)).unwrap(),
-        None => journal.put_aside(head, None).unwrap(),
+        Some(archive) => put_aside(&*disk, head, Some(archive)).unwrap(),
+        None => put_aside(&*disk, head, None).unwrap(),
     };
     journal.append(&[b"three".to_vec()]).unwrap();
     journal.sync().unwrap();
@@ -183,4 +183,29 @@ fn what_stands_beside_effects_has_a_word() {
     let (when, word, why) = told.unwrap();
     assert_eq!((when, word), (at, "refused"));
     assert_eq!(why.as_deref(), Some("the service takes its credentials no more"));
+}
+
+/// Closes K11: what is read while a compaction moves segments is read again.
+#[test]
+fn what_moves_while_it_is_read_is_read_again() {
+    let kept = MemoryDisk::new();
+    let disk = Arc::new(MemoryDisk::new());
+    let mut journal = Journal::open(disk.clone(), Options::default()).unwrap().0;
+    journal.append(&[b"one".to_vec(), b"two".to_vec()]).unwrap();
+    journal.sync().unwrap();
+    let head = journal.part().unwrap();
+    let archive = Some(Reader::over(Arc::new(kept.clone())));
+    let books = Books { journal: journal.reader(), archive };
+    let reads = std::cell::Cell::new(0);
+    let read = || {
+        reads.set(reads.get() + 1);
+        if reads.get() == 1 {
+            seal(&*disk, head, 1, b"state").unwrap();
+            put_aside(&*disk, head, Some(&kept)).unwrap();
+            return Err(StoreError::Closed);
+        }
+        books.pick(&[1, 2])
+    };
+    let (picked, dropped) = books.steadily(read).unwrap();
+    assert_eq!((picked.records.len(), dropped, reads.get()), (2, Vec::new(), 2));
 }

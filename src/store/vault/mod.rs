@@ -340,6 +340,14 @@ impl fmt::Debug for Vault {
     }
 }
 
+/// Returns a number that grows with each compaction of the vault.
+///
+/// # Errors
+/// The disk cannot be listed.
+pub fn compactions(disk: &dyn Disk) -> std::io::Result<u64> {
+    generation::newest(disk)
+}
+
 /// Returns the files of the vault that are in use.
 ///
 /// # Errors

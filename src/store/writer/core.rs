@@ -26,6 +26,15 @@ pub(super) struct Job<R> {
     when: When,
 }
 
+/// Something that is done to the journal between two commits.
+pub(super) type Act = Box<dyn FnOnce(&mut Journal) + Send>;
+
+/// What waits for the writer.
+pub(super) enum Work<R> {
+    Commit(Job<R>),
+    Act(Act),
+}
+
 /// From so many records on nobody waits for a fold who need not. A shorter one is over before those who are answered
 /// come with the next ones: answering them first would only split the group that follows, and each has a sync.
 const FOLD_LONG: usize = 32;
@@ -107,6 +116,30 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
             leaving: false,
         };
         (core, shared)
+    }
+
+    /// Does what waits, in order: commits that follow one another are one group.
+    pub(super) fn work(&mut self, waiting: Vec<Work<R>>) {
+        let mut jobs = Vec::new();
+        for work in waiting {
+            match work {
+                Work::Commit(job) => jobs.push(job),
+                Work::Act(act) => {
+                    self.commit(std::mem::take(&mut jobs));
+                    self.act(act);
+                }
+            }
+        }
+        if !jobs.is_empty() {
+            self.commit(jobs);
+        }
+    }
+
+    /// Does something to the journal, unless an earlier step failed: then nobody is answered.
+    fn act(&mut self, act: Act) {
+        if self.failed.is_none() {
+            act(&mut self.journal);
+        }
     }
 
     /// Takes a group through all steps.

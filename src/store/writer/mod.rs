@@ -25,7 +25,7 @@ use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
 pub(super) use self::core::encode;
-use self::core::{Core, Job, When};
+use self::core::{Act, Core, Job, When, Work};
 use super::{
     error::StoreError,
     journal::{Head, Journal},
@@ -99,7 +99,7 @@ enum Door<R, F> {
 
 struct Thread<R, F> {
     /// Gone once the writer is closed.
-    queue: Mutex<Option<mpsc::Sender<Job<R>>>>,
+    queue: Mutex<Option<mpsc::Sender<Work<R>>>>,
     parts: AsyncMutex<Option<oneshot::Receiver<Parts<F>>>>,
 }
 
@@ -177,7 +177,7 @@ where
             let (job, answer) = job?;
             match &self.door {
                 Door::Thread(thread) => {
-                    thread.send(job).await?;
+                    thread.send(Work::Commit(job)).await?;
                 }
                 Door::Inline(core) => {
                     core.lock().await.as_mut().ok_or(StoreError::Closed)?.commit_slowly(job).await;
@@ -185,6 +185,27 @@ where
             }
             answer.await.map_err(|_| StoreError::Closed)?
         }
+    }
+
+    /// Does something to the journal between two commits; everything accepted before is durable and folded then.
+    /// Nothing is written meanwhile, so it ought to be short.
+    ///
+    /// # Errors
+    /// The writer is closed, or an earlier write failed.
+    pub async fn between<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Journal) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (send, answer) = oneshot::channel();
+        // Whoever asked may have gone away.
+        let act: Act = Box::new(move |journal| drop(send.send(act(journal))));
+        match &self.door {
+            Door::Thread(thread) => thread.send(Work::Act(act)).await?,
+            Door::Inline(core) => {
+                core.lock().await.as_mut().ok_or(StoreError::Closed)?.work(vec![Work::Act(act)]);
+            }
+        }
+        answer.await.map_err(|_| StoreError::Closed)
     }
 
     /// Finishes what was accepted, accepts nothing more, and gives the parts back. A second call
@@ -211,21 +232,21 @@ impl<R, F> fmt::Debug for Writer<R, F> {
 }
 
 impl<R, F> Thread<R, F> {
-    async fn send(&self, job: Job<R>) -> Result<(), StoreError> {
+    async fn send(&self, work: Work<R>) -> Result<(), StoreError> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        queue.ok_or(StoreError::Closed)?.send(job).await.map_err(|_| StoreError::Closed)
+        queue.ok_or(StoreError::Closed)?.send(work).await.map_err(|_| StoreError::Closed)
     }
 
-    fn take_queue(&self) -> Option<mpsc::Sender<Job<R>>> {
+    fn take_queue(&self) -> Option<mpsc::Sender<Work<R>>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// The loop of the writer's thread: everything that waits becomes one group.
-fn run<R: Clone, F: Fold<R>>(mut core: Core<R, F>, mut queue: mpsc::Receiver<Job<R>>) -> Parts<F> {
-    let mut jobs = Vec::new();
-    while queue.blocking_recv_many(&mut jobs, GROUP_MAX) > 0 {
-        core.commit(mem::take(&mut jobs));
+fn run<R: Clone, F: Fold<R>>(mut core: Core<R, F>, mut queue: mpsc::Receiver<Work<R>>) -> Parts<F> {
+    let mut waiting = Vec::new();
+    while queue.blocking_recv_many(&mut waiting, GROUP_MAX) > 0 {
+        core.work(mem::take(&mut waiting));
     }
     core.finish()
 }

@@ -1,0 +1,126 @@
+//! `store`: when the state is compacted, and how long its history is kept.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::reader::Reader;
+use super::{ConfigError, Env, Events, FromText, Setting, Wrong};
+use crate::spec::node::Node;
+
+const STORE: [&str; 2] = ["compact", "archive"];
+
+/// `store`: what becomes of what the state holds twice.
+#[derive(Debug, Clone)]
+pub struct Store {
+    /// When the daemon compacts.
+    pub compact: Setting<When>,
+    /// What becomes of records that a compaction replaced; none: as long as events are kept.
+    pub archive: Option<Setting<Archived>>,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { compact: Setting::Literal(When::Auto), archive: None }
+    }
+}
+
+/// When the daemon compacts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// When the journal holds much more than what is known.
+    Auto,
+    /// When `store compact` says so.
+    Never,
+}
+
+/// What becomes of records that a compaction replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archived {
+    /// They are kept for ever.
+    Keep,
+    /// They are kept so long at least.
+    For(Duration),
+    /// They are dropped at once.
+    Drop,
+}
+
+impl Store {
+    /// What becomes of records that a compaction replaced: they are kept no shorter than events are.
+    ///
+    /// # Errors
+    /// A variable cannot be read.
+    pub fn archive(&self, events: &Events, env: &dyn Env) -> Result<Archived, ConfigError> {
+        let keep = events.keep.get(env)?;
+        let archive = self.archive.as_ref().map(|archive| archive.get(env)).transpose()?;
+        Ok(match archive {
+            None => Archived::For(keep),
+            Some(Archived::For(wanted)) => Archived::For(wanted.max(keep)),
+            Some(other @ (Archived::Keep | Archived::Drop)) => other,
+        })
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn store(&mut self, root: &Node) -> Store {
+        let default = Store::default();
+        let Some(node) = self.section(root, "store", &STORE) else { return default };
+        let compact = self.setting(node, "compact").unwrap_or(default.compact);
+        Store { compact, archive: self.setting(node, "archive") }
+    }
+}
+
+impl FromText for When {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "never" => Ok(Self::Never),
+            _ => Err(Wrong::new(
+                format!("`{text}` does not say when the state is compacted"),
+                "write `auto` or `never`",
+            )),
+        }
+    }
+}
+
+impl FromText for Archived {
+    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong> {
+        match text {
+            "keep" => Ok(Self::Keep),
+            "drop" => Ok(Self::Drop),
+            other => Duration::from_text(other, dir).map(Self::For).map_err(|_| {
+                Wrong::new(
+                    format!("`{other}` does not say how long the history is kept"),
+                    "write `keep`, `drop` or a time such as `365d`",
+                )
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, ProcessEnv};
+
+    fn archive(text: &str) -> Archived {
+        let text = format!(
+            "apiVersion: reckon.dev/v1\nkind: Config\npartner: {{name: acme}}\nevents: {{keep: 10d}}\n{text}"
+        );
+        let config = Config::parse("reckon.yaml", Path::new("."), text.into_bytes()).unwrap();
+        config.store.archive(&config.events, &ProcessEnv).unwrap()
+    }
+
+    /// Closes K11.
+    #[test]
+    fn history_is_kept_no_shorter_than_events() {
+        let days = |days: u64| Archived::For(Duration::from_hours(24_u64 * days));
+        assert_eq!(archive(""), days(10));
+        assert_eq!(archive("store: {compact: never}"), days(10));
+        assert_eq!(archive("store: {archive: 2d}"), days(10));
+        assert_eq!(archive("store: {archive: 400d}"), days(400));
+        assert_eq!(archive("store: {archive: keep}"), Archived::Keep);
+        assert_eq!(archive("store: {archive: drop}"), Archived::Drop);
+        assert!(Archived::from_text("7", Path::new(".")).is_err());
+        assert!(When::from_text("often", Path::new(".")).is_err());
+    }
+}

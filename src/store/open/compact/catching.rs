@@ -1,0 +1,100 @@
+//! A fresh index, made from the snapshot and the records of the journal while the one in use goes on.
+
+use std::sync::Arc;
+
+use super::super::assemble::{BATCH_RECORDS_MAX, decode};
+use super::super::{OpenError, base};
+use crate::store::facts::{APPLIED, Facts};
+use crate::store::fold::IndexFold;
+use crate::store::index::{Buffered, Index};
+use crate::store::journal::{Head, JournalError, Reader};
+use crate::store::writer::Fold;
+
+/// What the index says about itself, and what is kept there that is no part of the state.
+const OWN: &[u8] = b"x/";
+
+/// Whether to go on: an error ends the work.
+type GoesOn<'a> = &'a dyn Fn() -> Result<(), OpenError>;
+
+/// An index that is being made.
+#[derive(Debug)]
+pub(super) struct Fresh {
+    journal: Reader,
+    behind: Arc<dyn Index>,
+    index: Arc<Buffered>,
+    fold: IndexFold,
+    /// The last record that was folded.
+    pub(super) reached: Head,
+}
+
+impl Fresh {
+    /// Fills an empty index with what is known after this record, which must be durable.
+    pub(super) fn make(
+        journal: &Reader,
+        behind: Arc<dyn Index>,
+        head: Head,
+        goes_on: GoesOn<'_>,
+    ) -> Result<Self, OpenError> {
+        let index = Arc::new(Buffered::new(behind.clone()));
+        let mut reached = Head::EMPTY;
+        if let Some(base) = journal.base()? {
+            base::load_from(journal, &base, head.sequence, &*index)?;
+            reached = base.head;
+        }
+        let fold = IndexFold::new(index.clone());
+        let mut fresh = Self { journal: journal.clone(), behind, index, fold, reached };
+        fresh.follow(head, goes_on)?;
+        Ok(fresh)
+    }
+
+    /// The body of a snapshot of it.
+    pub(super) fn body(&self) -> Result<Vec<u8>, OpenError> {
+        base::body(&*self.index)
+    }
+
+    /// Folds the records up to this one, which must be durable.
+    ///
+    /// # Errors
+    /// The journal does not run through it: what is on the disk is not what was written.
+    pub(super) fn follow(&mut self, head: Head, goes_on: GoesOn<'_>) -> Result<(), OpenError> {
+        let mut batch = Vec::new();
+        for record in self.journal.records(self.reached.sequence.saturating_add(1), head.sequence) {
+            let record = record?;
+            self.reached = Head { sequence: record.sequence, hash: record.hash };
+            batch.push((record.sequence, decode(record.sequence, &record.body)?));
+            if batch.len() >= BATCH_RECORDS_MAX {
+                goes_on()?;
+                self.fold.apply(&std::mem::take(&mut batch), self.reached)?;
+            }
+        }
+        if !batch.is_empty() {
+            self.fold.apply(&batch, self.reached)?;
+        }
+        if self.reached == head {
+            return Ok(());
+        }
+        Err(JournalError::Forgotten { known: head, found: self.reached }.into())
+    }
+
+    /// Makes durable what is in it so far, with what the index in use says about itself.
+    pub(super) fn flush(&self, used: &Buffered) -> Result<(), OpenError> {
+        let mut own = crate::store::index::Batch::new();
+        for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != APPLIED) {
+            own.put(key, value);
+        }
+        self.index.apply(own)?;
+        Ok(self.index.flush()?)
+    }
+
+    /// Puts it in the place of the one in use, which has seen the same records; answers the one before.
+    pub(super) fn take_over(self, used: &Buffered) -> Result<Arc<dyn Index>, OpenError> {
+        let (ours, theirs) = (Facts::applied_of(&*self.index)?, Facts::applied_of(used)?);
+        if ours != theirs {
+            let known = theirs
+                .map_or(Head::EMPTY, |mark| Head { sequence: mark.sequence, hash: mark.hash });
+            return Err(JournalError::Forgotten { known, found: self.reached }.into());
+        }
+        self.index.hand_on()?;
+        Ok(used.exchange(self.behind, OWN, APPLIED)?)
+    }
+}

@@ -1,0 +1,89 @@
+use super::*;
+use crate::model::record::Binding;
+use crate::store::facts::Facts;
+use crate::store::key::MasterKey;
+use crate::store::lock::Owner;
+use crate::store::open::Opening;
+use crate::store::testing::seeded;
+
+fn opening(dir: &std::path::Path) -> Opening {
+    let owner = Owner { pid: 1, host: "here".into(), started: "now".into() };
+    Opening { dir: dir.to_owned(), owner, boot: "b".into(), rebuild: false, marking: None }
+}
+
+fn key() -> MasterKey {
+    MasterKey::new([3; 32])
+}
+
+fn at() -> DateTime<Utc> {
+    "2026-11-22T12:00:00Z".parse().unwrap()
+}
+
+fn wanted(history: History) -> Compacting {
+    Compacting { history, at: at(), actor: "uid 1".into() }
+}
+
+fn hold(name: &str, reason: &str) -> Record {
+    let key = format!("Contact/{name}").parse().unwrap();
+    Record::Hold { key, reason: reason.into(), at: at() }
+}
+
+async fn bound(dir: &std::path::Path) -> State {
+    let (client, partner) = ("c".into(), "acme".into());
+    let binding = Binding { partner, client, key: key().fingerprint(), epoch: 0, began: None };
+    let state = State::open(&opening(dir), &key()).unwrap();
+    state.bind(&binding).await.unwrap();
+    state
+}
+
+#[tokio::test]
+async fn a_compacted_state_says_where_its_journal_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = bound(folder.path()).await;
+    assert_eq!(state.begins_behind().unwrap(), 0);
+    state.writer.append(Commit::of(vec![hold("a", "x"), hold("b", "x")])).await.unwrap();
+    let head = state.close().await.unwrap();
+    let state = State::open(&opening(folder.path()), &key()).unwrap();
+    let compacted = state.compact(&wanted(History::Drop)).await.unwrap().compacted.unwrap();
+    let again = State::open(&opening(folder.path()), &key()).unwrap();
+    assert_eq!(again.begins_behind().unwrap(), compacted.sequence);
+    assert!(compacted.sequence >= head.sequence && head.sequence > 0);
+}
+
+/// Closes K11: a state in use shrinks on the disk, index and all, and knows what it knew.
+#[tokio::test]
+async fn a_state_in_use_shrinks_and_is_the_same_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = bound(folder.path()).await;
+    let compactor = state.compactor();
+    let mut now = Sizes::default();
+    for round in 0..3 {
+        for number in 0..60 {
+            let reason = format!("{round} {number} {}", "reason ".repeat(1000));
+            let sealed = state.vault.seal("jane", &[7; 9000], &mut seeded(number)).unwrap();
+            let records = (0..40).map(|one| hold(&format!("c{one}"), &reason)).collect();
+            state.writer.append(Commit { blobs: vec![sealed], records }).await.unwrap();
+            state.index().flush().unwrap();
+        }
+        let known = state.facts.digest().unwrap();
+        let shorter = compactor.compact(&wanted(History::KeepFor(-1))).await.unwrap();
+        let Shorter { before, after, .. } = shorter;
+        assert!(after.total() < before.total() / 3, "{before:?} {after:?}");
+        assert!(after.vault < before.vault / 10 && after.archive == 0, "{before:?} {after:?}");
+        assert!(after.index < before.index / 2, "{before:?} {after:?}");
+        assert!(round == 0 || after.total() < now.total() * 3 / 2, "{now:?} {after:?}");
+        assert_eq!(state.facts.digest().unwrap(), known);
+        now = after;
+    }
+    state.writer.append(Commit::of(vec![hold("late", "x")])).await.unwrap();
+    let known = state.facts.digest().unwrap();
+    drop(compactor);
+    state.close().await.unwrap();
+    let again = State::open(&opening(folder.path()), &key()).unwrap();
+    assert_eq!((again.found.folded, again.found.rebuilt.clone()), (0, None));
+    assert_eq!(again.facts.digest().unwrap(), known);
+    assert_eq!(again.verify().unwrap(), again.writer.head());
+    again.close().await.unwrap();
+    let rebuilt = State::open(&Opening { rebuild: true, ..opening(folder.path()) }, &key());
+    assert_eq!(Facts::new(rebuilt.unwrap().index().clone()).digest().unwrap(), known);
+}

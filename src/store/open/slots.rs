@@ -1,0 +1,156 @@
+//! The folders of the index: one is in use, and a compaction fills another.
+//!
+//! `sled` is in use, unless the file `sled.newer` says that `sled.next` is. Opening gives that one its place. A kill at
+//! any step leaves one folder that is in use; what is in it is trusted or made again like every index.
+
+use std::fmt::Debug;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::store::index::{Index, IndexError};
+use crate::store::real_disk::sync_dir;
+use crate::store::sled::SledIndex;
+
+const FIRST: &str = "sled";
+const SECOND: &str = "sled.next";
+/// Is there while the second folder is in use.
+const NEWER: &str = "sled.newer";
+
+/// Makes indexes beside the one in use.
+pub trait Slots: Send + Sync + Debug {
+    /// Makes an empty index beside the one in use.
+    fn fresh(&self) -> Result<Arc<dyn Index>, IndexError>;
+
+    /// Notes, durably, that the fresh one is in use, and removes the one before, which nobody uses any more.
+    fn taken(&self) -> Result<(), IndexError>;
+
+    /// The bytes on disk of the index in use.
+    fn bytes(&self) -> u64;
+}
+
+/// Folders of a state directory that is open.
+#[derive(Debug)]
+pub(super) struct Folders {
+    dir: PathBuf,
+    /// The names of the folder in use and of the other one.
+    names: Mutex<(&'static str, &'static str)>,
+}
+
+impl Folders {
+    /// The folders of a state directory that was settled.
+    pub(super) fn of(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), names: Mutex::new((FIRST, SECOND)) }
+    }
+
+    fn names(&self) -> MutexGuard<'_, (&'static str, &'static str)> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> impl FnOnce(io::Error) -> IndexError + use<> {
+        let path = self.dir.clone();
+        |source| IndexError::Io { path, source }
+    }
+}
+
+impl Slots for Folders {
+    fn fresh(&self) -> Result<Arc<dyn Index>, IndexError> {
+        let folder = self.dir.join(self.names().1);
+        removed(&folder).map_err(self.failed())?;
+        Ok(Arc::new(SledIndex::open(&folder)?))
+    }
+
+    fn taken(&self) -> Result<(), IndexError> {
+        let mut names = self.names();
+        *names = (names.1, names.0);
+        note(&self.dir, names.0 == SECOND).map_err(self.failed())?;
+        removed(&self.dir.join(names.1)).map_err(self.failed())
+    }
+
+    fn bytes(&self) -> u64 {
+        let folder = self.dir.join(self.names().0);
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+        lengths.fold(0, u64::saturating_add)
+    }
+}
+
+/// Gives the folder in use its place, and removes the other one.
+pub(super) fn settle(dir: &Path) -> io::Result<()> {
+    let (first, second) = (dir.join(FIRST), dir.join(SECOND));
+    if is_unsettled(dir) {
+        if second.is_dir() {
+            removed(&first)?;
+            fs::rename(&second, &first)?;
+            sync_dir(dir)?;
+        }
+        note(dir, false)?;
+    }
+    removed(&second)
+}
+
+/// Whether another folder than the first is in use.
+pub(super) fn is_unsettled(dir: &Path) -> bool {
+    dir.join(NEWER).exists()
+}
+
+/// Notes, durably, whether the second folder is in use.
+fn note(dir: &Path, second: bool) -> io::Result<()> {
+    let path = dir.join(NEWER);
+    match (second, path.exists()) {
+        (true, false) => fs::File::create(&path)?.sync_all()?,
+        (false, true) => fs::remove_file(&path)?,
+        (true, true) | (false, false) => {}
+    }
+    sync_dir(dir)
+}
+
+/// Removes a folder, if there is one.
+fn removed(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::index::Batch;
+
+    fn fill(index: &dyn Index, value: &str) {
+        let mut batch = Batch::new();
+        batch.put("key", value);
+        index.apply(batch).unwrap();
+        index.flush().unwrap();
+    }
+
+    fn found(dir: &Path) -> Option<Vec<u8>> {
+        settle(dir).unwrap();
+        assert!(!dir.join(SECOND).exists() && !is_unsettled(dir));
+        SledIndex::open(&dir.join(FIRST)).unwrap().get(b"key").unwrap()
+    }
+
+    /// Closes K11: at each step of an exchange there is one index in use.
+    #[test]
+    fn the_folder_in_use_gets_its_place_at_the_next_opening() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path();
+        let folders = Folders::of(path);
+        fill(&SledIndex::open(&path.join(FIRST)).unwrap(), "old");
+        fill(&*folders.fresh().unwrap(), "half");
+        assert_eq!(found(path), Some(b"old".to_vec()), "nobody said that the other one is in use");
+        fill(&*folders.fresh().unwrap(), "new");
+        folders.taken().unwrap();
+        assert!(!path.join(FIRST).exists() && folders.bytes() > 0);
+        fill(&*folders.fresh().unwrap(), "half");
+        assert_eq!(found(path), Some(b"new".to_vec()), "a second exchange was interrupted");
+        let folders = Folders::of(path);
+        for value in ["newer", "newest"] {
+            fill(&*folders.fresh().unwrap(), value);
+            folders.taken().unwrap();
+        }
+        assert_eq!(found(path), Some(b"newest".to_vec()));
+    }
+}
