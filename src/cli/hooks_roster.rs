@@ -9,24 +9,29 @@ use super::session::Session;
 use super::setup::Setup;
 use crate::base::nearest;
 use crate::control::Request;
-use crate::engine::{Question, Reply, ScriptView};
-use crate::render::hooks::roster as shown;
+use crate::engine::{HooksView, Question, Reply, ScriptView};
+use crate::render::hooks::{quotas, roster as shown};
 
 /// Runs `hooks list`. An absent script needs a person (exit 3).
 pub(super) async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
-    let known = known(setup).await?;
-    out.result(&json!({ "version": 1, "scripts": known }), || shown::text(&known))?;
+    let HooksView { known, quotas, .. } = view(setup).await?;
+    let shown = || format!("{}{}", shown::text(&known), quotas::text(&quotas));
+    out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
     let absent = known.iter().any(|one| one.absent.is_some());
     Ok(if absent { Exit::Stuck } else { Exit::Done })
 }
 
 async fn known(setup: &Setup) -> Result<Vec<ScriptView>, Failure> {
+    Ok(view(setup).await?.known)
+}
+
+async fn view(setup: &Setup) -> Result<HooksView, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.ask(Question::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("hooks were not answered by hooks"));
     };
-    Ok(view.known)
+    Ok(*view)
 }
 
 /// Runs `hooks forget`.

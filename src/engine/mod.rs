@@ -101,9 +101,10 @@ pub use plan_approval::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer};
 pub use question::{
     Against, Compared, Confidence, DisownedView, Disowning, DueView, EventTotals, EventView,
     EventsView, EventsWanted, Evidence, FailedView, HookTotals, HooksView, IgnoredView, IntentView,
-    IntentsView, LookView, Metrics, MoneyView, Overview, PaymentView, PaymentsView, PlanView,
-    Question, ReceiverView, Rehearsing, RemadeView, Reply, ResourceView, ScriptView, SilentView,
-    StepView, StrayView, Told, TrafficView, UndoneView, Unknown, WishView, disowning, sums,
+    IntentsView, LookView, MerchantQuota, Metrics, MoneyView, Overview, PaymentView, PaymentsView,
+    PlanView, Question, QuotasView, ReceiverView, Rehearsing, RemadeView, Reply, ResourceView,
+    ScriptView, SilentView, StepView, StrayView, Told, TrafficView, UndoneView, Unknown, WishView,
+    disowning, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use retention::Retention;

@@ -191,6 +191,11 @@ pub struct EventLedger {
 }
 
 impl EventLedger {
+    /// Events that are held: the service showed them, and retention did not drop them.
+    pub fn held(&self) -> u64 {
+        self.told.saturating_sub(self.dropped)
+    }
+
     /// Adds the counts of another one; the newest event of both is the newest.
     pub fn add(&mut self, other: &Self) {
         let pairs = [

@@ -2,6 +2,7 @@
 
 mod doc;
 mod junit;
+pub mod quotas;
 pub mod roster;
 pub mod shadow;
 pub mod tried;

@@ -9,8 +9,7 @@ mod retained;
 mod rotation;
 mod trail;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,21 +19,20 @@ use crate::base::id::{IntentId, Key, PublicKey};
 use crate::model::intent::OpenIntent;
 use crate::model::observed::Observed;
 use crate::model::record::Binding;
-use crate::model::saved::PlanUse;
-use crate::model::suspension::Suspension;
+use crate::model::{saved::PlanUse, suspension::Suspension};
 use crate::store::index::{Batch, Entry, Index, IndexError};
 
 pub(super) use adoption::{disowned_key, stray_key};
 pub use again::Decoded;
 pub(super) use epoch::{looked_key, released_key};
 pub(super) use events::{
-    EVENT_LEDGERS, NOTICES_IGNORED, event_key, forged_key, garbled_key, ledger_key,
+    EVENT_LEDGERS, EVENTS, NOTICES_IGNORED, event_key, forged_key, garbled_key, ledger_key,
     newest_page_key, number_key, numbers_of, object_key, stranger_key, waiting_key,
 };
 pub(super) use hooks::{
-    HOOK_CURSORS, HOOKS_FAILED, HOOKS_SURE, ROSTER, UNDONE, WISHES, at_most_key, cursor_key,
-    cursors_of, depth_key, doubt_key, failed_key, failed_of, granted_key, kept_key, kept_of,
-    kept_size_key, retry_key, roster_key, schedule_key, sure_key, telling_key, to_run_key,
+    HOOK_CURSORS, HOOKS_FAILED, HOOKS_KEPT, HOOKS_SURE, ROSTER, UNDONE, WISHES, at_most_key,
+    cursor_key, cursors_of, depth_key, doubt_key, failed_key, failed_of, granted_key, kept_key,
+    kept_of, kept_size_key, retry_key, roster_key, schedule_key, sure_key, telling_key, to_run_key,
     undone_key, wish_key,
 };
 pub(super) use retained::Keeping;

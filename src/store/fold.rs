@@ -7,6 +7,7 @@
 mod absences;
 mod adoption;
 mod attached;
+pub(super) mod carried;
 pub mod counted;
 mod epoch;
 mod events;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ScriptView;
+use super::{QuotasView, ScriptView};
 use crate::base::clock::timestamp;
 use crate::engine::shared::EngineError;
 use crate::engine::{Engine, epoch};
@@ -39,6 +39,9 @@ pub struct HooksView {
     /// How many there are of all of these.
     #[serde(default)]
     pub totals: HookTotals,
+    /// What grows, against its bounds.
+    #[serde(default)]
+    pub quotas: QuotasView,
 }
 
 /// Counts of what hooks left open: lists show the first of each.
@@ -125,6 +128,7 @@ impl Engine {
             failed.iter().partition(|failed| failed.failed.again.is_some());
         let mut view = self.scripts_view();
         view.known = self.roster_view()?;
+        view.quotas = self.quotas()?;
         view.undone = self.shared.facts.undone()?.iter().map(undone_view).collect();
         for pending in self.shared.facts.first_pending(SHOWN_MAX)? {
             let held = epoch::unsure_action(&self.shared.facts, &pending)?;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::views::Overview;
 use crate::engine::{Engine, EngineError};
 use crate::model::event::EventLedger;
+use crate::model::kept::KeptSize;
 use crate::model::plan::Reason;
 use crate::store::syncs::CLASSES_US;
 
@@ -60,6 +61,12 @@ pub struct EventTotals {
     /// Scripts whose file is gone and whose place is kept.
     #[serde(default)]
     pub hooks_absent: u64,
+    /// What scripts keep.
+    #[serde(default)]
+    pub kept: KeptSize,
+    /// Seconds since the moment up to which settled events are dropped, of the merchant that is furthest behind.
+    #[serde(default)]
+    pub horizon_age_seconds: Option<i64>,
 }
 
 impl Engine {
@@ -103,6 +110,7 @@ impl Engine {
         let mut totals = EventTotals::default();
         for ledger in facts.event_ledgers()? {
             totals.ledger.add(&ledger);
+            totals.horizon_age_seconds = totals.horizon_age_seconds.max(ledger.horizon.map(since));
         }
         // One that is gone is not read any more: it does not wait.
         for merchant in self.merchants() {
@@ -114,6 +122,7 @@ impl Engine {
         totals.hooks_again = totals.ledger.retried;
         totals.hooks_dead = totals.ledger.dead;
         totals.notices_ignored = facts.notices_ignored()?;
+        totals.kept = facts.kept_total()?;
         let roster = facts.roster()?;
         totals.hooks_absent = many(roster.values().filter(|one| one.absent.is_some()).count());
         Ok(totals)

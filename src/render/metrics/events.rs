@@ -25,6 +25,13 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.one("events_forged", help, ledger.forged)?;
     let help = "Events that were posted and wait to be read from the service.";
     out.one("events_waiting", help, ledger.waiting)?;
+    out.one("events_held", "Events that are held.", ledger.held())?;
+    let help = "Settled events that retention dropped.";
+    out.one("events_dropped_total", help, ledger.dropped)?;
+    if let Some(age) = events.horizon_age_seconds {
+        let help = "Time since the horizon of retention, of the merchant that is furthest behind.";
+        out.seconds("events_horizon_age", help, age)?;
+    }
     if let Some(age) = events.age_seconds {
         let help = "Age of the newest event, by the service's clock and ours.";
         out.seconds("events_newest_age", help, age)?;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::families::Families;
 use crate::engine::Metrics;
+use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX};
 
 pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let (events, ledger) = (&all.events, &all.events.ledger);
@@ -23,6 +24,10 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let failed = [("again", events.hooks_again), ("dead", events.hooks_dead)];
     let help = "Hooks that failed; dead ones need attention.";
     out.by(("hooks_failed", "stands"), help, failed)?;
+    out.one("hooks_kept_keys", "Keys that scripts keep.", events.kept.keys)?;
+    out.one("hooks_kept_keys_max", "Keys that scripts may keep.", ALL_KEYS_MAX)?;
+    out.one("hooks_kept_bytes", "Bytes that scripts keep.", events.kept.bytes)?;
+    out.one("hooks_kept_bytes_max", "Bytes that scripts may keep.", ALL_BYTES_MAX)?;
     let help = "Partner notifications that are about nothing submitted here.";
     out.one("notices_ignored_total", help, events.notices_ignored)?;
     let help = "Scripts whose file is gone; events wait for them.";

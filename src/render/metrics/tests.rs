@@ -23,7 +23,13 @@ fn counts() -> Metrics {
         possible_orphans: 0,
         sync_within_us: vec![(100, 3), (250, 5)],
         syncs: (6, 1_500_001),
-        events: EventTotals { ledger, age_seconds, lag_seconds, ..EventTotals::default() },
+        events: EventTotals {
+            ledger,
+            age_seconds,
+            lag_seconds,
+            horizon_age_seconds: Some(9),
+            ..EventTotals::default()
+        },
         posts: [("stored".to_owned(), 4)].into(),
     }
 }

@@ -10,7 +10,8 @@ use crate::store::index::{Batch, Index};
 
 /// How many notifications of the partner interface were ignored.
 pub(in crate::store) const NOTICES_IGNORED: &[u8] = b"v/i";
-const EVENTS: &[u8] = b"v/e/";
+/// Events and posted ids, by merchant.
+pub(in crate::store) const EVENTS: &[u8] = b"v/e/";
 const EVENT_NUMBERS: &[u8] = b"v/n/";
 const EVENTS_WAITING: &[u8] = b"v/w/";
 const EVENT_PAGES: &[u8] = b"v/p/";

@@ -26,7 +26,8 @@ const WISHES_TELLING: &[u8] = b"w/t/";
 pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
 /// Actions of hooks that were not done.
 pub(in crate::store) const UNDONE: &[u8] = b"w/x/";
-const HOOKS_KEPT: &[u8] = b"w/k/";
+/// Values that scripts keep.
+pub(in crate::store) const HOOKS_KEPT: &[u8] = b"w/k/";
 /// Places of scripts.
 pub(in crate::store) const HOOK_CURSORS: &[u8] = b"w/o/";
 const HOOKS_KEPT_SIZE: &[u8] = b"w/z/";

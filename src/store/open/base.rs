@@ -1,4 +1,5 @@
-//! An index is made from a snapshot, where the records before it are not in the journal any more.
+//! An index is made from a snapshot, where the records before it are not in the journal any more. A snapshot of an older
+//! version of the fold is carried on.
 
 use super::OpenError;
 use super::assemble::decode;
@@ -6,6 +7,7 @@ use crate::model::compacted::Compacted;
 use crate::model::record::Record;
 use crate::store::bytes::{Fields, to_usize};
 use crate::store::facts::{APPLIED, AppliedMark, FOLD_VERSION, entries, write};
+use crate::store::fold::carried::{OLDEST, carry};
 use crate::store::index::{Batch, Index};
 use crate::store::journal::{Head, Journal, JournalError, Reader, Sealed};
 
@@ -37,8 +39,11 @@ pub(super) fn load_from(
     index: &dyn Index,
 ) -> Result<(), OpenError> {
     let wrong = |why| JournalError::Snapshot { file: base.file(), why };
-    if base.fold != FOLD_VERSION {
-        return Err(wrong("another version of the program made it").into());
+    if base.fold > FOLD_VERSION {
+        return Err(wrong("a newer version of the program made it: use that version").into());
+    }
+    if base.fold < OLDEST {
+        return Err(wrong("a version of the program that is too old made it").into());
     }
     is_named(journal, base, last)?;
     let body = journal.body(base)?;
@@ -52,6 +57,8 @@ pub(super) fn load_from(
             index.apply(std::mem::take(&mut batch))?;
         }
     }
+    index.apply(std::mem::take(&mut batch))?;
+    carry(index, base.fold)?;
     let Head { sequence, hash } = base.head;
     write(&mut batch, APPLIED, &AppliedMark { version: FOLD_VERSION, sequence, hash })?;
     Ok(index.apply(batch)?)

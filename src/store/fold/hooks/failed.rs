@@ -22,12 +22,21 @@ pub(in crate::store::fold) fn put(
     failed: &FailedHook,
 ) -> Result<(), FactError> {
     remove(index, batch, ledger, &key(failed))?;
+    list(batch, ledger, failed);
+    write(batch, &key(failed), failed)
+}
+
+/// Gives a failed hook its place in the order of times, and counts it.
+pub(in crate::store::fold) fn list(
+    batch: &mut Batch,
+    ledger: &mut EventLedger,
+    failed: &FailedHook,
+) {
     if let Some(retry) = retry_key(failed) {
         batch.put(retry, key(failed));
     }
     let count = count(ledger, failed);
     *count = count.saturating_add(1);
-    write(batch, &key(failed), failed)
 }
 
 /// Removes the failed hook with this key, if there is one.

@@ -1,0 +1,84 @@
+//! What grows, against its bounds: values that scripts keep, events, actions and failed hooks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::engine::shared::EngineError;
+use crate::model::event::EventLedger;
+use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, KeptSize};
+
+/// What grows, against its bounds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QuotasView {
+    /// Keys and bytes that all scripts keep together.
+    pub kept: KeptSize,
+    /// The most of them.
+    pub kept_max: KeptSize,
+    /// The most of one script.
+    pub script_max: KeptSize,
+    /// Events that are held.
+    pub events_held: u64,
+    /// Events that retention dropped.
+    pub events_dropped: u64,
+    /// The share of each merchant or application, those first that hold most: at most [`SHOWN_MAX`].
+    pub merchants: Vec<MerchantQuota>,
+}
+
+/// What one merchant's events take.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MerchantQuota {
+    /// The merchant.
+    pub merchant: String,
+    /// Events that are held.
+    pub held: u64,
+    /// Events that retention dropped.
+    pub dropped: u64,
+    /// Actions that are not settled.
+    pub waiting: u64,
+    /// Failed hooks: those that are run again, and those that a person has to look at.
+    pub failed: u64,
+    /// Settled events up to here are dropped; none: retention has dropped nothing yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<String>,
+}
+
+/// Merchants that are shown.
+const SHOWN_MAX: usize = 100;
+
+impl Engine {
+    /// What grows, against its bounds.
+    pub(super) fn quotas(&self) -> Result<QuotasView, EngineError> {
+        let facts = &self.shared.facts;
+        let ledgers = facts.ledgers()?;
+        let sum = |of: fn(&EventLedger) -> u64| {
+            ledgers.iter().map(|(_, ledger)| of(ledger)).fold(0, u64::saturating_add)
+        };
+        let share = ledgers.iter().map(|(key, ledger)| MerchantQuota::of(key.short(), ledger));
+        let mut merchants: Vec<MerchantQuota> = share.collect();
+        merchants.sort_by_key(|one| std::cmp::Reverse(one.held));
+        merchants.truncate(SHOWN_MAX);
+        Ok(QuotasView {
+            kept: facts.kept_total()?,
+            kept_max: KeptSize { keys: ALL_KEYS_MAX, bytes: ALL_BYTES_MAX },
+            script_max: KeptSize { keys: KEYS_MAX, bytes: BYTES_MAX },
+            events_held: sum(EventLedger::held),
+            events_dropped: sum(|ledger| ledger.dropped),
+            merchants,
+        })
+    }
+}
+
+impl MerchantQuota {
+    fn of(merchant: String, ledger: &EventLedger) -> Self {
+        Self {
+            merchant,
+            held: ledger.held(),
+            dropped: ledger.dropped,
+            waiting: ledger.pending,
+            failed: ledger.retried.saturating_add(ledger.dead),
+            horizon: ledger.horizon.as_ref().map(crate::base::clock::timestamp),
+        }
+    }
+}
