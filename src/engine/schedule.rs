@@ -173,7 +173,7 @@ pub(super) async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 impl Engine {

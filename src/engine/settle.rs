@@ -224,10 +224,9 @@ async fn look(
 
 /// What no event shows is absent once an event is newer than the last moment at which it can have happened.
 fn dated(found: Finding, deadline: DateTime<Utc>) -> Finding {
-    match &found {
-        Finding::Unseen { newest: Some(newest), why: _ } if *newest > deadline => Finding::Absent,
-        _ => found,
-    }
+    let is_over =
+        matches!(&found, Finding::Unseen { newest: Some(newest), .. } if *newest > deadline);
+    if is_over { Finding::Absent } else { found }
 }
 
 /// The last moment at which an earlier try can take effect: the call's timeout and the grace from now on, or from the
