@@ -15,7 +15,7 @@ use crate::store::disk::{Disk, MemoryDisk};
 use crate::store::facts::{INTENTS, OBSERVED, decode_entry, entries, write};
 use crate::store::fold::IndexFold;
 use crate::store::index::{Batch, Index, MemoryIndex};
-use crate::store::journal::{Journal, Options};
+use crate::store::journal::{Journal, Options, put_aside, seal};
 use crate::store::key::MasterKey;
 use crate::store::open::{Assembled, Found, OpenError, Pieces, assemble, decode};
 use crate::store::writer::{Fold, encode};
@@ -141,8 +141,8 @@ fn snapshots_of_other_versions_are_refused() {
         let journal = disk(&fixture("compacted").join("journal"));
         let (mut sealed, _) = Journal::open(Arc::new(journal.clone()), Options::default()).unwrap();
         let at = DateTime::UNIX_EPOCH;
-        let snapshot = sealed.seal(fold, b"").unwrap();
-        let head = sealed.head();
+        let head = sealed.part().unwrap();
+        let snapshot = seal(&journal, head, fold, b"").unwrap();
         let compacted = Compacted {
             sequence: head.sequence,
             replaces: Digest::from_bytes(head.hash),
@@ -154,7 +154,7 @@ fn snapshots_of_other_versions_are_refused() {
         let record = Record::Compacted(Box::new(compacted));
         sealed.append(&[encode(&record).unwrap()]).unwrap();
         sealed.sync().unwrap();
-        sealed.put_aside(head, None).unwrap();
+        put_aside(&journal, head, None).unwrap();
         drop(sealed);
         let refused = open(journal, "compacted", &Arc::new(MemoryIndex::new())).unwrap_err();
         assert!(refused.to_string().contains(words), "{refused}");
