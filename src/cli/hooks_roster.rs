@@ -21,7 +21,7 @@ pub(super) async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
 }
 
 async fn known(setup: &Setup) -> Result<Vec<ScriptView>, Failure> {
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("hooks were not answered by hooks"));

@@ -33,6 +33,7 @@ fn plan_view() -> PlanView {
         coverage: Coverage::Whole,
         position: 42,
         head: "9f86".to_owned(),
+        commit: None,
         files: None,
         checksum: "5e1f".to_owned(),
         looked_at: Vec::new(),

@@ -64,6 +64,7 @@ const fn row(name: &'static str) -> KindRow {
         as_said: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
         adopts: Contact::adopts,
         health: Contact::health,
+        dues: Contact::dues,
         again: Contact::again,
     }
 }
