@@ -101,13 +101,11 @@ impl Session {
 
     /// Finds whoever holds the state, to look at it: one that is not there is not made.
     pub(super) async fn look(setup: &Setup) -> Result<Self, Failure> {
-        match daemon(setup).await? {
-            Some(client) => Ok(Self::Daemon(client)),
-            None => {
-                let open = setup.look_at_state().await?;
-                Self::own_in(setup, Loaded::now(setup), open)
-            }
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
         }
+        let open = setup.look_at_state().await?;
+        Self::own_in(setup, Loaded::now(setup), open)
     }
 
     async fn own(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {

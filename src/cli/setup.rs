@@ -84,7 +84,7 @@ impl Setup {
         let check = server::check(server.as_ref(), &config)?;
         let (chosen, state_named) = (cli.config.is_some(), cli.state.is_some());
         let root = config.dir.to_path_buf();
-        Ok(Self { root, specs, state, server, check, chosen, state_named, config })
+        Ok(Self { config, root, specs, state, server, check, chosen, state_named })
     }
 
     /// The way to the folder of specs.

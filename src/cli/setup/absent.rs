@@ -33,17 +33,13 @@ impl Setup {
         said(&format!(
             "note: there is no state at {dir} yet: an empty one is shown, and none is made"
         ));
-        match self.key_at_hand()? {
-            Some(key) => Self::stand_in(&key),
-            None => {
-                said(
-                    "note: there is no key either: the checksum of a plan is another one once there is",
-                );
-                let mut bytes = [0; 32];
-                host::rng()?.fill_bytes(&mut bytes);
-                Self::stand_in(&MasterKey::new(bytes))
-            }
+        if let Some(key) = self.key_at_hand()? {
+            return Self::stand_in(&key);
         }
+        said("note: there is no key either: the checksum of a plan is another one once there is");
+        let mut bytes = [0; 32];
+        host::rng()?.fill_bytes(&mut bytes);
+        Self::stand_in(&MasterKey::new(bytes))
     }
 
     /// Whether there is a state, or the mark of one that is lost.
