@@ -95,6 +95,7 @@ fn plan_verify_finds_a_change_that_size_and_time_hide() {
     let file = std::fs::File::options().write(true).open(&specs).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     let plan = |arguments: &[&str]| stdout(&reckon(folder.path(), arguments));
+    plan(&["store", "check"]);
     let before = plan(&["plan"]);
     assert_eq!(plan(&["plan"]), before);
     assert_eq!(plan(&["plan", "--verify"]), before);
@@ -178,6 +179,7 @@ fn everything_that_cannot_be_set_is_told_in_one_run_and_before_anybody_is_asked(
 #[test]
 fn a_state_without_its_key_is_not_opened() {
     let folder = repository();
+    assert_eq!(code(&reckon(folder.path(), &["store", "check"])), 0);
     assert_eq!(code(&reckon(folder.path(), &["plan"])), 0);
     std::fs::remove_file(folder.path().join(".reckon.key")).unwrap();
     let plan = reckon(folder.path(), &["store", "check"]);
@@ -345,5 +347,42 @@ fn a_name_or_path_that_names_nothing_is_a_mistake_with_the_nearest_one() {
     for arguments in [&["validate", "specs/acme.yaml"][..], &["plan", "specs"], &["get", "Invoice"]]
     {
         assert_eq!(code(&reckon(folder.path(), arguments)), 0, "{arguments:?}");
+    }
+}
+
+/// Closes the item of C: a command that only looks makes neither a state nor a key.
+#[test]
+fn a_look_makes_no_state_and_no_key() {
+    let folder = repository();
+    std::fs::remove_file(folder.path().join(".reckon.key")).unwrap();
+    let looks = [
+        &["plan"][..],
+        &["get"],
+        &["describe", "Merchant/acme"],
+        &["intents"],
+        &["why", "Merchant/acme"],
+        &["events", "list"],
+        &["events", "dead"],
+        &["hooks", "list"],
+    ];
+    for arguments in looks {
+        let output = reckon(folder.path(), arguments);
+        assert_eq!(code(&output), 0, "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("there is no state at"), "{}", stderr(&output));
+        for made in [".reckon", ".reckon.key", ".reckon.mark"] {
+            assert!(!folder.path().join(made).exists(), "{arguments:?} made {made}");
+        }
+    }
+    assert_eq!(code(&reckon(folder.path(), &["store", "check"])), 0);
+    for arguments in looks {
+        let output = reckon(folder.path(), &[arguments, &["--state", ".recon"]].concat());
+        let told = stderr(&output);
+        assert_eq!(code(&output), 1, "{arguments:?}: {told}");
+        assert!(
+            told.contains("reckon::state::absent") && told.contains("--state .reckon?"),
+            "{told}"
+        );
+        assert!(!folder.path().join(".recon").exists(), "{arguments:?}");
+        assert!(!stderr(&reckon(folder.path(), arguments)).contains("no state"), "{arguments:?}");
     }
 }

@@ -29,6 +29,7 @@ mod stage;
 mod world;
 
 use payments::{only, requests};
+use reckon::base::hash::SourceId;
 use reckon::control::Request;
 use reckon::engine::{Question, Reply, Resolved, Said, Stands};
 use reckon::sandbox::Surface;
@@ -235,6 +236,55 @@ async fn a_person_can_name_what_was_made() {
     let acted = act(&world, "charge", Some("tuition"), charged()).await;
     assert!(acted.before && acted.remote_id.as_deref() == Some("t-found-by-hand"), "{acted:?}");
     assert_eq!(world.objects("transactions"), Vec::<Value>::new());
+}
+
+/// Closes M13: the transaction that a person names is read; another one is refused with what differs.
+#[tokio::test(start_paused = true)]
+async fn m13_the_transaction_that_a_person_names_is_read() {
+    let world = connected(Surface::Public).await;
+    let by_hand = |minor: i64, reference: &str| {
+        let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12,
+            "exp_year": 2031, "cvv": "123"});
+        let charge = json!({"amount": minor, "method": method, "reference": reference});
+        world.ask("acme", "POST", "/v1/charges", &charge)["id"].as_str().unwrap().to_owned()
+    };
+    let wrong = by_hand(700, "Books");
+    // One of the same mark: nothing but a person can tell which one is meant.
+    let key = "Action/tuition".parse().unwrap();
+    let twin = by_hand(12500, &SourceId::new("acme", &key, 0).mark().tag("Tuition"));
+    fault(&world, "/v1/charges", "drop_after");
+    let acted = act(&world, "charge", Some("tuition"), charged()).await;
+    assert_eq!(acted.stands, Stands::Held, "{acted:?}");
+    let known = [wrong.clone(), twin];
+    let made = world.objects("transactions").into_iter().map(|one| one["id"].clone());
+    let mut made = made.map(|id| id.as_str().unwrap().to_owned());
+    let made = made.find(|id| !known.contains(id)).unwrap();
+    let intents = |world: &World| {
+        let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
+            panic!("another answer");
+        };
+        view.items
+    };
+    let id = intents(&world)[0].id.parse().unwrap();
+    let say = async |said| done(&world, Request::Resolve(id, said)).await;
+    let rent = world.objects("recurring_charges")[0]["id"].as_str().unwrap().to_owned();
+    for (other, why) in [
+        (wrong.as_str(), "asked 12500, answered 700"),
+        (&rent, "belongs to RecurringCharge/rent"),
+        ("t-nowhere", "the service has no t-nowhere among the transactions"),
+    ] {
+        let Reply::Resolved(told) = say(Said::Done(other.parse().unwrap())).await else {
+            panic!("another answer");
+        };
+        assert!(matches!(&told, Resolved::Differs(_, told) if told.contains(why)), "{told:?}");
+    }
+    let own = made.as_str();
+    let Reply::Resolved(told) = say(Said::Done(own.parse().unwrap())).await else {
+        panic!("another answer");
+    };
+    assert!(matches!(told, Resolved::Settled(_)), "{told:?}");
+    let acted = act(&world, "charge", Some("tuition"), charged()).await;
+    assert!(acted.before && acted.remote_id.as_deref() == Some(own), "{acted:?}");
 }
 
 #[tokio::test(start_paused = true)]

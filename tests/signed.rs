@@ -66,6 +66,8 @@ impl House {
         house.write("repo/specs/tree.yaml", HEAD);
         house.write("repo/specs/a.yaml", &invoice("a", "800.00 USD"));
         house.commit("bob", &["specs"]);
+        // Checksums are those of a state, which no look at the plan makes.
+        assert_eq!(code(&house.reckon(&["store", "check"])), 0);
         house
     }
 

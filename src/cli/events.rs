@@ -40,7 +40,7 @@ pub(super) async fn run(setup: &Setup, command: &EventsCommand, out: Out) -> Res
 async fn asked(setup: &Setup, args: &EventsListArgs) -> Result<EventsView, Failure> {
     let merchant = args.merchant.as_deref().map(gateway::merchant).transpose()?;
     let question = Question::Events(EventsWanted { merchant, most: args.limit });
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(question).await;
     let Reply::Events(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("events were not answered by events"));
@@ -49,7 +49,7 @@ async fn asked(setup: &Setup, args: &EventsListArgs) -> Result<EventsView, Failu
 }
 
 async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Event(id.to_owned())).await;
     let Reply::Event(event) = session.end(setup, reply).await? else {
         return Err(Failure::bug("an event was not answered by one"));
@@ -65,7 +65,7 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
 /// Hooks that failed, what was not done, and what waits. A hook that failed for good needs a person, and so does an
 /// action that was not done or is held (exit 3).
 async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("hooks were not answered by hooks"));

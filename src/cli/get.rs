@@ -22,7 +22,7 @@ struct Items {
 /// Runs `get`.
 pub(super) async fn run(setup: &Setup, args: &GetArgs, out: Out) -> Result<Exit, Failure> {
     let wanted = args.what.as_deref().map(wanted).transpose()?;
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Resources).await;
     let Reply::Resources(mut items) = session.end(setup, reply).await? else {
         return Err(Failure::bug("resources were not answered by resources"));
@@ -106,7 +106,7 @@ pub(super) fn one(text: &str) -> Result<Key, Failure> {
 
 /// Runs `describe`.
 pub(super) async fn describe(setup: &Setup, args: &OneArgs, out: Out) -> Result<Exit, Failure> {
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Resource(args.key.clone())).await;
     let Reply::Resource(found) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a resource was not answered by one"));

@@ -39,7 +39,7 @@ struct Prompt<'a> {
 pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let (folder, hooks) = good(setup, out)?;
     let repl = Some(Repl::new(&hooks, &folder.scripts));
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let mut prompt =
         Prompt { session: &session, hooks: &hooks, out, repl, typed: String::new(), failed: false };
     let ended = prompt.lines().await;

@@ -26,7 +26,7 @@ async fn known(setup: &Setup) -> Result<Vec<ScriptView>, Failure> {
 }
 
 async fn view(setup: &Setup) -> Result<HooksView, Failure> {
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("hooks were not answered by hooks"));

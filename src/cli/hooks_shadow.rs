@@ -24,7 +24,7 @@ pub(super) async fn run(setup: &Setup, args: &HooksShadowArgs, out: Out) -> Resu
     let since = since::read(&args.since, SystemClock.now())?;
     let (_, hooks) = good(setup, out)?;
     chosen(&hooks, args.script.as_deref())?;
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let compared = async {
         let mut shadow = Shadow { version: 1, since: timestamp(&since), ..Shadow::default() };
         for event in past::events(setup, &session, since).await? {

@@ -19,7 +19,7 @@ pub(super) async fn run(setup: &Setup, args: &IntentsArgs, out: Out) -> Result<E
 }
 
 async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Intents).await;
     let Reply::Intents(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("intents were not answered by intents"));

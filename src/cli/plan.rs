@@ -74,7 +74,12 @@ pub(super) async fn asked(
     if let Some(server) = &setup.server {
         return server::tree::asked(setup, server, fresh, question).await;
     }
-    let mut session = Session::open(setup).await?;
+    // A plan that is kept in a file is sealed by the state that it will be applied to.
+    let mut session = if matches!(question, Question::Save(_)) {
+        Session::open(setup).await?
+    } else {
+        Session::look(setup).await?
+    };
     let verified = match &mut session {
         Session::Daemon(client) if fresh.refresh => {
             client.request(&Request::Refresh).await.map(drop)

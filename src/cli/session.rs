@@ -99,10 +99,23 @@ impl Session {
         }
     }
 
+    /// Finds whoever holds the state, to look at it: one that is not there is not made.
+    pub(super) async fn look(setup: &Setup) -> Result<Self, Failure> {
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
+        }
+        let open = setup.look_at_state().await?;
+        Self::own_in(setup, Loaded::now(setup), open)
+    }
+
     async fn own(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
+        let open = setup.open_state(false).await?;
+        Self::own_in(setup, loaded, open)
+    }
+
+    fn own_in(setup: &Setup, loaded: Loaded, open: Open) -> Result<Self, Failure> {
         let Loaded { loader, before } = loaded;
         let seen = cache::seal(&loader, before);
-        let open = setup.open_state(false).await?;
         let shared = setup.shared(&open, How::default())?;
         let engine = Engine::new(shared, Box::new(Tracked::of(loader, setup.place())))?;
         Ok(Self::Own(Box::new(Own { engine, open, seen })))

@@ -1,5 +1,6 @@
 //! What a command works with: the configuration, read at first use, and the parts made from it.
 
+mod absent;
 mod service;
 
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use super::args::Cli;
 use super::exit::{Failure, WAY_ON};
+use super::git_tree::Folder;
 use super::secrets::OpenedSecrets;
 use super::server::{self, ServerClient};
 use super::{git, host, marking};
@@ -53,6 +55,8 @@ pub(super) struct Setup {
     pub check: CheckCx,
     /// Whether the operator named the configuration.
     chosen: bool,
+    /// Whether the command line named the state.
+    state_named: bool,
 }
 
 /// Where the service is and who we are to it, when the sandbox says so instead of the file.
@@ -80,8 +84,9 @@ impl Setup {
             None => config.state.get(&ProcessEnv)?,
         };
         let check = server::check(server.as_ref(), &config)?;
-        let chosen = cli.config.is_some();
-        Ok(Self { root: config.dir.to_path_buf(), specs, state, server, check, chosen, config })
+        let (chosen, state_named) = (cli.config.is_some(), cli.state.is_some());
+        let root = config.dir.to_path_buf();
+        Ok(Self { config, root, specs, state, server, check, chosen, state_named })
     }
 
     /// The way to the folder of specs.
@@ -180,7 +185,8 @@ impl Setup {
         let key = self.key()?;
         let state = State::open(&self.opening(rebuild)?, &key)?;
         marking::note(&state.found);
-        Ok(Open { state, digest_key: *key.derive("digest"), key: key.fingerprint() })
+        let (digest_key, key) = (*key.derive("digest"), key.fingerprint());
+        Ok(Open { state, digest_key, key, _stand_in: None })
     }
 
     /// Checks whose the state is. Without the partner's own values, as for a look from a machine
@@ -356,6 +362,8 @@ pub(super) struct Open {
     pub state: State,
     digest_key: [u8; 32],
     key: String,
+    /// The folder of a state that ends with this value.
+    _stand_in: Option<Folder>,
 }
 
 impl Open {

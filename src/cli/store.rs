@@ -81,7 +81,7 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
 /// The report for people.
 fn text(report: &Report) -> String {
     let mut lines = vec![
-        format!("journal       {} records, every one verified", report.records),
+        format!("journal       {}, every one verified", progress::records(report.records)),
         format!("head          {}", report.head),
         format!("state digest  {}", report.state_digest),
         format!("partner       {}", report.partner.as_deref().unwrap_or("none yet")),

@@ -138,7 +138,7 @@ impl Way {
     async fn open(setup: &Setup) -> Result<Self, Failure> {
         match daemon(setup).await? {
             Some(client) => Ok(Self::Daemon(client)),
-            None => Ok(Self::Own(Box::new(setup.open_state(false).await?))),
+            None => Ok(Self::Own(Box::new(setup.look_at_state().await?))),
         }
     }
 

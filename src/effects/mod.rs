@@ -50,6 +50,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod token_create;
+mod transaction_read;
 mod transaction_sign;
 mod transaction_void;
 mod transactions;
@@ -103,6 +104,7 @@ pub use settings::{
 };
 pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};
+pub use transaction_read::transaction_of;
 pub use transaction_sign::sign;
 pub use transaction_void::void;
 pub use transactions::transaction_facts;

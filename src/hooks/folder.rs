@@ -30,9 +30,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// How many of them are scripts or modules.
+    /// The count of scripts. What stands in a folder beneath is a module, which scripts import.
     pub fn count(&self) -> usize {
-        self.scripts.iter().filter(|source| source.path.ends_with(ENDING)).count()
+        let is_script = |path: &str| path.ends_with(ENDING) && !path.contains('/');
+        self.scripts.iter().filter(|source| is_script(&source.path)).count()
     }
 }
 

@@ -4,6 +4,7 @@
 //! misfit is made: a [`Misfit`] never holds a secret or personal value. [`Misfit::issue`] then says it
 //! without the parser's jargon, with the nearest field or word as help.
 
+use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
 use crate::kinds::redact::{field_of, names_beneath, touches_private};
 use crate::kinds::{Field, Misfit, amount, secret_source, whole};
@@ -184,7 +185,12 @@ fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
     {
         let number = number.trim_end_matches('`');
         let cents = number.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 1);
-        let help = format!("write `\"{number}{} USD\"`, in quotes", if cents { "0" } else { "" });
+        let whole = number.strip_suffix(".0").and_then(|whole| whole.parse().ok());
+        let minor = whole.map(|minor| Money::new(minor, Currency::USD));
+        let minor = minor.map(|minor| format!(", or `\"{minor}\"` if minor units were meant"));
+        let cents = if cents { "0" } else { "" };
+        let minor = minor.unwrap_or_default();
+        let help = format!("write `\"{number}{cents} USD\"`, in quotes{minor}");
         let message =
             format!("the number {number} has no currency, and is no whole number of minor units");
         return Issue::error("reckon::amount::float", path, message, help);

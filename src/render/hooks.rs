@@ -63,7 +63,7 @@ pub fn verdicts(verdicts: &[Verdict]) -> String {
         }
     }
     let failed = failed(verdicts);
-    let sum = format!("\n{} cases, {failed} failed", verdicts.len());
+    let sum = format!("\n{}, {failed} failed", counted(verdicts.len(), "case"));
     out.push_str(&sum);
     out
 }

@@ -19,6 +19,7 @@ use super::script::Script;
 use super::till;
 use super::world::{Body as Said, Tree, variable};
 use crate::base::clock::SharedClock;
+use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
 use crate::engine::PartnerAccess;
 use crate::sandbox::Notice;
@@ -48,6 +49,22 @@ pub struct Objects {
     pub occurrences: Vec<Value>,
     /// The ids of the recurring charges that a merchant made at its own till, and what is left of them.
     pub till: (Vec<String>, Vec<Value>),
+}
+
+impl Objects {
+    /// Whether the object of this id carries one of these names.
+    pub(super) fn named(&self, id: &RemoteId, names: &[&str]) -> bool {
+        let all = [
+            &self.invoices,
+            &self.methods,
+            &self.recurring,
+            &self.applications,
+            &self.transactions,
+        ];
+        let is_it = |one: &&Value| one.get("id").and_then(Value::as_str) == Some(id.as_str());
+        let text = all.into_iter().flatten().find(is_it).map(Value::to_string);
+        text.is_some_and(|text| names.iter().any(|name| text.contains(*name)))
+    }
 }
 
 /// The desk; clones share the sandbox.

@@ -153,15 +153,31 @@ async fn look(
     for view in held {
         let Some(said) = word(settler, memory, &view, (&objects, ever)) else { continue };
         let resolved = say(engine, &view, said.clone()).await?;
-        if let (Said::Done(id), Resolved::Unverified(..) | Resolved::Differs(..)) = (said, resolved)
-        {
-            // The books show it, whatever a read shows: the person vouches for it.
+        if let Some(id) = vouched(&view, &objects, said, &resolved) {
             say(engine, &view, Said::Unverified(id)).await?;
         }
         memory.notes().held.remove(&view.id);
         spoke = true;
     }
     Some(spoke)
+}
+
+/// The id that the person vouches for: of an object that cannot be read, and of one that is read as another than what was
+/// asked for, if it carries the intent's own name in the books. A wrong object is never vouched for.
+fn vouched(
+    view: &IntentView,
+    objects: &Objects,
+    said: Said,
+    resolved: &Resolved,
+) -> Option<RemoteId> {
+    let Said::Done(id) = said else { return None };
+    match resolved {
+        Resolved::Unverified(..) => Some(id),
+        Resolved::Differs(..) => objects.named(&id, &[&view.mark, &view.source_id]).then_some(id),
+        Resolved::Unknown | Resolved::Busy(_) | Resolved::Settled(_) | Resolved::Unsettled(..) => {
+            None
+        }
+    }
 }
 
 /// Says what became of an intent; `None` if nobody answered.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::progress::Slow;
+use super::progress::{Slow, records};
 use crate::base::clock::{Clock, SystemClock};
 use crate::cli::args::BackupArgs;
 use crate::cli::exit::{Exit, Failure};
@@ -137,7 +137,7 @@ fn text(report: &Report) -> String {
     let lines = [
         format!("backup        {}", report.backup),
         format!("partner       {}, epoch {}", manifest.partner, manifest.epoch),
-        format!("journal       {} records, every one verified in the copy", manifest.sequence),
+        format!("journal       {}, every one verified in the copy", records(manifest.sequence)),
         format!("head          {}", manifest.head),
         format!("state digest  {}", manifest.state_digest),
         format!("resources     {}, {} open intents", report.resources, report.open_intents),

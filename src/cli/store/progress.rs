@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::render::progress::Counter;
+use crate::render::words::counted;
 
 /// What ends sooner shows no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -47,4 +48,9 @@ impl Drop for Slow {
 
 fn mebibytes(bytes: u64) -> u64 {
     bytes.checked_shr(20).unwrap_or(0)
+}
+
+/// `1 record`, `2 records`.
+pub(super) fn records(count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "record")
 }

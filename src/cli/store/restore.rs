@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::backup;
-use super::progress::Slow;
+use super::progress::{self, Slow};
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::id::Key;
 use crate::cli::args::{ReleaseArgs, RestoreArgs};
@@ -78,7 +78,7 @@ fn text(report: &Report) -> String {
     let Report { began, records, moved_aside, nothing_since } = report;
     let mut lines = vec![
         format!("restored      epoch {}, from the backup of {}", began.epoch, began.backup_at),
-        format!("journal       {records} records"),
+        format!("journal       {}", progress::records(*records)),
     ];
     if let Some(path) = moved_aside {
         lines.push(format!("moved aside   {path}"));

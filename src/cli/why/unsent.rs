@@ -12,7 +12,7 @@ const CHECKSUM_MIN: usize = 16;
 
 /// What the plan says of it; `None`: the plan does not know it either.
 pub(super) async fn view(setup: &Setup, wanted: &Wanted) -> Result<Option<View>, Failure> {
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Plan).await;
     let Reply::Plan(plan) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a plan was not answered by one"));

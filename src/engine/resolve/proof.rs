@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::base::id::RemoteId;
-use crate::effects::{Answer, Query, expect, mark_of};
+use crate::base::hash::Mark;
+use crate::base::id::{Key, RemoteId};
+use crate::effects::{Answer, Query, expect, mark_of, transaction_of};
 use crate::engine::access::{NoAccess, Wallet};
 use crate::engine::read::{self, Unread};
 use crate::engine::shared::{EngineError, Shared};
@@ -28,12 +29,14 @@ pub(super) async fn shown(
     intent: &Intent,
     id: &RemoteId,
 ) -> Result<Shown, EngineError> {
-    let row = register::find(intent.key.kind.as_str());
-    let Some(back) = row.and_then(|row| (row.read_back)(&intent.applied.spec)) else {
+    if let Some(other) = other(shared, intent, id)? {
+        return Ok(Shown::Differs(format!("{id} belongs to {}", other.short())));
+    }
+    let Some(Reading { query, list, account }) = reading(intent, id) else {
         return Ok(Shown::Unreadable("the service shows no such object by its id".to_owned()));
     };
-    let wallet = Wallet { account: None, ..wallet.clone() };
-    let answers = match read::answers(shared, &[Query::one((back.one)(id))], &wallet).await {
+    let wallet = Wallet { account, ..wallet.clone() };
+    let answers = match read::answers(shared, &[query], &wallet).await {
         Ok(answers) => answers,
         Err(Unread::Access(NoAccess::Engine(error))) => return Err(error),
         Err(Unread::Access(NoAccess::Secret(error))) => {
@@ -44,7 +47,7 @@ pub(super) async fn shown(
     Ok(match answers.first() {
         Some(Answer::Body(item)) => held_against(intent, id, item),
         Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
-            let (list, merchant) = (back.list_name, intent.merchant.short());
+            let merchant = intent.merchant.short();
             Shown::Differs(format!("the service has no {id} among the {list} of {merchant}"))
         }
         Some(Answer::Missing(_) | Answer::Items(_)) | None => {
@@ -53,12 +56,60 @@ pub(super) async fn shown(
     })
 }
 
+/// The read that shows an object.
+struct Reading {
+    query: Query,
+    /// The name of the list that has such objects.
+    list: &'static str,
+    /// The account whose key reads it, where that is not the merchant's own.
+    account: Option<String>,
+}
+
+/// The read of an object of this id; none where the service has no such read.
+fn reading(intent: &Intent, id: &RemoteId) -> Option<Reading> {
+    if let Some(query) = transaction_of(&intent.effect, id) {
+        let account = intent.request.account.clone();
+        return Some(Reading { query, list: "transactions", account });
+    }
+    let row = register::find(intent.key.kind.as_str())?;
+    let back = (row.read_back)(&intent.applied.spec)?;
+    Some(Reading { query: Query::one((back.one)(id)), list: back.list_name, account: None })
+}
+
+/// Another resource that the object of this id is known to be.
+fn other(shared: &Shared, intent: &Intent, id: &RemoteId) -> Result<Option<Key>, EngineError> {
+    if intent.target.as_ref() == Some(id) {
+        return Ok(None);
+    }
+    let own = shared.facts.names(&intent.key)?;
+    for (key, _) in shared.facts.remote(id.as_str())? {
+        let known = shared.facts.observed(&key)?.and_then(|known| known.remote_id);
+        if known.as_ref() == Some(id) && !own.contains(&key) {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}
+
+/// The mark that an object carries; that of a transaction stands behind its reference, or in its data.
+fn mark_in(item: &Value) -> Option<Mark> {
+    let text = |place: &str| item.pointer(place).and_then(Value::as_str).unwrap_or_default();
+    let behind = || Mark::find_in(text("/reference"));
+    mark_of(item).or_else(behind).or_else(|| Mark::parse(text("/data/reckon")))
+}
+
 /// Whether an object is what an intent asked for: its id, its mark, and what the answer had to say.
 fn held_against(intent: &Intent, id: &RemoteId, item: &Value) -> Shown {
+    if item.get("status").and_then(Value::as_str) == Some("FAILED") {
+        return Shown::Differs(format!("{id} failed: it moved nothing"));
+    }
     if item.get("id").and_then(Value::as_str) != Some(id.as_str()) {
         return Shown::Differs("the service answered with another object".to_owned());
     }
-    if let Some(other) = mark_of(item).filter(|mark| *mark != intent.mark) {
+    // What is changed carries the mark of whoever made it.
+    let is_target = intent.target.as_ref() == Some(id);
+    let other = mark_in(item).filter(|mark| *mark != intent.mark && !is_target);
+    if let Some(other) = other {
         return Shown::Differs(format!("{id} carries the mark of another resource ({other})"));
     }
     let differing = expect::mismatches(&intent.expect, item);
@@ -77,7 +128,7 @@ mod tests {
 
     use super::*;
     use crate::base::hash::{SourceId, sha256};
-    use crate::base::id::{IntentId, Key, Mode};
+    use crate::base::id::{IntentId, Mode};
 
     fn intent() -> Intent {
         let key: Key = "SavedMethod/jane".parse().unwrap();
@@ -106,6 +157,10 @@ mod tests {
             (json!({"id": "c2", "amount": 2000}), "another object"),
             (json!({"id": "c1", "amount": 2000, "reference": other}), "mark of another"),
             (json!({"id": "c1", "amount": 200, "reference": mark}), "asked 2000, answered 200"),
+            (json!({"id": "c1", "amount": 2000, "reference": format!("Rent [{mark}]")}), ""),
+            (json!({"id": "c1", "reference": format!("Rent [{other}]")}), "mark of another"),
+            (json!({"id": "c1", "data": {"reckon": other}}), "mark of another"),
+            (json!({"id": "c1", "amount": 2000, "status": "FAILED"}), "moved nothing"),
         ] {
             let told = match held_against(&intent, &id, &item) {
                 Shown::Fits => String::new(),

@@ -82,6 +82,11 @@ fn a_float_is_no_amount() {
         &["12.50"],
         "reckon::amount::float @ spec.line_items[0].rate_per_quantity: the number 12.5 has no currency, and is no whole number of minor units | write `\"12.50 USD\"`, in quotes",
     );
+    // Closes M10: both readings, the likelier first.
+    check_rates(
+        &["125.00"],
+        "reckon::amount::float @ spec.line_items[0].rate_per_quantity: the number 125.0 has no currency, and is no whole number of minor units | write `\"125.00 USD\"`, in quotes, or `\"1.25 USD\"` if minor units were meant",
+    );
     check_rates(
         &["[1]"],
         "reckon::spec::wrong_type @ spec.line_items[0].rate_per_quantity: expected an amount such as `\"125.00 USD\"`, found a list | write an amount such as `\"125.00 USD\"`",

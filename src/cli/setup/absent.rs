@@ -1,0 +1,101 @@
+//! A state that is not there, for commands that only look: neither a state nor a key is made.
+
+use std::path::{Path, PathBuf};
+
+use rand_core::Rng;
+
+use super::{Open, Setup};
+use crate::base::nearest::nearest;
+use crate::cli::exit::Failure;
+use crate::cli::git_tree::Folder;
+use crate::cli::out::said;
+use crate::cli::{host, marking};
+use crate::config::ProcessEnv;
+use crate::store::key::MasterKey;
+use crate::store::open::{Opening, RESTORING, State};
+
+/// What a folder holds that is a state, or was one.
+const PARTS: [&str; 4] = ["journal", "sled", "vault", RESTORING];
+
+impl Setup {
+    /// Opens the state to look at it. Where there is none, an empty one that ends with this process stands in for it.
+    ///
+    /// # Errors
+    /// The command line names a folder that holds no state, or the state cannot be opened.
+    pub(in crate::cli) async fn look_at_state(&self) -> Result<Open, Failure> {
+        if self.server.is_some() || self.has_state()? {
+            return self.open_state(false).await;
+        }
+        if self.state_named {
+            return Err(self.absent());
+        }
+        let dir = self.state.display();
+        said(&format!(
+            "note: there is no state at {dir} yet: an empty one is shown, and none is made"
+        ));
+        if let Some(key) = self.key_at_hand()? {
+            return Self::stand_in(&key);
+        }
+        said("note: there is no key either: the checksum of a plan is another one once there is");
+        let mut bytes = [0; 32];
+        host::rng()?.fill_bytes(&mut bytes);
+        Self::stand_in(&MasterKey::new(bytes))
+    }
+
+    /// Whether there is a state, or the mark of one that is lost.
+    fn has_state(&self) -> Result<bool, Failure> {
+        let marks = std::fs::read_dir(marking::of(self)?.folder);
+        Ok(is_state(&self.state) || marks.is_ok_and(|mut marks| marks.next().is_some()))
+    }
+
+    fn absent(&self) -> Failure {
+        let what = format!("there is no state at {}", self.state.display());
+        let help = match self.near() {
+            Some(near) => format!("did you mean --state {}?", near.display()),
+            None => "`reckon apply` and `reckon run` make one there".to_owned(),
+        };
+        Failure::input("reckon::state::absent", what).help(help)
+    }
+
+    /// The state that is called most like the one that is not there, else the one of the configuration.
+    fn near(&self) -> Option<PathBuf> {
+        let folder = self.state.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let states = entries.filter(|entry| is_state(&entry.path()));
+        let names: Vec<String> =
+            states.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let wanted = self.state.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = nearest(wanted, names.iter().map(String::as_str));
+        let own = || self.config.state.get(&ProcessEnv).ok().filter(|own| is_state(own));
+        name.map(|name| self.state.with_file_name(name)).or_else(own)
+    }
+
+    /// An empty state in a folder of its own.
+    fn stand_in(key: &MasterKey) -> Result<Open, Failure> {
+        let folder = Folder::make()?;
+        let state = State::open(
+            &Opening {
+                dir: folder.specs().to_owned(),
+                owner: host::owner(),
+                boot: host::boot_id(),
+                rebuild: false,
+                marking: None,
+            },
+            key,
+        )?;
+        let (digest_key, name) = (*key.derive("digest"), key.fingerprint());
+        Ok(Open { state, digest_key, key: name, _stand_in: Some(folder) })
+    }
+
+    /// The key that is configured, or that is there already.
+    fn key_at_hand(&self) -> Result<Option<MasterKey>, Failure> {
+        let there = self.config.secrets.key.is_some() || self.key_file().exists();
+        there.then(|| self.known_key()).transpose()
+    }
+}
+
+/// Whether a folder holds a state, or a part of one.
+fn is_state(dir: &Path) -> bool {
+    PARTS.iter().any(|part| dir.join(part).exists())
+}
