@@ -15,13 +15,16 @@ mod covers;
 #[path = "rig/partner.rs"]
 #[expect(dead_code, reason = "not everything that comes from outside is used here")]
 mod partner;
+#[path = "rig/shell.rs"]
+#[expect(dead_code, reason = "not everything of a shell is used here")]
+mod shell;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
 use std::collections::BTreeSet;
 
-use applicant::{COMPLETE, MERCHANT, world};
+use applicant::{BORN, COMPLETE, LICENSE, MERCHANT, SIGNATURE, SSN, world};
 use partner::provisioned;
 use reckon::base::id::{Key, Mode};
 use reckon::control::socket::{Door, SocketClient};
@@ -34,6 +37,7 @@ use reckon::model::record::Record;
 use reckon::store::facts::Facts;
 use reckon::store::writer::Commit;
 use serde_json::{Value, json};
+use shell::{Shell, code, stderr, stdout};
 use tokio::sync::mpsc;
 use world::{World, request};
 
@@ -349,4 +353,33 @@ async fn a_test_waits_for_nobody_and_a_declared_service_neither() {
     world.shared().writer.append(Commit::of(vec![declared])).await.unwrap();
     let after = world.settle().await;
     assert!(told(&after, "Wait MerchantApplication/harbor: AwaitsDecision"), "{after:?}");
+}
+
+/// Closes M8: the command shows why, asks, and approves once.
+#[test]
+fn approve_takes_an_application_that_a_lost_state_may_have_submitted() {
+    let shell = Shell::start();
+    let config = std::fs::read_to_string(shell.path("reckon.yaml")).unwrap();
+    shell.write("reckon.yaml", &config.replace("[CODE_*]", "[CODE_*]\n  files: secrets"));
+    std::fs::create_dir(shell.path("secrets")).unwrap();
+    for (name, text) in
+        [("born", BORN), ("ssn", SSN), ("license", LICENSE), ("signature", SIGNATURE)]
+    {
+        shell.write(&format!("secrets/{name}"), text);
+    }
+    shell.write("specs/harbor.yaml", COMPLETE);
+    let waits = shell.reckon(&["apply", "--yes"]);
+    let told = format!("{}{}", stdout(&waits), stderr(&waits));
+    assert_eq!((code(&waits), shell.count("applications")), (3, 0), "{told}");
+    assert!(told.contains("reckon approve MerchantApplication/harbor"), "{told}");
+    let name = "MerchantApplication/harbor";
+    let unasked = shell.reckon(&["approve", name]);
+    assert_eq!(code(&unasked), 1, "{}", stderr(&unasked));
+    assert!(stderr(&unasked).contains("this state began empty"), "{}", stderr(&unasked));
+    let approved = shell.reckon(&["approve", name, "--yes"]);
+    assert_eq!(code(&approved), 0, "{}", stderr(&approved));
+    let applied = shell.reckon(&["apply", "--yes"]);
+    assert_eq!((code(&applied), shell.count("applications")), (0, 1), "{}", stderr(&applied));
+    let again = shell.reckon(&["approve", name, "--yes"]);
+    assert_eq!(code(&again), 1, "{}", stdout(&again));
 }

@@ -100,6 +100,14 @@ async fn what_cannot_be_meant_is_told_and_nothing_is_sent() {
     check("charge", json!({"amount": usd(1), "method": "jane", "x": 1}), "unknown field").await;
     check("credit", json!({"amount": usd(1), "method": "jane", "hold": true}), "a hold").await;
     check("charge", json!({"amount": usd(1), "method": "jan"}), "no SavedMethod/jan").await;
+    // A number goes nowhere, and is not said back.
+    for number in ["4012000010000", "4012 0000 1000 0", "99-88-77-66-55", &"4".repeat(24)] {
+        let fields = json!({"amount": usd(1), "method": number});
+        let acted = act(&world, "charge", None, fields).await;
+        assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+        assert!(!acted.message.contains(number), "{}", acted.message);
+        assert!(acted.message.contains("never typed here"), "{}", acted.message);
+    }
     assert_eq!(requests(&world, "POST", "/v1").len(), before);
 }
 

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 mod digits;
 
-pub use digits::mask_digits;
+pub use digits::{is_number, mask_digits};
 
 /// A secret text: a key, token, authorization code, card or account number. Equality takes constant time.
 #[derive(Clone)]

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::args::gateway::{Common, GatewayChange, GatewayCommand, MoveArgs};
+use super::args::gateway::{
+    ChargeArgs, Common, GatewayChange, GatewayCommand, MoveArgs, RefundArgs,
+};
 use super::exit::{Exit, Failure};
 use super::gateway_get;
 use super::gateway_keep::{save, upload, vault};
@@ -18,7 +20,7 @@ use crate::base::folder::open_file;
 use crate::base::id::Key;
 use crate::control::Request;
 use crate::effects::{
-    ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT,
+    ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT, put,
 };
 use crate::engine::{Acted, Reply, Stands};
 use crate::model::action::Action;
@@ -106,11 +108,9 @@ fn common(command: &GatewayChange) -> &Common {
 /// What a command asks for.
 fn action(command: &GatewayChange) -> Result<Action, Failure> {
     let (verb, fields) = match command {
-        GatewayChange::Charge(args) => ("charge", movement(&args.movement, args.hold)),
+        GatewayChange::Charge(args) => ("charge", charge(args)),
         GatewayChange::Credit(args) => ("credit", movement(args, false)),
-        GatewayChange::Refund(args) => {
-            ("refund", json!({"charge": args.charge, "amount": args.amount}))
-        }
+        GatewayChange::Refund(args) => ("refund", refund(args)),
         GatewayChange::Void(args) => {
             ("void", json!({"transaction": args.transaction, "reference": args.reference}))
         }
@@ -147,6 +147,24 @@ fn action(command: &GatewayChange) -> Result<Action, Failure> {
     let common = common(command);
     let merchant = merchant(&common.merchant)?;
     Ok(Action { verb: verb.to_owned(), merchant, name: common.name.clone(), fields })
+}
+
+/// What is not said is no field: a name that is made of the fields stays the same.
+fn charge(args: &ChargeArgs) -> Value {
+    let mut fields = movement(&args.movement, args.hold);
+    if let Some(surcharge) = args.surcharge {
+        put(&mut fields, "surcharge", json!(surcharge));
+    }
+    fields
+}
+
+/// The same of a refund.
+fn refund(args: &RefundArgs) -> Value {
+    let mut fields = json!({"charge": args.charge, "amount": args.amount});
+    if let Some(method) = &args.method {
+        put(&mut fields, "method", json!(method));
+    }
+    fields
 }
 
 fn movement(args: &MoveArgs, hold: bool) -> Value {

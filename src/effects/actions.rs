@@ -126,14 +126,26 @@ struct MovementFields {
     reference: Option<String>,
     #[serde(default)]
     hold: bool,
+    surcharge: Option<Money>,
 }
 
 impl MovementFields {
     fn movement(&self) -> Result<Movement<'_>, String> {
         let amount = positive(self.amount)?;
         let (account, words) = (self.account.as_deref(), self.reference.as_deref());
-        Ok(Movement { amount, method: &self.method, account, words })
+        let surcharge = self.surcharge.map(|part| part_of(part, amount)).transpose()?;
+        Ok(Movement { amount, method: &self.method, account, words, surcharge })
     }
+}
+
+/// A surcharge that is in the amount: what is charged is the total (gateway-api, POST /v1/charges).
+fn part_of(surcharge: Money, amount: Money) -> Result<Money, String> {
+    let fits = surcharge.currency() == amount.currency();
+    let fits = fits && (1..amount.minor()).contains(&surcharge.minor());
+    let why = || {
+        format!("the surcharge {surcharge} is no part of the amount {amount}, which is the total")
+    };
+    fits.then_some(surcharge).ok_or_else(why)
 }
 
 /// What works on an account is signed with that account's own key.
@@ -154,6 +166,9 @@ fn credit(new: Obligation, fields: &Value) -> Result<Deed, String> {
     if fields.hold {
         return Err("a credit cannot be a hold".to_owned());
     }
+    if fields.surcharge.is_some() {
+        return Err("a credit has no surcharge".to_owned());
+    }
     let money = moves(fields.amount, new.mode, "credited");
     Ok(Deed { effect: super::credit(signed(new, &fields), &fields.movement()?), money })
 }
@@ -163,12 +178,13 @@ fn credit(new: Obligation, fields: &Value) -> Result<Deed, String> {
 struct RefundFields {
     charge: RemoteId,
     amount: Money,
+    method: Option<String>,
 }
 
 fn refund(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let RefundFields { charge, amount } = read(fields)?;
+    let RefundFields { charge, amount, method } = read(fields)?;
     let money = moves(positive(amount)?, new.mode, "refunded");
-    Ok(Deed { effect: super::refund(new, &charge, amount), money })
+    Ok(Deed { effect: super::refund(new, &charge, amount, method.as_deref()), money })
 }
 
 #[derive(Deserialize)]

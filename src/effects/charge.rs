@@ -31,12 +31,17 @@ pub struct Movement<'a> {
     pub account: Option<&'a str>,
     /// Words for the receipt; the mark comes behind them.
     pub words: Option<&'a str>,
+    /// How much of a charge is a surcharge: the receipt shows it.
+    pub surcharge: Option<Money>,
 }
 
 /// Takes money; `hold` only reserves it, for seven days.
 pub fn charge(obligation: Obligation, movement: &Movement<'_>, hold: bool) -> Effect {
     let (mut body, reference) = body(&obligation, movement);
     put(&mut body, "auto_capture", !hold);
+    if let Some(surcharge) = movement.surcharge {
+        put(&mut body, "surcharge_amount", surcharge.minor());
+    }
     let effect = obligation.effect::<CreateCharge>(CHARGE.name, &[], body);
     asked(effect, movement, "CHARGE")
         .expecting("reference", reference)

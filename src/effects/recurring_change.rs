@@ -53,7 +53,11 @@ pub fn set_recurring(
     let effect = change_recurring(obligation, charge, body, None);
     let effect = effect.expecting("currency", currency).about(json!({"currency": currency}));
     let emptied = effect.expect.get("description").is_some_and(|text| *text == json!(""));
-    if emptied { without(effect, "description") } else { effect }
+    let mut effect = if emptied { without(effect, "description") } else { effect };
+    // An answer shows the whole method, masked.
+    let method = effect.expect.remove("method").unwrap_or_default();
+    let parts = method.as_object().cloned().into_iter().flatten();
+    parts.fold(effect, |effect, (name, part)| effect.expecting(&format!("method.{name}"), part))
 }
 
 /// An empty text is left out of an answer.

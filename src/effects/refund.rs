@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::evidence::{news, text, unseen, was_looked_for};
 use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
 use super::transactions::{BEFORE, learn, queries};
-use super::{Obligation, Shaped, expect};
+use super::{Obligation, Shaped, expect, put};
 use crate::api::transaction::actions::RefundCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
@@ -20,10 +20,19 @@ use crate::model::service_problem::ServiceProblem;
 /// The field of `data` that holds the mark.
 const MARK: &str = "reckon";
 
-/// Gives back so much of a charge.
-pub fn refund(obligation: Obligation, charge: &RemoteId, amount: Money) -> Effect {
-    let body = json!({"amount": amount.minor(), "currency": amount.currency(),
+/// Gives back so much of a charge: to the method that paid, or to another one of its type, where the tenant allows that
+/// (service-facts, 54).
+pub fn refund(
+    obligation: Obligation,
+    charge: &RemoteId,
+    amount: Money,
+    method: Option<&str>,
+) -> Effect {
+    let mut body = json!({"amount": amount.minor(), "currency": amount.currency(),
         "data": {MARK: obligation.source_id.mark()}});
+    if let Some(method) = method {
+        put(&mut body, "method", method);
+    }
     obligation
         .effect::<RefundCharge>(ROW.name, &[charge.as_str()], body)
         .on(charge)

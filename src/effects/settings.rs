@@ -31,6 +31,10 @@ pub enum Holds {
     Amount,
     /// A whole number, 1 at least.
     Count,
+    /// A month, 1 to 12.
+    Month,
+    /// A year of four digits.
+    Year,
 }
 
 const fn setting(name: &'static str, holds: Holds) -> Setting {
@@ -81,12 +85,18 @@ pub static BANK_SETTINGS: [Setting; 3] = [
 pub static METHOD_TEXTS: [Setting; 2] =
     [setting("description", Holds::Text), setting("reference", Holds::Text)];
 
-/// What can be set of a recurring charge; what it collects by is for its document, or for a new one.
-pub static RECURRING_SETTINGS: [Setting; 4] = [
+/// The parts of a card that a recurring charge takes without a new number (gateway-api, PATCH /v1/recurring/charges/{id}).
+pub(super) const CARD_DATE: [&str; 2] = ["exp_month", "exp_year"];
+
+/// What can be set of a recurring charge. Of what it collects by, that is a card's new date: another number is for its
+/// document, or for a new charge.
+pub static RECURRING_SETTINGS: [Setting; 6] = [
     setting("description", Holds::Text),
     setting("amount", Holds::Amount),
     setting("max_amount", Holds::Amount),
     setting("max_occurrences", Holds::Count),
+    setting(CARD_DATE[0], Holds::Month),
+    setting(CARD_DATE[1], Holds::Year),
 ];
 
 impl Setting {
@@ -98,7 +108,9 @@ impl Setting {
             (Holds::Amount, text) => {
                 text.parse::<Money>().map_or(Value::Null, |money| json!(money))
             }
-            (Holds::Count, text) => text.parse::<u32>().map_or(Value::Null, |count| json!(count)),
+            (Holds::Count | Holds::Month | Holds::Year, text) => {
+                text.parse::<u32>().map_or(Value::Null, |count| json!(count))
+            }
             (Holds::Flag | Holds::Text | Holds::Name | Holds::Words, text) => json!(text),
         };
         self.unfit(&value).map_or(Ok(value), Err)
@@ -111,9 +123,9 @@ impl Setting {
             Holds::Text | Holds::Words => value.is_string(),
             Holds::Name => value.as_str().is_some_and(|text| !text.trim().is_empty()),
             Holds::Amount => Money::deserialize(value).is_ok(),
-            Holds::Count => {
-                value.as_u64().is_some_and(|count| (1..=u64::from(u32::MAX)).contains(&count))
-            }
+            Holds::Count => is_within(value, 1, u64::from(u32::MAX)),
+            Holds::Month => is_within(value, 1, 12),
+            Holds::Year => is_within(value, 1000, 9999),
         };
         (!fits).then(|| format!("`{}` is {}", self.name, self.holds.words()))
     }
@@ -125,7 +137,7 @@ impl Setting {
             Holds::Flag => asked.as_bool() == Some(answered.as_bool().unwrap_or_default()),
             Holds::Text | Holds::Name => text(asked) == text(answered),
             Holds::Words => words(&text(asked)) == words(&text(answered)),
-            Holds::Amount | Holds::Count => asked == answered,
+            Holds::Amount | Holds::Count | Holds::Month | Holds::Year => asked == answered,
         }
     }
 }
@@ -140,8 +152,14 @@ impl Holds {
             Self::Flag => "true or false",
             Self::Amount => "an amount with its currency, such as 125.00 USD",
             Self::Count => "a whole number, 1 at least",
+            Self::Month => "a month, 1 to 12",
+            Self::Year => "a year of four digits",
         }
     }
+}
+
+fn is_within(value: &Value, least: u64, most: u64) -> bool {
+    value.as_u64().is_some_and(|number| (least..=most).contains(&number))
 }
 
 /// The words of a list, sorted; of one that means all: none.

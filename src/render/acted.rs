@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::words::{clean, line};
 use crate::base::id::Key;
 use crate::base::money::Money;
+use crate::base::secret::is_number;
 use crate::engine::{Acted, Stands};
 use crate::model::action::Action;
 
@@ -51,6 +52,7 @@ fn shown(name: &str, value: &Value) -> String {
         _ if name == "token" => "(a one-time token)".to_owned(),
         _ if name == "content" => "(a file)".to_owned(),
         Value::String(text) if text.is_empty() => "(empty)".to_owned(),
+        Value::String(text) if name == "method" && is_number(text) => "(a number)".to_owned(),
         Value::String(text) => text.clone(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             money(value).unwrap_or_else(|| value.to_string())

@@ -24,6 +24,8 @@ pub(crate) enum Manner {
     Honest,
     /// Changes and reads that follow a `POST` are refused with this status, in the form of the service's errors.
     Refuses(u16),
+    /// Changes are refused with this status, and reads are answered as the sandbox does: what reads first is sent, too.
+    RefusesChanges(u16),
     /// Changes are answered with 200, and an object of which every field repeats the request.
     Repeats,
     /// Changes are answered with 422 and a page of a hundred kilobytes that is no JSON.
@@ -67,7 +69,8 @@ async fn answer(State(mirror): State<Mirror>, request: Request<Body>) -> Respons
     let (head, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.expect("a body");
     let manner = *mirror.manner.lock().expect("held");
-    if manner == Manner::Honest {
+    let is_read = head.method == http::Method::GET;
+    if manner == Manner::Honest || (is_read && matches!(manner, Manner::RefusesChanges(_))) {
         return honest(mirror.sandbox, head, body).await;
     }
     let asked = format!("{} {}", head.method, head.uri.path());
@@ -98,7 +101,9 @@ fn quoted(head: &Parts, body: &[u8]) -> String {
 
 fn repeat(manner: Manner, said: &str) -> Response<Body> {
     let (status, body) = match manner {
-        Manner::Refuses(status) => (status, json!({ "messages": messages(said) }).to_string()),
+        Manner::Refuses(status) | Manner::RefusesChanges(status) => {
+            (status, json!({ "messages": messages(said) }).to_string())
+        }
         Manner::Repeats => (200, object(said).to_string()),
         Manner::Honest | Manner::Page => (422, format!("<html>{}", said.repeat(200))),
     };

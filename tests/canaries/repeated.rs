@@ -74,10 +74,16 @@ fn look(stand: &mut Stand<'_>) {
 /// What a service that repeats everything is told by commands: effects, and reads of every sort.
 fn ask(stand: &mut Stand<'_>) {
     let merchant = ["--merchant", "env"];
-    let method = "card";
-    let acts: [&[&str]; 5] = [
+    // A person types the card's number where its name belongs, with and without blanks.
+    let (method, apart) = ("4012000010000", "4012 0000 10000");
+    // The card's document is not saved: what the service answers is told for an id.
+    let saved = "card_of_the_payer_000001";
+    let acts: [&[&str]; 8] = [
         &["charge", "--amount", "1.00 USD", "--method", method, "--reference", "for Ermintrudis"],
         &["credit", "--amount", "1.00 USD", "--method", method],
+        &["charge", "--amount", "1.00 USD", "--method", apart],
+        &["refund", "tx_quoted_1", "--amount", "1.00 USD", "--method", method],
+        &["charge", "--amount", "1.00 USD", "--method", saved],
         &["refund", "tx_quoted_1"],
         &["void", "tx_quoted_1"],
         &["sign", "tx_quoted_1", "--data", "-"],
@@ -171,6 +177,7 @@ async fn a_service_that_repeats_its_requests_carries_nothing_on() {
         Manner::Refuses(422),
         Manner::Refuses(404),
         Manner::Refuses(409),
+        Manner::RefusesChanges(422),
         Manner::Page,
         Manner::Repeats,
         Manner::Refuses(500),
@@ -188,7 +195,13 @@ async fn a_service_that_repeats_its_requests_carries_nothing_on() {
         look(&mut stand);
     }
     let repeated = mirror.repeated();
-    for asked in ["POST /v1/cards", "POST /v1/banks", "POST /contacts", "POST /v1/transactions"] {
+    for asked in [
+        "POST /v1/cards",
+        "POST /v1/banks",
+        "POST /contacts",
+        "POST /v1/charges",
+        "POST /v1/transactions",
+    ] {
         assert!(repeated.iter().any(|one| one.starts_with(asked)), "{asked}: {repeated:?}");
     }
     daemon(&mut stand).await;

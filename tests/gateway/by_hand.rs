@@ -89,6 +89,26 @@ async fn a_recurring_charge_is_changed_once_in_its_own_currency() {
     }
 }
 
+/// Closes the item of C: a card gets another date without its number.
+#[tokio::test(start_paused = true)]
+async fn the_card_of_a_recurring_charge_gets_a_new_date_once() {
+    for surface in SURFACES {
+        for lost in LOST {
+            let world = connected(surface).await;
+            let id = stranger(&world, "/v1/recurring/charges");
+            fault_of(&world, "PATCH", "/v1/recurring/charges/", lost);
+            let set = json!({"exp_month": 7, "exp_year": 2034});
+            let fields = json!({"type": "recurring", "id": id, "set": set});
+            let acted = act(&world, "change", None, fields.clone()).await;
+            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            let card = &object(&world, "recurring_charges", &id)["method"];
+            assert_eq!((&card["exp_month"], &card["exp_year"]), (&json!(7), &json!(2034)));
+            let again = act(&world, "change", None, fields).await;
+            assert!(again.before && again.stands == Stands::Done, "{again:?}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_managed_is_changed_in_its_document_and_never_by_its_id() {
     let world = connected(Surface::Public).await;

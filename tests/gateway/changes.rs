@@ -55,6 +55,28 @@ async fn a_refund_is_given_once() {
     crate::covers::covers(&["37.12"]);
 }
 
+/// Closes the item of C: a refund goes to another method where the tenant allows that, and a charge shows its surcharge.
+#[tokio::test(start_paused = true)]
+async fn a_refund_goes_to_another_method_and_a_surcharge_is_shown_where_they_are_named() {
+    let world = connected(Surface::Public).await;
+    let fields = json!({"amount": usd(10_300), "method": "jane", "surcharge": usd(300)});
+    let charged = act(&world, "charge", None, fields).await.remote_id.unwrap();
+    let shown = transaction(&world, &charged);
+    assert_eq!((&shown["amount"], &shown["surcharge_amount"]), (&json!(10_300), &json!(300)));
+    let card = json!({"number": "4012888888881881", "exp_month": 1, "exp_year": 2032});
+    let card = world.ask("acme", "POST", "/v1/cards", &card)["id"].clone();
+    let other = json!({"charge": charged, "amount": usd(300), "method": card});
+    let acted = act(&world, "refund", None, other.clone()).await;
+    assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
+    assert!(acted.message.contains("unavailable_for_merchant_policy"), "{}", acted.message);
+    let on = json!({"merchant": "acme", "refund_to_other_method_enabled": true});
+    world.control("POST", "policy", &on);
+    let acted = act(&world, "refund", Some("again"), other).await;
+    assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+    let refund = transaction(&world, &acted.remote_id.unwrap());
+    assert_ne!(refund["method"]["id"], shown["method"]["id"], "{refund}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn more_than_is_left_of_a_charge_is_not_even_sent() {
     let world = connected(Surface::Public).await;

@@ -4,6 +4,8 @@
 //! spaces and dashes, are gone, also where more groups of digits (an expiry, a telephone number) follow or
 //! precede. Never touches anything else. One in ten long numbers passes Luhn by chance: that is the price.
 
+/// A number of so many digits may be an account's.
+const ACCOUNT_DIGITS_MIN: usize = 7;
 const CARD_DIGITS_MIN: usize = 12;
 const CARD_DIGITS_MAX: usize = 19;
 const GAP_MAX: usize = 3;
@@ -41,6 +43,12 @@ pub fn mask_digits(text: &str) -> String {
     }
     out.push_str(text.get(copied..).unwrap_or_default());
     out
+}
+
+/// Whether a word can only be the number of a card or an account: seven digits at least, and what divides them.
+pub fn is_number(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    digits >= ACCOUNT_DIGITS_MIN && word.chars().all(|c| !c.is_alphabetic())
 }
 
 /// The last four digits of a masked piece, without what divides them.
@@ -135,6 +143,18 @@ mod tests {
         }
         check("4242.4242.4242.4242", "4242.4242.4242.4242");
         check(&"0".repeat(20), &"0".repeat(20));
+    }
+
+    #[test]
+    fn a_word_without_letters_and_with_many_digits_is_a_number() {
+        for number in
+            ["4012000010000", "4012 0000 1000-0", "99887766", "9.988.776", "٤012000010000"]
+        {
+            assert!(is_number(number), "{number}");
+        }
+        for word in ["", "jane", "jane-2030-01-15", "123456", "card_0000000000000000000001"] {
+            assert!(!is_number(word), "{word}");
+        }
     }
 
     proptest! {

@@ -113,6 +113,9 @@ pub struct ChargeArgs {
     /// Only reserve the money; cards alone.
     #[arg(long)]
     pub hold: bool,
+    /// How much of the amount is a surcharge, with its currency: the receipt shows it.
+    #[arg(long, value_name = "AMOUNT")]
+    pub surcharge: Option<Money>,
 }
 
 /// `gateway credit`, and the most of `gateway charge`.
@@ -143,6 +146,9 @@ pub struct RefundArgs {
     /// How much of it, with its currency: "125.00 USD".
     #[arg(long)]
     pub amount: Money,
+    /// Another method of the same type to give it to, where the tenant allows that: the NAME of its document, or its id.
+    #[arg(long, value_name = "NAME|ID")]
+    pub method: Option<String>,
     #[command(flatten)]
     pub common: Common,
 }

@@ -5,7 +5,7 @@ use chrono::NaiveDate;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::settings::{METHOD_TEXTS, RECURRING_SETTINGS, check};
+use super::super::settings::{CARD_DATE, METHOD_TEXTS, RECURRING_SETTINGS, check};
 use super::super::{MethodSort, Obligation, put, schedule_charge, set_method, set_recurring};
 use super::{Changeable, Deed, moves, positive, read, still};
 use crate::base::id::RemoteId;
@@ -68,7 +68,7 @@ pub(super) fn change(new: Obligation, fields: &Value) -> Result<Deed, String> {
 fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result<Deed, String> {
     check(&RECURRING_SETTINGS, set)?;
     let (mut body, mut currency, mut money) = (json!({}), None, Vec::<MoneyMove>::new());
-    for (name, value) in set {
+    for (name, value) in set.iter().filter(|(name, _)| !CARD_DATE.contains(&name.as_str())) {
         let Ok(amount) = read::<Money>(value) else {
             put(&mut body, name, value.clone());
             continue;
@@ -82,8 +82,27 @@ fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result
         }
         put(&mut body, name, amount.minor());
     }
+    if let Some(card) = dated(set)? {
+        put(&mut body, "method", card);
+    }
     let currency = currency.map(|currency| currency.code().to_owned());
     Ok(Deed { effect: set_recurring(new, id, body, currency.as_deref()), money })
+}
+
+/// The card with its new date, if one is named. Errors: half of a date.
+fn dated(set: &Map<String, Value>) -> Result<Option<Value>, String> {
+    let named = CARD_DATE.iter().filter(|name| set.contains_key(**name)).count();
+    if named == 0 {
+        return Ok(None);
+    }
+    if named < CARD_DATE.len() {
+        return Err("a card's date is `exp_month` and `exp_year` together".to_owned());
+    }
+    let mut card = json!({"type": "card"});
+    for name in CARD_DATE {
+        put(&mut card, name, set.get(name).cloned().unwrap_or_default());
+    }
+    Ok(Some(card))
 }
 
 #[cfg(test)]
@@ -136,6 +155,11 @@ mod tests {
         assert_eq!(rent, (body.to_owned(), 1));
         let two = json!({"amount": usd(7), "max_amount": {"minor": 7, "currency": "CAD"}});
         assert!(make("recurring", two).unwrap_err().contains("two currencies"));
+        let date = make("recurring", json!({"exp_month": 7, "exp_year": 2034})).unwrap();
+        let card = r#"{"method":{"type":"card","exp_month":7,"exp_year":2034}}"#;
+        assert_eq!(date, (format!("/v1/recurring/charges/x1 {card}"), 0));
+        assert!(make("recurring", json!({"exp_year": 2034})).unwrap_err().contains("together"));
+        assert!(make("recurring", json!({"exp_month": 13, "exp_year": 2034})).is_err());
         assert!(make("card", json!({"amount": usd(7)})).unwrap_err().contains("no `amount`"));
         assert!(make("card", json!({})).is_err());
         assert!(make("invoice", json!({"description": "x"})).is_err());

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::testing::{items, no_path, obligation};
-use super::super::{Movement, charge, credit, refund};
+use super::super::{Movement, action_row, charge, credit, refund};
 use super::{body, check, event, intent, no_item, refused};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
@@ -80,6 +80,7 @@ fn a_charge_asks_for_what_was_asked_and_a_hold_is_not_captured() {
         method: "m1",
         account: Some("a1"),
         words: Some("Rent"),
+        surcharge: None,
     };
     let now = charge(obligation(), &movement, false);
     let hold = charge(obligation(), &movement, true);
@@ -148,7 +149,7 @@ fn without_the_charge_events_tell_of_a_refund() {
 
 #[test]
 fn more_than_is_left_and_another_currency_are_not_refunded() {
-    let effect = refund(obligation(), &RemoteId::new("ch1").unwrap(), usd("3.00 USD"));
+    let effect = refund(obligation(), &RemoteId::new("ch1").unwrap(), usd("3.00 USD"), None);
     let before = |amount: i64, gone: Value, currency: &str| json!({"target": {"amount": amount, "amount_refunded": gone, "currency": currency}});
     assert_eq!(refused(&effect, &before(300, json!(0), "USD")), None);
     assert_eq!(refused(&effect, &before(300, Value::Null, "USD")), None);
@@ -157,4 +158,29 @@ fn more_than_is_left_and_another_currency_are_not_refunded() {
     let currency = refused(&effect, &before(300, json!(0), "CAD")).unwrap();
     assert_eq!(currency, "the charge is in CAD");
     assert_eq!(refused(&effect, &json!({})), None);
+}
+
+/// Closes the item of C: a surcharge is shown on the receipt, and a refund may go to another method.
+#[test]
+fn a_surcharge_and_another_method_are_sent_where_they_are_named_and_only_there() {
+    let make = |verb: &str, fields: Value| {
+        (action_row(verb).unwrap().make)(obligation(), &fields).map(|deed| deed.effect.request.body)
+    };
+    let money = |minor: i64| json!({"minor": minor, "currency": "USD"});
+    let charge = |surcharge: Value| {
+        make("charge", json!({"amount": money(515), "method": "m1", "surcharge": surcharge}))
+    };
+    assert_eq!(charge(money(15)).unwrap()["surcharge_amount"], 15);
+    assert_eq!(charge(money(15)).unwrap()["amount"], 515, "the total is charged");
+    assert!(charge(Value::Null).unwrap().get("surcharge_amount").is_none());
+    for wrong in [money(0), money(515), money(600), json!({"minor": 15, "currency": "CAD"})] {
+        assert!(charge(wrong.clone()).is_err(), "{wrong}");
+    }
+    let credit = json!({"amount": money(515), "method": "m1", "surcharge": money(15)});
+    assert!(make("credit", credit).is_err());
+    let refund = |method: Value| {
+        make("refund", json!({"charge": "ch1", "amount": money(300), "method": method})).unwrap()
+    };
+    assert_eq!(refund(json!("m2"))["method"], "m2");
+    assert!(refund(Value::Null).get("method").is_none());
 }

@@ -9,6 +9,7 @@ use super::view::{Acted, Stands, told};
 use crate::api::Endpoint;
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::{Key, Kind, RemoteId};
+use crate::base::secret::{is_number, mask_digits};
 use crate::effects::{CHANGE, DEAUTHORISE, DELETE, PURGE, put};
 use crate::model::action::Action;
 use crate::plan::World;
@@ -110,7 +111,7 @@ impl Engine {
     /// The id of what a word names, if that is a document of the merchant. Errors: it has none yet, or the word can
     /// mean nothing.
     fn id_of(&self, merchant: &Key, named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
-        let Some(key) = key_of(merchant, named.kind, word) else { return Ok(None) };
+        let Some(key) = key_of(merchant, named.kind, word) else { return untyped(named, word) };
         let known = self.world.observed(&key).filter(|known| known.merchant == *merchant);
         let id =
             known.as_ref().filter(|known| known.exists).and_then(|known| known.remote_id.clone());
@@ -120,16 +121,28 @@ impl Engine {
         if self.world.desired().manifests.contains_key(&key) {
             return Err(format!("{} is not saved yet", key.short()));
         }
-        if word.len() < ID_LENGTH_MIN {
+        if word.len() < ID_LENGTH_MIN && !is_number(word) {
             return Err(format!(
                 "there is no {}, and no id of the service is so short: write {}",
-                key.short(),
+                mask_digits(&key.short()),
                 named.write
             ));
         }
-        // No such document: then it is an id of the service.
-        Ok(None)
+        untyped(named, word)
     }
+}
+
+/// No document has this word for its name: then it is an id of the service. Errors: it is a number of a card or an
+/// account, which goes nowhere, and is not said back.
+fn untyped(named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
+    if is_number(word) {
+        let (field, write) = (named.field, named.write);
+        return Err(format!(
+            "the {field} is a number, and no document has it for its name: numbers of cards and accounts are never typed \
+             here; write {write}"
+        ));
+    }
+    Ok(None)
 }
 
 /// The document that a word may name, in the merchant's namespace unless it names one.

@@ -75,12 +75,14 @@ pub(in crate::hooks) fn credit(call: &Call<'_>) -> Answer {
 
 fn moved(call: &Call<'_>, verb: &str, hold: Option<Value>) -> Answer {
     let amount = money_in(&call.argument(1))?;
+    let surcharge = call.option("surcharge").map(|part| money_in(&part)).transpose()?;
     let fields = fields([
         ("amount", wired(amount)),
         ("method", Some(call.text(0).into())),
         ("account", text(call.option_text("account"))),
         ("reference", text(call.option_text("reference"))),
         ("hold", hold),
+        ("surcharge", surcharge.and_then(wired)),
     ]);
     call.wish(verb, Some(call.merchant()?), fields)
 }

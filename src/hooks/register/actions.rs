@@ -102,7 +102,14 @@ pub(super) static ROWS: &[HostFn] = &[
             &[
                 MOVEMENT,
                 REFERENCE,
-                &[option("hold", Sort::Truth, "only reserve the money; cards alone")],
+                &[
+                    option("hold", Sort::Truth, "only reserve the money; cards alone"),
+                    option(
+                        "surcharge",
+                        Sort::Amount,
+                        "how much of the amount is a surcharge: the receipt shows it",
+                    ),
+                ],
                 MERCHANT,
                 COMMON,
             ],

@@ -70,7 +70,8 @@ pub struct ChangeArgs {
     pub id: RemoteId,
     /// What to set; may be said several times. Names: `description`; of a card or bank also `reference`, where an empty
     /// VALUE takes the text away; of a recurring charge also `amount`, `max_amount` (with their currency, such as
-    /// "125.00 USD") and `max_occurrences`.
+    /// "125.00 USD"), `max_occurrences`, and, where it collects from a card, the card's new date: `exp_month` and
+    /// `exp_year` together.
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]
