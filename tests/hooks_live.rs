@@ -18,7 +18,7 @@ mod pigeon;
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -35,6 +35,7 @@ use reckon::outbox::Sent;
 use reckon::policy::Rights;
 use reckon::sandbox::Surface;
 use reckon::store::facts::Facts;
+use reckon::store::index::Index;
 use serde_json::{Value, json};
 use world::World;
 
@@ -465,4 +466,70 @@ fn on_transaction_authorized(event) {
             assert!(!known(&dead), "a person has seen it, and it is old");
         })
         .await;
+}
+
+/// Bytes of the index by the class of the entries: what they are about, by the first letters of their keys.
+fn classes(world: &World) -> BTreeMap<String, usize> {
+    let mut classes = BTreeMap::new();
+    for (key, value) in world.index.scan(b"").unwrap() {
+        let shown = String::from_utf8_lossy(&key).into_owned();
+        let parts: Vec<&str> = shown.splitn(3, '/').collect();
+        let class = match parts.as_slice() {
+            ["v" | "w" | "x" | "f", second, ..] => format!("{}/{second}", parts[0]),
+            _ => parts[0].to_owned(),
+        };
+        *classes.entry(class).or_default() += key.len() + value.len();
+    }
+    classes
+}
+
+/// Closes K11: six months after a hook's refund nothing of it is left in the index, and its event, which the list still
+/// shows, has no hook run again.
+#[tokio::test(start_paused = true)]
+async fn a_refund_of_half_a_year_ago_leaves_the_index_and_is_not_made_again() {
+    let mut world = connected().await;
+    world.keep = Some(chrono::TimeDelta::hours(10));
+    world
+        .hearing_with(Some(scripts("refunds", REFUND)), None, async |ears| {
+            ears.wait(60).await;
+        })
+        .await;
+    let before = classes(&world);
+    world
+        .hearing_with(Some(scripts("refunds", REFUND)), None, async |ears| {
+            ears.wait(5).await;
+            for _ in 0..10 {
+                charge(&world, 700);
+            }
+            ears.wait(3600).await;
+        })
+        .await;
+    let actions = || world.index.scan(b"o/Action/").unwrap().len();
+    assert_eq!((refunds(&world), actions()), (10, 10));
+    // The refunds are settled at the service, and their last events come.
+    tokio::time::advance(std::time::Duration::from_hours(72)).await;
+    world
+        .hearing_with(Some(scripts("refunds", REFUND)), None, async |ears| {
+            ears.wait(1800).await;
+        })
+        .await;
+    tokio::time::advance(std::time::Duration::from_hours(184 * 24)).await;
+    world
+        .hearing_with(Some(scripts("refunds", REFUND)), None, async |ears| {
+            ears.wait(3 * 3600).await;
+            let (merchant, since) = (None, START.parse().unwrap());
+            let asked = Recovering { merchant, since, without_hooks: false };
+            let reply = ears.control.handle(Request::Recover(asked), "ann".to_owned()).await;
+            let Ok(Reply::Recovered(Ok(read))) = reply else { panic!("{reply:?}") };
+            assert_eq!(read[0].new, 0, "{read:?}");
+            ears.wait(60).await;
+        })
+        .await;
+    let after = classes(&world);
+    assert_eq!((refunds(&world), actions()), (10, 0), "{after:?}");
+    // The world binds its state to no partner: there marks are not known by their names. The rest is as it was.
+    for class in ["j", "q", "u", "w/c", "w/d", "w/p"] {
+        let (was, is) = (before.get(class).unwrap_or(&0), after.get(class).unwrap_or(&0));
+        assert!(*is <= was + 200, "{class}: {was} {is}\n{before:?}\n{after:?}");
+    }
 }

@@ -3,7 +3,10 @@
 //! Guarantees: the horizon stays behind what was read of a merchant's list, so that no event is dropped, or taken for an
 //! old one, that was never seen; it never goes back, whatever the clock does.
 
+mod old_actions;
+
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -43,12 +46,15 @@ impl Retention {
 pub(super) struct Keeper {
     retention: Option<Retention>,
     due: Option<Instant>,
+    /// The last intent that was looked at for an old action.
+    intent: Arc<AtomicU64>,
 }
 
 impl Engine {
     /// Drops what is settled and old from now on.
     pub fn retain(&mut self, retention: Retention) {
-        self.keeper = Keeper { retention: Some(retention), due: Some(Instant::now()) };
+        let due = Some(Instant::now());
+        self.keeper = Keeper { retention: Some(retention), due, ..Keeper::default() };
     }
 
     /// When the next look for what is old is due.
@@ -61,9 +67,9 @@ impl Engine {
         let is_due = self.keeper.due.is_some_and(|due| due <= Instant::now());
         let Some(retention) = self.keeper.retention.clone().filter(|_| is_due) else { return };
         self.keeper.due = None;
-        let shared = self.shared.clone();
+        let (shared, intent) = (self.shared.clone(), self.keeper.intent.clone());
         self.tasks.spawn(async move {
-            match dropped(&shared, &retention).await {
+            match dropped(&shared, &retention, &intent).await {
                 Ok(()) => Finished::Retained,
                 Err(error) => Finished::Broken(error),
             }
@@ -79,14 +85,18 @@ impl Engine {
 }
 
 /// Drops all that is old of every merchant.
-async fn dropped(shared: &Arc<Shared>, retention: &Retention) -> Result<(), EngineError> {
+async fn dropped(
+    shared: &Arc<Shared>,
+    retention: &Retention,
+    intent: &AtomicU64,
+) -> Result<(), EngineError> {
     for merchant in shared.facts.event_merchants()? {
         let ledger = shared.facts.event_ledger(&merchant)?;
         let Some(horizon) = horizon(&merchant, &ledger, shared.now(), retention) else { continue };
         events(shared, &merchant, horizon).await?;
         forgeries(shared, &merchant, horizon).await?;
     }
-    Ok(())
+    old_actions::dropped(shared, intent).await
 }
 
 /// The moment up to which a merchant's events may be dropped; none before its list was read.
@@ -123,7 +133,8 @@ async fn events(
         }
         if any {
             let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
-            write(shared, merchant, horizon, (first, *last), (Vec::new(), Vec::new())).await?;
+            let events = (first, *last);
+            write(shared, Retained { events, ..nothing(shared, merchant, horizon) }).await?;
         }
         if !old || shared.is_stopping() {
             return Ok(());
@@ -145,27 +156,33 @@ async fn forgeries(
         let old = page.into_iter().filter(|(_, first)| *first <= horizon);
         let old: Vec<String> = old.map(|(id, _)| id).collect();
         if !old.is_empty() {
-            write(shared, merchant, horizon, (0, 0), (old, Vec::new())).await?;
+            write(shared, Retained { forged: old, ..nothing(shared, merchant, horizon) }).await?;
         }
         after = Some(last);
     }
     let old = shared.facts.garbled(merchant)?.into_iter().filter(|(_, at)| *at <= horizon);
     let old: Vec<Digest> = old.map(|(digest, _)| digest).collect();
     for some in old.chunks(STEP) {
-        write(shared, merchant, horizon, (0, 0), (Vec::new(), some.to_vec())).await?;
+        let garbled = some.to_vec();
+        write(shared, Retained { garbled, ..nothing(shared, merchant, horizon) }).await?;
     }
     Ok(())
 }
 
-async fn write(
-    shared: &Shared,
-    merchant: &Key,
-    horizon: DateTime<Utc>,
-    events: (u64, u64),
-    (forged, garbled): (Vec<String>, Vec<Digest>),
-) -> Result<(), EngineError> {
-    let (merchant, at) = (merchant.clone(), shared.now());
-    let retained = Retained { merchant, horizon, events, forged, garbled, at };
+/// A record that drops nothing yet.
+fn nothing(shared: &Shared, merchant: &Key, horizon: DateTime<Utc>) -> Retained {
+    Retained {
+        merchant: merchant.clone(),
+        horizon,
+        events: (0, 0),
+        forged: Vec::new(),
+        garbled: Vec::new(),
+        actions: Vec::new(),
+        at: shared.now(),
+    }
+}
+
+async fn write(shared: &Shared, retained: Retained) -> Result<(), EngineError> {
     shared.write(Vec::new(), vec![Record::Retained(Box::new(retained))]).await
 }
 

@@ -1,10 +1,13 @@
 //! Retention: what is settled is dropped once it is old enough.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
-use crate::base::id::Key;
+use crate::base::id::{IntentId, Key};
+
+/// For so long the service may still answer to what a hook had done: refunds are possible for six months.
+pub const ACTIONS_KEPT: TimeDelta = TimeDelta::days(183);
 
 /// Some events of a merchant are dropped, as far as they are settled and not newer than the horizon.
 ///
@@ -24,6 +27,9 @@ pub struct Retained {
     /// Bodies that could not be an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub garbled: Vec<Digest>,
+    /// Intents of actions of hooks, each with its action: those older than [`ACTIONS_KEPT`] are dropped whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<(IntentId, Key)>,
     /// When.
     pub at: DateTime<Utc>,
 }

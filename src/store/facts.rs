@@ -5,6 +5,7 @@ mod again;
 mod epoch;
 mod events;
 mod hooks;
+mod old_actions;
 mod retained;
 mod rotation;
 mod trail;
@@ -35,6 +36,7 @@ pub(super) use hooks::{
     kept_of, kept_size_key, retry_key, roster_key, schedule_key, sure_key, telling_key, to_run_key,
     undone_key, wish_key,
 };
+pub(super) use old_actions::{Age, age, pending_actions};
 pub(super) use retained::Keeping;
 pub(super) use rotation::rotation_key;
 pub use trail::Promise;

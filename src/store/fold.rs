@@ -13,6 +13,7 @@ mod epoch;
 mod events;
 mod hooks;
 mod moves;
+mod old_actions;
 mod payments;
 mod plans;
 mod retained;

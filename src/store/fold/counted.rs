@@ -134,6 +134,17 @@ fn approval_key(id: &str) -> Vec<u8> {
     [PLAN_APPROVALS, id.as_bytes()].concat()
 }
 
+/// Forgets what was usual for this one, which never moves money again.
+pub(super) fn forget(index: &dyn Index, batch: &mut Batch, key: &Key) -> Result<(), FactError> {
+    for mode in [Mode::Test, Mode::Live] {
+        let prefix = format!("own/{}/{key}/", mode.as_str());
+        for (entry, _) in batch.scan(index, &[USUAL, prefix.as_bytes()].concat())? {
+            batch.remove(entry);
+        }
+    }
+    Ok(())
+}
+
 /// The entry of what a resource moved last.
 fn own_key(mode: Mode, key: &Key, moved: &Moved) -> Vec<u8> {
     let what = format!("own/{}/{key}/{}/{}", mode.as_str(), moved.amount.currency(), moved.meaning);

@@ -2,12 +2,12 @@
 //!
 //! Guarantees: an event is kept while a hook of it is to be run or failed, an action of it is open or not seen by a
 //! person, or a payment of a resource that it is about is under way. Actions that went to the service keep their own
-//! entries: their names, marks and intents.
+//! entries, their names, marks and intents, until the service answers to nothing about them any more.
 
 use chrono::{DateTime, Utc};
 
 use super::events::count;
-use super::waiting;
+use super::{old_actions, waiting};
 use crate::base::id::Key;
 use crate::model::action::Action;
 use crate::model::event::{EventEntry, EventLedger, EventStands, Told};
@@ -54,6 +54,7 @@ pub(super) fn retained(
     for digest in &retained.garbled {
         batch.remove(garbled_key(merchant, digest));
     }
+    old_actions::dropped(index, batch, retained)?;
     let garbled = u64::try_from(retained.garbled.len()).unwrap_or(u64::MAX);
     count(index, batch, merchant, |ledger: &mut EventLedger| {
         ledger.horizon = ledger.horizon.max(Some(retained.horizon));

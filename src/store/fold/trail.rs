@@ -3,7 +3,9 @@
 //! A resource has one entry with the sequences of its records, newest last. A full page is put
 //! aside under its number, so that no entry grows without end.
 
-use crate::base::id::{IntentId, Key};
+use serde_json::Value;
+
+use crate::base::id::{IntentId, Key, RemoteId};
 use crate::model::intent::Progress;
 use crate::model::observed::Observation;
 use crate::model::record::Record;
@@ -132,6 +134,13 @@ fn taught(progress: &Progress) -> Option<&Observation> {
     }
 }
 
+/// The ids of the service that belong to a resource: its own, and those in its facts.
+pub(super) fn ids_of(remote_id: Option<&RemoteId>, facts: &Value) -> impl Iterator<Item = String> {
+    let own = remote_id.map(|id| id.as_str().to_owned());
+    let others = IDS.iter().filter_map(|name| facts.get(name)?.as_str()).map(str::to_owned);
+    own.into_iter().chain(others)
+}
+
 /// Notes which resource an id of the service belongs to, and the record that first said so.
 fn ids(
     index: &dyn Index,
@@ -139,9 +148,7 @@ fn ids(
     fact: &Observation,
     sequence: u64,
 ) -> Result<(), FactError> {
-    let own = fact.remote_id.as_ref().map(|id| id.as_str().to_owned());
-    let others = IDS.iter().filter_map(|name| fact.facts.get(name)?.as_str()).map(str::to_owned);
-    for id in own.into_iter().chain(others) {
+    for id in ids_of(fact.remote_id.as_ref(), &fact.facts) {
         let entry = remote_key(&id, &fact.key);
         if read::<u64>(index, batch, &entry)?.is_none() {
             write(batch, &entry, &sequence)?;
@@ -168,7 +175,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::base::id::{Mode, RemoteId};
+    use crate::base::id::Mode;
     use crate::model::observed::Source;
     use crate::store::facts::Facts;
     use crate::store::index::MemoryIndex;

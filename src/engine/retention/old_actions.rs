@@ -1,0 +1,36 @@
+//! Actions of hooks that the service answers to no more are dropped, a page of intents at each look.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{STEP, nothing, write};
+use crate::base::id::{IntentId, Key};
+use crate::engine::shared::{EngineError, Shared};
+use crate::model::retained::Retained;
+
+/// Intents that one look goes through at most.
+const INTENTS_MAX: usize = 4096;
+
+/// Goes through the next page of intents; from the last one on it begins again.
+pub(super) async fn dropped(shared: &Shared, last: &AtomicU64) -> Result<(), EngineError> {
+    let after = IntentId::new(last.load(Ordering::Relaxed));
+    let page = shared.facts.promises_after(after, INTENTS_MAX)?;
+    last.store(page.last().map_or(0, |(intent, _)| intent.get()), Ordering::Relaxed);
+    let pending = shared.facts.pending_actions()?;
+    let mut old: BTreeMap<Key, Vec<(IntentId, Key)>> = BTreeMap::new();
+    for (intent, promise) in page {
+        let merchant = shared.facts.old_action(&promise.key, shared.now())?;
+        if let Some(merchant) = merchant.filter(|_| !pending.contains(&promise.key)) {
+            old.entry(merchant).or_default().push((intent, promise.key));
+        }
+    }
+    for (merchant, actions) in old {
+        // Without a horizon nothing proves that no hook runs again.
+        let Some(horizon) = shared.facts.event_ledger(&merchant)?.horizon else { continue };
+        for some in actions.chunks(STEP) {
+            let actions = some.to_vec();
+            write(shared, Retained { actions, ..nothing(shared, &merchant, horizon) }).await?;
+        }
+    }
+    Ok(())
+}
