@@ -16,7 +16,6 @@ mod covers;
 #[expect(dead_code, reason = "not everything that comes from outside is used here")]
 mod partner;
 #[path = "rig/shell.rs"]
-#[expect(dead_code, reason = "not everything of a shell is used here")]
 mod shell;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
