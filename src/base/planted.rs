@@ -42,6 +42,7 @@ mod switch {
         "answered-before-sync",
         "hook-by-ordinal",
         "told-without-a-note",
+        "compaction-drops-named",
     ];
 
     /// Whether a fault is planted in this thread.

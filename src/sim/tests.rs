@@ -94,6 +94,7 @@ const FOUND_WITHIN: &[(&str, u64, &str)] = &[
     ("answered-before-sync", 30, "events"),
     ("hook-by-ordinal", 100, "is given back"),
     ("told-without-a-note", 100, "is told 2 times"),
+    ("compaction-drops-named", 3, "does not open after a compaction"),
 ];
 
 #[test]
