@@ -44,6 +44,7 @@ mod switch {
         "told-without-a-note",
         "retention-drops-unrun",
         "view-of-a-stale-copy",
+        "compaction-drops-named",
     ];
 
     /// Whether a fault is planted in this thread.

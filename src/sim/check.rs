@@ -8,6 +8,7 @@ mod approved;
 mod bounds;
 mod clones;
 mod commands;
+mod compacted;
 mod damage;
 mod epoch;
 mod events;
@@ -40,6 +41,7 @@ use crate::engine::{Acted, ResourceView};
 
 pub(super) use approved::approved;
 pub(super) use bounds::{bounds, plans_approved};
+pub(super) use compacted::compacted;
 pub(super) use damage::damage;
 pub(super) use epoch::Lost;
 pub use events::Heard;

@@ -1,5 +1,6 @@
 //! The machine that the engine runs on: its disks, its index, and how its state is opened.
 
+mod compacting;
 mod keeping;
 
 use std::collections::BTreeMap;

@@ -341,6 +341,7 @@ impl<'a> Stage<'a> {
     async fn judge(mut self) -> Report {
         let entries = self.troubles.put_right(durable::all(&self.machine.journal));
         let known = self.machine.read_anew().ok();
+        check::compacted(&self.machine, &mut self.violations).await;
         check::damage(&mut self.machine, &entries, &mut self.violations);
         let approved = check::approved(&entries, &mut self.violations);
         let before = self.desk.objects().await;

@@ -101,6 +101,7 @@ const FOUND_BY: &[(&str, RangeInclusive<u64>, &str)] = &[
     ("told-without-a-note", 1..=100, "is told 2 times"),
     ("retention-drops-unrun", 75..=100, "hooks"),
     ("view-of-a-stale-copy", 1..=60, "views"),
+    ("compaction-drops-named", 1..=3, "does not open after a compaction"),
 ];
 
 /// Plants these faults one after the other, and runs seeds until one finds each.

@@ -31,7 +31,7 @@ pub use assemble::{Assembled, Pieces, assemble, decode};
 pub use compact::{Archive, Compacting, Compactor, History, Shorter, Sizes, Turn};
 pub use marks::close;
 pub use peek::{Peek, peek, private_index};
-pub use slots::Slots;
+pub use slots::{InMemory, Slots};
 pub use watch::{Marking, PutBack, Watch};
 
 use peek::open_index;

@@ -11,8 +11,6 @@ use std::{
 use serde_json::json;
 
 use super::disk::{Disk, MemoryDisk};
-use super::index::{Index, IndexError, MemoryIndex};
-use super::open::Slots;
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode};
 use crate::model::intent::Intent;
@@ -177,24 +175,6 @@ impl Disk for FullDisk {
             return Err(full);
         }
         self.inner.allocate(name, len)
-    }
-}
-
-/// Indexes in memory: nothing has to be kept of where they are.
-#[derive(Debug, Default)]
-pub(crate) struct InMemory;
-
-impl Slots for InMemory {
-    fn fresh(&self) -> Result<Arc<dyn Index>, IndexError> {
-        Ok(Arc::new(MemoryIndex::new()))
-    }
-
-    fn taken(&self) -> Result<(), IndexError> {
-        Ok(())
-    }
-
-    fn bytes(&self) -> u64 {
-        0
     }
 }
 

@@ -14,9 +14,10 @@ use crate::store::facts::Facts;
 use crate::store::index::{Buffered, Index, MemoryIndex};
 use crate::store::key::MasterKey;
 use crate::store::open::{
-    Archive, Assembled, Compacting, Compactor, Found, History, OpenError, Pieces, Turn, assemble,
+    Archive, Assembled, Compacting, Compactor, Found, History, InMemory, OpenError, Pieces, Turn,
+    assemble,
 };
-use crate::store::testing::{FullDisk, InMemory, seeded};
+use crate::store::testing::{FullDisk, seeded};
 use crate::store::writer::{Commit, Writer};
 
 mod compaction;

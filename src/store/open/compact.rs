@@ -123,7 +123,12 @@ impl Compactor {
         let _alone = self.turn.alone.lock().await;
         self.goes_on()?;
         let before = self.sizes()?;
-        let named = self.snapshot(wanted).await?;
+        let named = self.snapshot(wanted).await;
+        if named.is_err() {
+            // What was made so far takes room; the next compaction begins anew.
+            self.slots.discard().unwrap_or_default();
+        }
+        let named = named?;
         let dropped_first = match wanted.history {
             History::Drop => self.archive.thin(wanted.history, wanted.at)?,
             History::Keep | History::KeepFor(_) => 0,

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::store::index::{Index, IndexError};
+use crate::store::index::{Index, IndexError, MemoryIndex};
 use crate::store::real_disk::sync_dir;
 use crate::store::sled::SledIndex;
 
@@ -25,6 +25,9 @@ pub trait Slots: Send + Sync + Debug {
 
     /// Notes, durably, that the fresh one is in use, and removes the one before, which nobody uses any more.
     fn taken(&self) -> Result<(), IndexError>;
+
+    /// Removes what was made beside the one in use, and is not used.
+    fn discard(&self) -> Result<(), IndexError>;
 
     /// The bytes on disk of the index in use.
     fn bytes(&self) -> u64;
@@ -68,11 +71,37 @@ impl Slots for Folders {
         removed(&self.dir.join(names.1)).map_err(self.failed())
     }
 
+    fn discard(&self) -> Result<(), IndexError> {
+        removed(&self.dir.join(self.names().1)).map_err(self.failed())
+    }
+
     fn bytes(&self) -> u64 {
         let folder = self.dir.join(self.names().0);
         let files = fs::read_dir(folder).into_iter().flatten().flatten();
         let lengths = files.filter_map(|file| Some(file.metadata().ok()?.len()));
         lengths.fold(0, u64::saturating_add)
+    }
+}
+
+/// Indexes in memory: nothing is kept of where they are.
+#[derive(Debug)]
+pub struct InMemory;
+
+impl Slots for InMemory {
+    fn fresh(&self) -> Result<Arc<dyn Index>, IndexError> {
+        Ok(Arc::new(MemoryIndex::new()))
+    }
+
+    fn taken(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn discard(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        0
     }
 }
 
@@ -141,6 +170,9 @@ mod tests {
         fill(&SledIndex::open(&path.join(FIRST)).unwrap(), "old");
         fill(&*folders.fresh().unwrap(), "half");
         assert_eq!(found(path), Some(b"old".to_vec()), "nobody said that the other one is in use");
+        fill(&*folders.fresh().unwrap(), "full");
+        folders.discard().unwrap();
+        assert!(path.join(FIRST).exists() && !path.join(SECOND).exists());
         fill(&*folders.fresh().unwrap(), "new");
         folders.taken().unwrap();
         assert!(!path.join(FIRST).exists() && folders.bytes() > 0);

@@ -1,0 +1,24 @@
+//! A compaction changes nothing of what is known, and every sealed value opens as before.
+
+use super::Violation;
+use crate::sim::machine::Machine;
+
+/// Compacts copies of the disks and compares.
+pub(crate) async fn compacted(machine: &Machine, found: &mut Vec<Violation>) {
+    let mut wrong = |text: String| found.push(Violation::new("journal", text));
+    match machine.compacted().await {
+        Err(error) => wrong(format!("the state cannot be compacted: {error}")),
+        Ok(Some([before, after])) => {
+            if before.digest != after.digest {
+                wrong("the state knows something else after a compaction".to_owned());
+            }
+            for (value, opened) in &before.values {
+                let opens = after.values.get(value).copied().unwrap_or("is not known");
+                if opens != *opened {
+                    wrong(format!("a value {opened}, and {opens} after a compaction: {value}"));
+                }
+            }
+        }
+        Ok(None) => {}
+    }
+}

@@ -1,0 +1,100 @@
+//! A compaction of copies of the machine's disks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::DateTime;
+
+use super::{Machine, OpenError, copy};
+use crate::base::hash::Digest;
+use crate::store::disk::{Disk, MemoryDisk};
+use crate::store::facts::Facts;
+use crate::store::index::{Buffered, Index, MemoryIndex};
+use crate::store::open::{
+    self, Archive, Assembled, Compacting, Compactor, Found, History, InMemory, Pieces, Turn,
+};
+use crate::store::vault::{Vault, VaultError};
+use crate::store::writer::Writer;
+
+/// What a state knows.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// The digest of the fold.
+    pub(crate) digest: Digest,
+    /// Every text in it that is a sealed value or names one, and how that opens.
+    pub(crate) values: BTreeMap<String, &'static str>,
+}
+
+impl Machine {
+    /// What is known before and after a compaction that drops the history. Errors: a disk in memory refused, or the state
+    /// does not open any more.
+    pub(crate) async fn compacted(&self) -> Result<Option<[Known; 2]>, OpenError> {
+        let (journal, vault) = (copy(&self.journal), copy(&self.vault));
+        let Ok(before) = self.known(&journal, &vault) else { return Ok(None) };
+        let index = Arc::new(Buffered::new(Arc::new(MemoryIndex::new())));
+        let Assembled { journal: opened, fold, vault: sealed, found: _ } = open::assemble(
+            self.over(&journal, &vault, index.clone()),
+            &self.key,
+            Found::default(),
+        )?;
+        let compactor = Compactor {
+            writer: Arc::new(Writer::inline(opened, sealed.clone(), fold)),
+            index,
+            slots: Box::new(InMemory),
+            journal: Arc::new(journal.clone()),
+            vault_disk: Arc::new(vault.clone()),
+            vault: sealed,
+            archive: Archive::over(Arc::new(MemoryDisk::new())),
+            turn: Turn::default(),
+        };
+        let (at, actor) = (DateTime::UNIX_EPOCH, "the simulator".to_owned());
+        compactor.compact(&Compacting { history: History::Drop, at, actor }).await?;
+        Ok(Some([before, self.known(&journal, &vault)?]))
+    }
+
+    fn over(&self, journal: &MemoryDisk, vault: &MemoryDisk, index: Arc<dyn Index>) -> Pieces {
+        let (journal, vault): (Arc<dyn Disk>, Arc<dyn Disk>) =
+            (Arc::new(journal.clone()), Arc::new(vault.clone()));
+        let (boot, segment_bytes) = ("copy".to_owned(), self.segment_bytes);
+        Pieces { journal, vault, index, boot, rebuild: false, watch: None, segment_bytes }
+    }
+
+    /// What the state on these disks knows.
+    fn known(&self, journal: &MemoryDisk, vault: &MemoryDisk) -> Result<Known, OpenError> {
+        let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
+        let pieces = self.over(journal, vault, index.clone());
+        let assembled = open::assemble(pieces, &self.key, Found::default())?;
+        let mut values = BTreeMap::new();
+        for (_, value) in index.scan(b"")? {
+            if let Ok(value) = ciborium::from_reader(&*value) {
+                look(&assembled.vault, &value, &mut values);
+            }
+        }
+        Ok(Known { digest: Facts::new(index).digest()?, values })
+    }
+}
+
+/// Opens every sealed value that stands in a value of the index.
+fn look(vault: &Vault, value: &ciborium::Value, found: &mut BTreeMap<String, &'static str>) {
+    if let Some(text) = value.as_text().filter(|text| is_sealed(text)) {
+        let opens = match vault.open_text(text) {
+            Ok(_) => "opens",
+            Err(VaultError::Erased { .. }) => "was erased",
+            Err(_) => "does not open",
+        };
+        found.insert(text.to_owned(), opens);
+    }
+    for one in value.as_array().into_iter().flatten() {
+        look(vault, one, found);
+    }
+    for (key, one) in value.as_map().into_iter().flatten() {
+        look(vault, key, found);
+        look(vault, one, found);
+    }
+}
+
+/// Whether a text looks like the name of a value, or like a sealed value.
+fn is_sealed(text: &str) -> bool {
+    let is_name = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name || text.starts_with("sealed:")
+}
