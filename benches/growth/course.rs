@@ -1,0 +1,186 @@
+//! The course of a measurement: events come, are answered, become old and go; the state is compacted and measured.
+
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use crate::failed::Failed;
+use crate::sizes::{Sizes, resident};
+use crate::stand::{Running, Stand};
+
+/// What the script does for half of the events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hook {
+    /// It sends a notification.
+    Notify,
+    /// It refunds the charge: money moves.
+    Refund,
+}
+
+/// What is measured.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// Events at once, or on each day.
+    pub(crate) events: u64,
+    /// Days; 0: all events come at once.
+    pub(crate) days: u64,
+    /// For how long settled events are kept.
+    pub(crate) keep: TimeDelta,
+    pub(crate) hook: Hook,
+}
+
+/// A state at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) moment: String,
+    /// Events that the service showed so far.
+    pub(crate) told: u64,
+    /// Those of them that retention did not drop.
+    pub(crate) held: u64,
+    pub(crate) sizes: Sizes,
+    pub(crate) resident_kib: u64,
+}
+
+/// Everything that was measured.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) start_kib: u64,
+    pub(crate) peak_kib: u64,
+    pub(crate) end_kib: u64,
+}
+
+/// Charges that are made before the service posts their events.
+const LUMP: u64 = 100;
+/// Looks for what is still to be done, before the measurement is given up.
+const LOOKS_MAX: u32 = 10_000;
+/// The amount of a charge that no script answers.
+const LAST: u64 = 1001;
+/// Spans of `keep` after which everything is old.
+const SPANS: u32 = 4;
+/// Seconds in which the daemon looks for old events twice.
+const LOOK: u64 = 660;
+const DAY: u64 = 86_400;
+
+impl Hook {
+    /// Even amounts belong to one half of the charges, odd ones to the other.
+    fn script(self) -> &'static str {
+        match self {
+            Self::Notify => {
+                "fn on_event(event) {\n  let amount = event.data.get(\"amount\");\n  if amount != () && amount % 2 == 0 \
+                 { notify(\"ops\", `${event.type} ${event.data.id}`); }\n}\n"
+            }
+            Self::Refund => {
+                "fn on_transaction_authorized(event) {\n  if event.data.type == \"CHARGE\" && event.data.amount % 2 == 0 \
+                 { refund(event.data, #{name: \"back\"}); }\n}\n"
+            }
+        }
+    }
+}
+
+/// Measures all of it in this empty folder.
+pub(crate) async fn measure(folder: &Path, wanted: &Wanted) -> Result<Measured, Failed> {
+    let mut stand = Stand::new(folder, wanted.hook.script(), wanted.keep)?;
+    stand.connect().await?;
+    let mut rows = Vec::new();
+    let (start_kib, _) = resident()?;
+    if wanted.days == 0 {
+        at_once(&mut stand, wanted, &mut rows).await?;
+    } else {
+        day_by_day(&mut stand, wanted, &mut rows).await?;
+    }
+    let (end_kib, peak_kib) = resident()?;
+    Ok(Measured { rows, start_kib, peak_kib, end_kib })
+}
+
+async fn at_once(stand: &mut Stand, wanted: &Wanted, rows: &mut Vec<Row>) -> Result<(), Failed> {
+    stand.running(async |running| comes(running, wanted.events).await).await?;
+    rows.push(row(stand, "alive").await?);
+    stand.compact().await?;
+    rows.push(row(stand, "after compaction").await?);
+    goes(stand, wanted.keep).await?;
+    rows.push(row(stand, "after retention").await?);
+    stand.compact().await?;
+    rows.push(row(stand, "after retention and compaction").await?);
+    Ok(())
+}
+
+async fn day_by_day(stand: &mut Stand, wanted: &Wanted, rows: &mut Vec<Row>) -> Result<(), Failed> {
+    for day in 1..=wanted.days {
+        stand
+            .running(async |running| {
+                comes(running, wanted.events).await?;
+                running.wait(LOOK).await;
+                settled(running).await
+            })
+            .await?;
+        stand.compact().await?;
+        rows.push(row(stand, &format!("day {day}")).await?);
+        tokio::time::advance(Duration::from_secs(DAY.saturating_sub(LOOK))).await;
+    }
+    Ok(())
+}
+
+/// So many events come and are answered.
+async fn comes(running: &Running<'_>, events: u64) -> Result<(), Failed> {
+    let until = running.ledger()?.told.saturating_add(events);
+    let mut amount: u64 = 1000;
+    loop {
+        let missing = until.saturating_sub(running.ledger()?.told);
+        if missing == 0 {
+            return Ok(());
+        }
+        // A charge is told of as made and as authorized.
+        for _ in 0..missing.div_ceil(2).min(LUMP) {
+            amount = amount.saturating_add(1);
+            running.charge(amount)?;
+        }
+        running.deliver().await?;
+        settled(running).await?;
+    }
+}
+
+/// Waits until every event was read and answered, and every action is done.
+async fn settled(running: &Running<'_>) -> Result<(), Failed> {
+    for _ in 0..LOOKS_MAX {
+        running.wait(1).await;
+        running.deliver().await?;
+        let ledger = running.ledger()?;
+        if ledger.waiting == 0 && ledger.pending == 0 && ledger.ran_to == ledger.told {
+            return Ok(());
+        }
+    }
+    Err(format!("not all was done: {:?}", running.ledger()?).into())
+}
+
+/// Time passes until all events of now were dropped, or would have been. The daemon runs while it looks for old ones, and
+/// not in between.
+async fn goes(stand: &mut Stand, keep: TimeDelta) -> Result<(), Failed> {
+    let span = keep.to_std()?.saturating_add(Duration::from_secs(LOOK));
+    let mut all = None;
+    for _ in 0..SPANS {
+        tokio::time::advance(span).await;
+        let ledger = stand
+            .running(async |running| {
+                // The horizon stays behind the newest event: another one lets those before it go.
+                running.charge(LAST)?;
+                running.wait(LOOK).await;
+                settled(running).await?;
+                running.ledger()
+            })
+            .await?;
+        if ledger.dropped >= *all.get_or_insert(ledger.told) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn row(stand: &mut Stand, moment: &str) -> Result<Row, Failed> {
+    let sizes = Sizes::of(&stand.state())?;
+    let ledger = stand.running(async |running| running.ledger()).await?;
+    let (resident_kib, _) = resident()?;
+    let held = ledger.told.saturating_sub(ledger.dropped);
+    Ok(Row { moment: moment.to_owned(), told: ledger.told, held, sizes, resident_kib })
+}

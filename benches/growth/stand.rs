@@ -1,0 +1,358 @@
+//! A daemon's engine over a real state directory, and the emulator that it talks to, in one process and by one virtual
+//! clock.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use futures::FutureExt;
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use reckon::base::clock::{Clock, VirtualClock};
+use reckon::base::hash::{Digest, sha256};
+use reckon::base::id::{Key, Mode};
+use reckon::base::money::Currency;
+use reckon::base::secret::Secret;
+use reckon::client::{Client, Partner, Service, Transport, Untouched};
+use reckon::control::Control;
+use reckon::engine::{
+    Carried, Courier, Engine, Event, Found, IntakeLink, PartnerAccess, Parts, Retention,
+    SecretError, Secrets, Settings, Shared, Until,
+};
+use reckon::hooks::{Hooks, Known, Source};
+use reckon::http::{Outside, public};
+use reckon::kinds::CheckCx;
+use reckon::kinds::register::KINDS;
+use reckon::model::event::EventLedger;
+use reckon::model::manifest::OnDoubt;
+use reckon::outbox::{Message, Sent};
+use reckon::policy::{Rights, prune::Prune};
+use reckon::sandbox::{self, Options, Sandbox};
+use reckon::spec::document::ReadCx;
+use reckon::spec::loader::Loader;
+use reckon::store::facts::Facts;
+use reckon::store::index::{Buffered, Index};
+use reckon::store::journal::Options as JournalOptions;
+use reckon::store::key::MasterKey;
+use reckon::store::lock::Owner;
+use reckon::store::open::{self, Compacting, Opening, Pieces, State, assemble, close};
+use reckon::store::real_disk::RealDisk;
+use reckon::store::sled::SledIndex;
+use reckon::store::writer::Writer;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tower::ServiceExt;
+
+use crate::failed::Failed;
+
+const START: &str = "2026-11-22T12:00:00Z";
+/// Where the service finds the daemon.
+const BASE: &str = "https://daemon.example";
+/// The key of the state; it is made for this and opens nothing else.
+const KEY: [u8; 32] = [7; 32];
+const LINKS: [u8; 32] = [3; 32];
+const MERCHANT: &str = "apiVersion: reckon.dev/v1\nkind: Merchant\nmetadata: {name: acme}\nspec:\n  mode: test\n  \
+    timezone: America/Chicago\n  credentials: {authorization_code: {env: CODE_ACME}}\n";
+
+/// One request to the emulator.
+fn request(
+    router: &axum::Router,
+    method: &str,
+    path: &str,
+    key: Option<&str>,
+    body: &Value,
+) -> Result<Value, Failed> {
+    let mut request = http::Request::builder().method(method).uri(path).header("host", "localhost");
+    if let Some(key) = key {
+        let basic = data_encoding::BASE64.encode(format!("{key}:").as_bytes());
+        request = request.header("authorization", format!("Basic {basic}"));
+    }
+    let request = request.body(axum::body::Body::from(body.to_string()))?;
+    let asked = async {
+        let answer = router.clone().oneshot(request).await?;
+        Ok::<_, Failed>(axum::body::to_bytes(answer.into_body(), usize::MAX).await?)
+    };
+    let bytes = asked.now_or_never().ok_or("the emulator waits")??;
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
+/// Codes from the emulator.
+struct FromSandbox(axum::Router);
+
+impl Secrets for FromSandbox {
+    fn resolve(&self, _source: &Value, key: &Key) -> Result<Secret, SecretError> {
+        let body = json!({"merchant": key.name});
+        let answer = request(&self.0, "POST", "/_sandbox/credentials", None, &body);
+        let answer = answer.map_err(|error| SecretError { message: error.to_string() })?;
+        Ok(Secret::from(answer["authorization_code"].as_str().unwrap_or_default().to_owned()))
+    }
+
+    fn attachment(&self, _path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
+        Err(SecretError { message: "there are no attachments".to_owned() })
+    }
+}
+
+/// Takes every notification at once.
+struct Taker;
+
+impl Courier for Taker {
+    fn carry<'a>(&'a self, _message: &'a Message) -> Carried<'a> {
+        Box::pin(async { Sent::Done })
+    }
+
+    fn repeats(&self, _target: &str) -> bool {
+        false
+    }
+
+    fn takes_any(&self, _target: &str) -> bool {
+        false
+    }
+
+    fn intake(&self, link: &IntakeLink) -> String {
+        Outside::new(&LINKS).intake(BASE, link)
+    }
+}
+
+/// A state directory, the emulator and the clock.
+pub(crate) struct Stand {
+    folder: PathBuf,
+    clock: Arc<VirtualClock>,
+    sandbox: Sandbox,
+    script: String,
+    keep: TimeDelta,
+    /// The merchant's key, once it is connected.
+    key: String,
+    engines: u64,
+}
+
+/// The way to a running daemon.
+pub(crate) struct Running<'a> {
+    stand: &'a Stand,
+    public: axum::Router,
+    facts: Facts,
+}
+
+impl Stand {
+    /// An empty state whose daemon runs this script and keeps events for so long.
+    pub(crate) fn new(folder: &Path, script: &str, keep: TimeDelta) -> Result<Self, Failed> {
+        let clock = Arc::new(VirtualClock::new(START.parse()?));
+        let options = Options { clock: clock.clone(), ..Options::default() };
+        let emulator = SledIndex::open(&folder.join("emulator"))?.unsynced();
+        let sandbox = Sandbox::open(Arc::new(Buffered::new(Arc::new(emulator))), options)?;
+        std::fs::create_dir_all(folder.join("specs"))?;
+        std::fs::write(folder.join("specs/merchant.yaml"), MERCHANT)?;
+        let (folder, script) = (folder.to_owned(), script.to_owned());
+        Ok(Self { folder, clock, sandbox, script, keep, key: String::new(), engines: 0 })
+    }
+
+    /// The state directory.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
+    /// Connects the merchant, whose events are posted to the daemon from now on.
+    pub(crate) async fn connect(&mut self) -> Result<(), Failed> {
+        self.running(async |running| Ok(running.wait(60).await)).await?;
+        let all = self.control("credentials")?;
+        let mut merchants = all["merchants"].as_array().into_iter().flatten();
+        let acme = merchants.find(|one| one["name"] == "acme").ok_or("there is no merchant")?;
+        acme["test"]["secret_key"].as_str().unwrap_or_default().clone_into(&mut self.key);
+        let url = Outside::new(&LINKS).gateway_url(BASE, &"Merchant/acme".parse()?, Mode::Test, 0);
+        self.ask("PATCH", "/v1/merchant", &json!({"test_events_urls": url}))?;
+        Ok(())
+    }
+
+    fn control(&self, path: &str) -> Result<Value, Failed> {
+        request(&self.sandbox.router(), "GET", &format!("/_sandbox/{path}"), None, &Value::Null)
+    }
+
+    /// A request to the service with the merchant's key.
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Failed> {
+        request(&self.sandbox.router(), method, path, Some(&self.key), body)
+    }
+
+    /// Runs the daemon while `act` goes on, and ends it cleanly.
+    pub(crate) async fn running<T>(
+        &mut self,
+        act: impl AsyncFnOnce(&Running<'_>) -> Result<T, Failed>,
+    ) -> Result<T, Failed> {
+        self.engines = self.engines.saturating_add(1);
+        let (shared, index) = self.shared()?;
+        let (facts, writer) = (shared.facts.clone(), shared.writer.clone());
+        let mut engine = Engine::new(shared, Box::new(self.loader()))?;
+        engine.keep_looking();
+        engine.retain(Retention { keep: self.keep, every: Duration::from_mins(5) });
+        engine.tell_through(Arc::new(Taker));
+        engine.use_scripts(self.scripts()?)?;
+        let (sender, events) = mpsc::channel::<Event>(256);
+        let control = Control::new(sender.clone());
+        control.receive(engine.inbox(sender));
+        let public = public(control, &Outside::new(&LINKS));
+        let running = Running { stand: self, public, facts };
+        let acted = tokio::select! {
+            ended = engine.run(events, Until::Stopped) => Err(format!("the daemon ended: {ended:?}").into()),
+            acted = act(&running) => acted,
+        };
+        close(&writer, &*index).await?;
+        drop((running, engine, writer));
+        let_go(&index).await?;
+        acted
+    }
+
+    fn scripts(&self) -> Result<Found, Failed> {
+        let text = self.script.as_str();
+        let source =
+            Source { shown: "growth.rhai".into(), path: "growth.rhai".into(), text: text.into() };
+        let targets = ["ops".to_owned()].into();
+        let known = Known { targets, rights: Rights::all(), ..Known::default() };
+        let hooks = Hooks::load(&[source], &known).map_err(|problems| format!("{problems:?}"))?;
+        Ok(Found { hooks: Some(hooks), files: sha256(text.as_bytes()), problems: 0 })
+    }
+
+    fn loader(&self) -> Loader {
+        let check = CheckCx {
+            decimal_amounts_only: true,
+            web_urls: vec![SERVICE.to_owned()],
+            currency: Currency::USD,
+            plans: std::collections::BTreeMap::new(),
+            programs: None,
+            variables: None,
+            files: None,
+        };
+        let mut loader =
+            Loader::new(&self.folder.join("specs"), "specs", ReadCx { kinds: KINDS, check });
+        loader.load_all();
+        loader
+    }
+
+    fn shared(&self) -> Result<(Arc<Shared>, Arc<dyn Index>), Failed> {
+        let partner = self.control("credentials")?["partner"].clone();
+        let text = |field: &str| partner[field].as_str().unwrap_or_default().to_owned();
+        let state = self.state();
+        std::fs::create_dir_all(&state)?;
+        let index: Arc<dyn Index> =
+            Arc::new(Buffered::new(Arc::new(SledIndex::open(&state.join("sled"))?)));
+        let pieces = Pieces {
+            journal: Arc::new(RealDisk::open(&state.join("journal"))?),
+            vault: Arc::new(RealDisk::open(&state.join("vault"))?),
+            index: index.clone(),
+            boot: "growth".to_owned(),
+            rebuild: false,
+            segment_bytes: JournalOptions::default().segment_bytes,
+            watch: None,
+        };
+        let open::Assembled { journal, fold, vault, .. } =
+            assemble(pieces, &MasterKey::new(KEY), open::Found::default())?;
+        let writer = Writer::inline(journal, vault.clone(), fold);
+        let service = Service {
+            base_url: SERVICE.to_owned(),
+            web_url: SERVICE.to_owned(),
+            timeout: Duration::from_secs(30),
+            ca_file: None,
+            partner: Some(Partner {
+                client_id: text("client_id"),
+                client_secret: Secret::from(text("client_secret")),
+            }),
+            jitter_seed: 1,
+        };
+        let router = self.sandbox.router();
+        let transport = Transport::InProcess { router: router.clone(), wire: Arc::new(Untouched) };
+        let shared = Shared::new(Parts {
+            client: Client::new(service, transport, self.clock.clone())?,
+            writer: Arc::new(writer),
+            facts: Facts::new(index.clone()),
+            vault,
+            clock: self.clock.clone(),
+            secrets: Arc::new(FromSandbox(router)),
+            partner: Ok(PartnerAccess {
+                client_id: Secret::from(text("client_id")),
+                client_secret: Secret::from(text("client_secret")),
+                redirect_uri: text("redirect_uri"),
+            }),
+            settings: settings(),
+            rng: ChaCha20Rng::seed_from_u64(self.engines),
+        });
+        Ok((shared, index))
+    }
+
+    /// Does what `store compact` does.
+    pub(crate) async fn compact(&self) -> Result<(), Failed> {
+        let owner = Owner { pid: std::process::id(), host: "bench".into(), started: START.into() };
+        let (dir, boot) = (self.state(), "growth".to_owned());
+        let opening = Opening { dir, owner, boot, rebuild: false, marking: None };
+        let state = State::open(&opening, &MasterKey::new(KEY))?;
+        let archive = RealDisk::open(&self.state().join("archive"))?;
+        let (archive, at) = (Some(Arc::new(archive) as Arc<_>), self.clock.now());
+        state.compact(&Compacting { archive, at, actor: "bench".to_owned() }).await?;
+        Ok(())
+    }
+}
+
+/// Waits until tasks and threads of an engine that ended have let go of its index.
+async fn let_go(index: &Arc<dyn Index>) -> Result<(), Failed> {
+    for _ in 0..LOOKS_MAX {
+        if Arc::strong_count(index) == 1 {
+            return Ok(());
+        }
+        tokio::task::yield_now().await;
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+    Err("the engine that ended still holds its index".into())
+}
+
+/// Looks whether an engine that ended has let go.
+const LOOKS_MAX: u32 = 10_000;
+const SERVICE: &str = "https://127.0.0.1:8700";
+
+fn settings() -> Settings {
+    Settings {
+        planning: reckon::plan::Settings {
+            partner: "acme".to_owned(),
+            digest_key: [9; 32],
+            on_doubt: OnDoubt::Recreate,
+            live_refused: None,
+            prune: Prune::open(),
+        },
+        timeout: Duration::from_secs(30),
+        grace: Duration::from_secs(30),
+        concurrency: 16,
+        failures_max: None,
+        hook_time: None,
+        first_look: false,
+        commit: None,
+        policy: reckon::policy::Rules::default(),
+    }
+}
+
+impl Running<'_> {
+    /// A card is charged so much.
+    pub(crate) fn charge(&self, minor: u64) -> Result<(), Failed> {
+        let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "123"});
+        let charged =
+            self.stand.ask("POST", "/v1/charges", &json!({"amount": minor, "method": method}))?;
+        charged["id"].as_str().map(|_| ()).ok_or_else(|| format!("no charge: {charged}").into())
+    }
+
+    /// The service posts what it has to post.
+    pub(crate) async fn deliver(&self) -> Result<(), Failed> {
+        let post = async |notice: sandbox::Notice| {
+            let path = notice.url.strip_prefix(BASE)?;
+            let request =
+                http::Request::post(path).body(axum::body::Body::from(notice.body)).ok()?;
+            Some(self.public.clone().oneshot(request).await.ok()?.status().as_u16())
+        };
+        self.stand.sandbox.deliver_due(post).await?;
+        Ok(())
+    }
+
+    /// So much time passes.
+    pub(crate) async fn wait(&self, seconds: u64) {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+
+    /// How the merchant's events stand.
+    pub(crate) fn ledger(&self) -> Result<EventLedger, Failed> {
+        Ok(self.facts.event_ledger(&"Merchant/acme".parse()?)?)
+    }
+}
