@@ -36,7 +36,7 @@ use reckon::store::index::{Buffered, Index};
 use reckon::store::journal::Options as JournalOptions;
 use reckon::store::key::MasterKey;
 use reckon::store::lock::Owner;
-use reckon::store::open::{self, Compacting, Opening, Pieces, State, assemble, close};
+use reckon::store::open::{self, Compacting, History, Opening, Pieces, State, assemble, close};
 use reckon::store::real_disk::RealDisk;
 use reckon::store::sled::SledIndex;
 use reckon::store::writer::Writer;
@@ -182,7 +182,8 @@ impl Stand {
         let (facts, writer) = (shared.facts.clone(), shared.writer.clone());
         let mut engine = Engine::new(shared, Box::new(self.loader()))?;
         engine.keep_looking();
-        engine.retain(Retention { keep: self.keep, every: Duration::from_mins(5) });
+        let late = Retention::LATE;
+        engine.retain(Retention { keep: self.keep, every: Duration::from_mins(5), late });
         engine.tell_through(Arc::new(Taker));
         engine.use_scripts(self.scripts()?)?;
         let (sender, events) = mpsc::channel::<Event>(256);
@@ -282,9 +283,10 @@ impl Stand {
         let (dir, boot) = (self.state(), "growth".to_owned());
         let opening = Opening { dir, owner, boot, rebuild: false, marking: None };
         let state = State::open(&opening, &MasterKey::new(KEY))?;
-        let archive = RealDisk::open(&self.state().join("archive"))?;
-        let (archive, at) = (Some(Arc::new(archive) as Arc<_>), self.clock.now());
-        state.compact(&Compacting { archive, at, actor: "bench".to_owned() }).await?;
+        let (history, at) = (History::KeepFor(self.keep.num_seconds()), self.clock.now());
+        state.compact(&Compacting { history, at, actor: "bench".to_owned() }).await?;
+        // Opening gives the fresh index its place.
+        State::open(&opening, &MasterKey::new(KEY))?.close().await?;
         Ok(())
     }
 }
@@ -320,7 +322,7 @@ fn settings() -> Settings {
         failures_max: None,
         hook_time: None,
         first_look: false,
-        commit: None,
+        cautious_start: false,
         policy: reckon::policy::Rules::default(),
     }
 }
