@@ -34,7 +34,7 @@ fn sources() -> Vec<(String, String)> {
             let shown = path.strip_prefix(ROOT).unwrap().to_string_lossy().replace('\\', "/");
             if path.is_dir() {
                 folders.push(path);
-            } else if shown.ends_with(".rs") && !is_test(&shown) {
+            } else if path.extension().is_some_and(|ending| ending == "rs") && !is_test(&shown) {
                 found.push((shown, program(&fs::read_to_string(&path).unwrap())));
             }
         }
@@ -78,7 +78,7 @@ fn whole(text: &str) -> impl Iterator<Item = String> {
 /// The first text behind each call, where it is one word.
 fn ends<'a>(text: &'a str, call: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(call).filter_map(move |(at, _)| {
-        let rest = &text[at + call.len()..];
+        let rest = &text[at..][call.len()..];
         let rest = if call.ends_with('"') { rest } else { rest.split_once('"')?.1 };
         let word = word(rest);
         (!word.is_empty() && rest[word.len()..].starts_with('"')).then_some(word)

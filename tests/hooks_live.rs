@@ -223,7 +223,7 @@ async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
                 );
                 let Some(lost) = view.undone.first() else { return };
                 assert_eq!((lost.fate, lost.message.as_str()), (Fate::Unknown, "no answer came"));
-                assert!(lost.help.starts_with("look whether it arrived"), "{}", lost.help);
+                assert!(lost.help.starts_with("check whether it arrived"), "{}", lost.help);
                 let seen = async |event: &str| {
                     let request = Request::Dismiss(event.to_owned());
                     ears.control.handle(request, "uid 7".to_owned()).await.unwrap()

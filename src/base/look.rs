@@ -2,6 +2,11 @@
 //! dark.
 
 #[cfg(test)]
+#[expect(
+    clippy::float_arithmetic,
+    clippy::disallowed_types,
+    reason = "the contrast of colours is a fraction, and no money"
+)]
 mod contrast;
 mod frame;
 #[cfg(test)]

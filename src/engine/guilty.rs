@@ -1,19 +1,45 @@
-//! What the service refused, at the fields of the file that it means.
+//! What the service refused and what is out of date, at the fields of the file that it means.
+
+use chrono::TimeDelta;
 
 use super::Engine;
 use crate::kinds::{guilty, register};
 use crate::model::issue::{Issue, Problem};
 use crate::model::observed::Refusal;
-use crate::model::plan::{Reason, Step};
+use crate::model::plan::{Reason, Step, Verdict};
 use crate::model::service_problem::ServiceMessage;
 use crate::plan::World;
 
 /// A request that the service would not take.
 const REFUSED: &str = "reckon::service::refused";
 
+/// A day ends so many hours later in the last time zone than in UTC.
+const LAST_ZONE: TimeDelta = TimeDelta::hours(12);
+
 impl Engine {
+    /// What there is to say of a step's fields: the service's refusals, and dates that are over.
+    pub(super) fn said_of(&self, step: &Step) -> Vec<Problem> {
+        let mut problems = self.refusals(step);
+        problems.extend(self.overdue(step));
+        problems
+    }
+
+    /// Warnings of dates that are over, where an object is to be created.
+    fn overdue(&self, step: &Step) -> Vec<Problem> {
+        let is_new = matches!(step.verdict, Verdict::Create | Verdict::Wait | Verdict::Blocked)
+            && step.remote_id.is_none();
+        let manifest = self.world.desired().manifest(&step.key).filter(|_| is_new);
+        let today = self.shared.now().checked_sub_signed(LAST_ZONE);
+        let row = register::find(step.key.kind.as_str());
+        let (Some(manifest), Some(today), Some(row)) = (manifest, today, row) else {
+            return Vec::new();
+        };
+        let issues = (row.overdue)(&manifest.spec, today.date_naive());
+        issues.iter().filter_map(|issue| self.world.files().place(&step.key, issue)).collect()
+    }
+
     /// The messages of the refusal that a step tells of, each at its field; none for any other step.
-    pub(super) fn refusals(&self, step: &Step) -> Vec<Problem> {
+    fn refusals(&self, step: &Step) -> Vec<Problem> {
         if !matches!(step.reason, Reason::Refused(_)) {
             return Vec::new();
         }

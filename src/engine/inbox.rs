@@ -51,7 +51,7 @@ pub(super) struct Inboxes {
     due: BTreeMap<Key, Instant>,
     listed: BTreeMap<Key, Instant>,
     /// When each merchant's list was last read to its end by this process: the journal has it once in ten minutes.
-    read_at: BTreeMap<Key, DateTime<Utc>>,
+    pub(super) read_at: BTreeMap<Key, DateTime<Utc>>,
     budgets: BTreeMap<Key, Budget>,
     /// From when to when nobody listened before this process began.
     away: Option<(DateTime<Utc>, DateTime<Utc>)>,

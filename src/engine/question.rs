@@ -253,7 +253,7 @@ impl Engine {
         let checksum = self.checksum(plan.steps.iter());
         let told = |step: &Step| {
             let due = self.planner.dues(&self.world, step);
-            let view = StepView { problems: self.refusals(step), due, ..step_view(step) };
+            let view = StepView { problems: self.said_of(step), due, ..step_view(step) };
             named(view, step, &checksum)
         };
         let problems = self.world.files().problems();

@@ -1,7 +1,8 @@
 //! A look at the files, and who waits for it. A daemon looks on a thread of its own, so that a tree of any size keeps
 //! neither events nor status waiting.
 //!
-//! Guarantees: one look goes on at a time; who asks about the files is answered after a look that began later.
+//! Guarantees: one look goes on at a time; a question about the files is answered after a look that began later; effects
+//! of documents start between two looks.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -5,6 +5,7 @@
 
 mod old_actions;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -22,6 +23,8 @@ use crate::model::event::EventLedger;
 use crate::model::record::Record;
 use crate::model::retained::Retained;
 
+/// Our clock may be ahead of the service's, which dates the events, by so much.
+const SKEW: TimeDelta = TimeDelta::days(1);
 /// Events that one record drops at most: posts wait no longer than for the fold of so many.
 const STEP: usize = 128;
 
@@ -68,8 +71,9 @@ impl Engine {
         let Some(retention) = self.keeper.retention.clone().filter(|_| is_due) else { return };
         self.keeper.due = None;
         let (shared, intent) = (self.shared.clone(), self.keeper.intent.clone());
+        let read_at = self.inboxes.read_at.clone();
         self.tasks.spawn(async move {
-            match dropped(&shared, &retention, &intent).await {
+            match dropped(&shared, (&retention, &read_at), &intent).await {
                 Ok(()) => Finished::Retained,
                 Err(error) => Finished::Broken(error),
             }
@@ -87,28 +91,31 @@ impl Engine {
 /// Drops all that is old of every merchant.
 async fn dropped(
     shared: &Arc<Shared>,
-    retention: &Retention,
+    (retention, read_at): (&Retention, &BTreeMap<Key, DateTime<Utc>>),
     intent: &AtomicU64,
 ) -> Result<(), EngineError> {
     for merchant in shared.facts.event_merchants()? {
         let ledger = shared.facts.event_ledger(&merchant)?;
-        let Some(horizon) = horizon(&merchant, &ledger, shared.now(), retention) else { continue };
+        let times = (shared.now(), read_at.get(&merchant).copied());
+        let Some(horizon) = horizon(&merchant, &ledger, times, retention) else { continue };
         events(shared, &merchant, horizon).await?;
         forgeries(shared, &merchant, horizon).await?;
     }
     old_actions::dropped(shared, intent).await
 }
 
-/// The moment up to which a merchant's events may be dropped; none before its list was read.
+/// The moment up to which a merchant's events may be dropped; none before its list was read. `read_at`: when this process
+/// last read the list to its end. A quiet merchant's newest events become old by that moment alone.
 fn horizon(
     merchant: &Key,
     ledger: &EventLedger,
-    now: DateTime<Utc>,
+    (now, read_at): (DateTime<Utc>, Option<DateTime<Utc>>),
     retention: &Retention,
 ) -> Option<DateTime<Utc>> {
     let old = now.checked_sub_signed(retention.keep)?;
     let seen = if merchant.kind.as_str() == MERCHANT {
-        ledger.polled_to?.checked_sub_signed(retention.late)?
+        let told = ledger.polled_to?.checked_sub_signed(retention.late)?;
+        told.max(read_at.and_then(|at| at.checked_sub_signed(SKEW)).unwrap_or(told))
     } else {
         old
     };
@@ -197,14 +204,18 @@ mod tests {
         let at = |days| DateTime::UNIX_EPOCH + TimeDelta::days(days);
         let merchant: Key = "Merchant/acme".parse().unwrap();
         let retention = Retention { keep: TimeDelta::days(10), every: Duration::ZERO, late: LATE };
-        let horizon = |polled: Option<i64>, before: Option<i64>, now: i64| {
+        let read = |polled: Option<i64>, before: Option<i64>, now: i64, read: Option<i64>| {
             let (polled_to, horizon) = (polled.map(at), before.map(at));
             let ledger = EventLedger { horizon, polled_to, ..EventLedger::default() };
-            super::horizon(&merchant, &ledger, at(now), &retention)
+            super::horizon(&merchant, &ledger, (at(now), read.map(at)), &retention)
         };
+        let horizon = |polled, before, now| read(polled, before, now, None);
         assert_eq!(horizon(None, None, 100), None, "its list was never read");
         assert_eq!(horizon(Some(99), None, 100), Some(at(90)));
         assert_eq!(horizon(Some(50), None, 100), Some(at(50) - LATE), "nobody listened since");
         assert_eq!(horizon(Some(99), Some(90), 20), Some(at(90)), "the clock went back");
+        assert_eq!(read(Some(50), None, 100, Some(100)), Some(at(90)), "it told nothing since");
+        assert_eq!(read(Some(50), None, 100, Some(60)), Some(at(59)), "our clock may be ahead");
+        assert_eq!(read(None, None, 100, Some(100)), None, "nothing was ever told");
     }
 }

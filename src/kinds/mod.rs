@@ -19,6 +19,7 @@ pub mod merchant;
 pub mod merchant_application;
 pub mod misfit;
 pub mod open_variables;
+mod overdue;
 pub mod readback;
 pub mod recurring_charge;
 pub mod redact;
@@ -240,6 +241,11 @@ pub trait Kind: Shape {
     /// The health of its object, beside whether that is as its document says.
     fn health(_: &step::StepCx<'_>, _: Option<&Manifest>, _: &Observed) -> Health {
         Health::well()
+    }
+
+    /// Warnings of dates in this spec that are over on this day, where its object is to be created.
+    fn overdue(_: &Value, _today: NaiveDate) -> Vec<Issue> {
+        Vec::new()
     }
 
     /// The days on which money of this spec is due, from this day on: twelve months of a schedule.

@@ -63,6 +63,8 @@ pub struct KindRow {
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
     /// The days on which money of a spec is due, from a day on.
     pub dues: fn(&Value, NaiveDate) -> Vec<(NaiveDate, Money)>,
+    /// Warnings of dates in a spec that are over on a day, where its object is to be created.
+    pub overdue: fn(&Value, NaiveDate) -> Vec<Issue>,
     /// What the service may say otherwise by now: the readings that would tell, in their order.
     pub again: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<Reading>,
 }
@@ -106,6 +108,7 @@ const fn row<K: Kind>() -> KindRow {
         adopts: K::adopts,
         health: K::health,
         dues: K::dues,
+        overdue: K::overdue,
         again: K::again,
     }
 }

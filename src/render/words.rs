@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
 use crate::engine::MoneyView;
-use crate::model::issue::Problem;
+use crate::model::issue::{Problem, Severity};
 
 /// Longer values are cut, in characters.
 const VALUE_LENGTH_MAX: usize = 200;
@@ -90,8 +90,9 @@ pub(super) fn money(money: &MoneyView) -> String {
 
 /// `specs/acme.yaml:14:9 what is wrong`.
 pub(super) fn problem(problem: &Problem) -> String {
-    let Problem { file, line, column, message, .. } = problem;
-    format!("{file}:{line}:{column} {message}")
+    let Problem { file, line, column, message, severity, .. } = problem;
+    let warning = if *severity == Severity::Warning { "warning: " } else { "" };
+    format!("{file}:{line}:{column} {warning}{message}")
 }
 
 /// `collected per occurrence`.

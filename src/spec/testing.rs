@@ -65,6 +65,7 @@ const fn row(name: &'static str) -> KindRow {
         adopts: Contact::adopts,
         health: Contact::health,
         dues: Contact::dues,
+        overdue: Contact::overdue,
         again: Contact::again,
     }
 }

@@ -35,7 +35,7 @@ fn luminance(palette: &str, name: &str) -> f64 {
         _ => hex.to_owned(),
     };
     let part = |at: usize| {
-        let part = f64::from(u8::from_str_radix(&wide[at..at + 2], 16).unwrap()) / 255.0;
+        let part = f64::from(u8::from_str_radix(&wide[at..][..2], 16).unwrap()) / 255.0;
         if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
     };
     0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)

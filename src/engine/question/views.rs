@@ -243,7 +243,7 @@ pub struct StepView {
     /// What removal means for it, where its document is gone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub removal: Option<Removal>,
-    /// What the service refused, each at the field that it means.
+    /// What the service refused, and warnings of dates that are over, each at the field that it means.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<Problem>,
     /// What it needs and what is not ready.

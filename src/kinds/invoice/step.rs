@@ -17,8 +17,9 @@ use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, obligation, orphaned,
     reference, source_id,
 };
-use crate::kinds::{Kind, Shape, as_said};
+use crate::kinds::{Kind, Shape, as_said, overdue};
 use crate::model::effect::Effect;
+use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{MoneyMove, Reason, Replaced, Verdict};
@@ -220,6 +221,10 @@ fn invoice_date(
 impl Kind for Invoice {
     fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
         step(cx, manifest, have)
+    }
+
+    fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+        overdue::invoice(spec, today)
     }
 
     fn dues(spec: &Value, _: NaiveDate) -> Vec<(NaiveDate, Money)> {

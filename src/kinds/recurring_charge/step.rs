@@ -17,9 +17,10 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, reference, text,
 };
-use crate::kinds::{Kind, Shape, as_said, health, leaving};
+use crate::kinds::{Kind, Shape, as_said, health, leaving, overdue};
 use crate::model::effect::{Effect, Reading, Work};
 use crate::model::health::Health;
+use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{MoneyMove, Reason, Verdict};
@@ -193,6 +194,10 @@ impl Kind for RecurringCharge {
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
         super::readback::read_back(spec)
+    }
+
+    fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+        overdue::schedule(spec, today)
     }
 
     fn dues(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {

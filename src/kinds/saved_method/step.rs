@@ -2,6 +2,7 @@
 //! changes where it is, everything else by a fresh token or one that its payer gave, and it is removed only where its document
 //! said so.
 
+use chrono::NaiveDate;
 use serde_json::Value;
 
 use super::SavedMethod;
@@ -16,9 +17,10 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::step::{
     Draft, MERCHANT, Object, StepCx, by_token, needed, object, orphaned, reference, text,
 };
-use crate::kinds::{Kind, Shape, health};
+use crate::kinds::{Kind, Shape, health, overdue};
 use crate::model::effect::{Effect, Work};
 use crate::model::health::Health;
+use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
@@ -133,5 +135,9 @@ impl Kind for SavedMethod {
 
     fn health(cx: &StepCx<'_>, _: Option<&Manifest>, known: &Observed) -> Health {
         health::of_method(known, cx.now)
+    }
+
+    fn overdue(spec: &Value, today: NaiveDate) -> Vec<Issue> {
+        overdue::card(spec, today)
     }
 }

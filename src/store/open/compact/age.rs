@@ -125,7 +125,7 @@ mod tests {
     use crate::store::testing::old;
 
     fn day(days: i64) -> DateTime<Utc> {
-        DateTime::UNIX_EPOCH + TimeDelta::days(days)
+        DateTime::UNIX_EPOCH.checked_add_signed(TimeDelta::days(days)).unwrap()
     }
 
     /// Closes K11: money that was moved stays for six months, all else as long as is said.
@@ -133,7 +133,9 @@ mod tests {
     fn money_is_kept_for_six_months_whatever_is_said() {
         let over = |records: &[Record], keep: i64, now: i64| {
             let (mut age, mut money) = (Age::default(), BTreeSet::new());
-            records.iter().for_each(|record| age.note(record, &mut money));
+            for record in records {
+                age.note(record, &mut money);
+            }
             age.is_over(TimeDelta::days(keep), day(now))
         };
         let hold = |at| Record::Hold {
