@@ -206,7 +206,7 @@ async fn the_daemon_compacts_its_state_and_drops_history_when_asked() {
     let dropped = place.json(&["store", "compact", "--drop-history"]);
     assert!(dropped["archive_dropped"].as_u64() > Some(0), "{dropped}");
     assert!(dropped["after"]["archive"] == 0 && dropped["archive"].is_null(), "{dropped}");
-    assert_eq!(files(&archive), [PathBuf::new(); 0]);
+    assert!(files(&archive).is_empty());
     let told = said(&place.run(&["why", "Invoice/one"]).stdout);
     assert!(told.contains("were dropped by a compaction"), "{told}");
     drop(daemon);
@@ -225,7 +225,7 @@ async fn the_daemon_compacts_by_itself_when_its_journal_is_long() {
     let longer = fs::File::options().write(true).open(&first).unwrap();
     longer.set_len(70 << 20).unwrap();
     let daemon = Daemon::start(&place);
-    let until = Instant::now().checked_add(Duration::from_secs(60)).unwrap();
+    let until = Instant::now().checked_add(Duration::from_mins(1)).unwrap();
     while first.exists() {
         assert!(Instant::now() < until, "the daemon did not compact");
         std::thread::sleep(Duration::from_millis(20));
