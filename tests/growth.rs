@@ -1,9 +1,4 @@
 //! The measurement of growth, small: it runs, and what is settled and old leaves the state.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a failure here is a failed test"
-)]
 
 use chrono::TimeDelta;
 

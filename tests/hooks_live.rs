@@ -478,7 +478,8 @@ fn classes(world: &World) -> BTreeMap<String, usize> {
             ["v" | "w" | "x" | "f", second, ..] => format!("{}/{second}", parts[0]),
             _ => parts[0].to_owned(),
         };
-        *classes.entry(class).or_default() += key.len() + value.len();
+        let bytes = classes.entry(class).or_insert(0_usize);
+        *bytes = bytes.saturating_add(key.len()).saturating_add(value.len());
     }
     classes
 }

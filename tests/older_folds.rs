@@ -46,7 +46,7 @@ const SKIPPED: [&str; 9] = [
     "again",
     "verdict",
 ];
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A program that is killed when this ends.
 struct Running {

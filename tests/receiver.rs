@@ -1,5 +1,5 @@
 //! Notifications at the daemon's own door: what is answered with 200 is there for good.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 #[path = "rig/applicant.rs"]
 #[expect(dead_code, reason = "not everything of an applicant is used here")]

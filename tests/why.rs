@@ -2,9 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "it waits for real processes in real time")]
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "a test that fails loudly is right here"
 )]
 
@@ -201,7 +199,7 @@ fn words(text: &str) -> BTreeSet<String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let mark = word.strip_prefix("rk").is_some_and(|mark| mark.len() == 26);
         let intent = word.strip_prefix("i-").is_some_and(|id| id.parse::<u64>().is_ok());
-        let plan = word.strip_prefix("plan-").is_some_and(|id| id.len() == 12);
+        let saved = word.strip_prefix("plan-").is_some_and(|id| id.len() == 12);
         let kinds = ["Merchant/", "Contact/", "SavedMethod/", "RecurringCharge/", "Action/"];
         let resource = kinds.iter().any(|kind| {
             word.strip_prefix(kind).is_some_and(|name| name.starts_with(char::is_alphanumeric))
@@ -209,7 +207,7 @@ fn words(text: &str) -> BTreeSet<String> {
         (bare.len() == 22 && bare.chars().all(plain) && bare.contains(char::is_uppercase))
             || mark
             || intent
-            || plan
+            || saved
             || resource
     };
     let cut = |c: char| c.is_whitespace() || "\"',`(){}[]:".contains(c);

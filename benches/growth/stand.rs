@@ -77,6 +77,11 @@ fn request(
     Ok(serde_json::from_slice(&bytes)?)
 }
 
+/// The text at a pointer; empty where there is none.
+fn text(value: &Value, pointer: &str) -> String {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
 /// Codes from the emulator.
 struct FromSandbox(axum::Router);
 
@@ -85,7 +90,7 @@ impl Secrets for FromSandbox {
         let body = json!({"merchant": key.name});
         let answer = request(&self.0, "POST", "/_sandbox/credentials", None, &body);
         let answer = answer.map_err(|error| SecretError { message: error.to_string() })?;
-        Ok(Secret::from(answer["authorization_code"].as_str().unwrap_or_default().to_owned()))
+        Ok(Secret::from(text(&answer, "/authorization_code")))
     }
 
     fn attachment(&self, _path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
@@ -153,11 +158,16 @@ impl Stand {
 
     /// Connects the merchant, whose events are posted to the daemon from now on.
     pub(crate) async fn connect(&mut self) -> Result<(), Failed> {
-        self.running(async |running| Ok(running.wait(60).await)).await?;
+        self.running(async |running| {
+            running.wait(60).await;
+            Ok(())
+        })
+        .await?;
         let all = self.control("credentials")?;
-        let mut merchants = all["merchants"].as_array().into_iter().flatten();
-        let acme = merchants.find(|one| one["name"] == "acme").ok_or("there is no merchant")?;
-        acme["test"]["secret_key"].as_str().unwrap_or_default().clone_into(&mut self.key);
+        let merchants = all.get("merchants").and_then(Value::as_array);
+        let mut merchants = merchants.into_iter().flatten();
+        let acme = merchants.find(|one| text(one, "/name") == "acme");
+        self.key = text(acme.ok_or("there is no merchant")?, "/test/secret_key");
         let url = Outside::new(&LINKS).gateway_url(BASE, &"Merchant/acme".parse()?, Mode::Test, 0);
         self.ask("PATCH", "/v1/merchant", &json!({"test_events_urls": url}))?;
         Ok(())
@@ -222,14 +232,14 @@ impl Stand {
             files: None,
         };
         let mut loader =
-            Loader::new(&self.folder.join("specs"), "specs", ReadCx { kinds: KINDS, check });
+            Loader::new(self.folder.join("specs"), "specs", ReadCx { kinds: KINDS, check });
         loader.load_all();
         loader
     }
 
     fn shared(&self) -> Result<(Arc<Shared>, Arc<dyn Index>), Failed> {
-        let partner = self.control("credentials")?["partner"].clone();
-        let text = |field: &str| partner[field].as_str().unwrap_or_default().to_owned();
+        let known = self.control("credentials")?;
+        let partner = |field: &str| text(&known, &format!("/partner/{field}"));
         let state = self.state();
         std::fs::create_dir_all(&state)?;
         let index: Arc<dyn Index> =
@@ -252,8 +262,8 @@ impl Stand {
             timeout: Duration::from_secs(30),
             ca_file: None,
             partner: Some(Partner {
-                client_id: text("client_id"),
-                client_secret: Secret::from(text("client_secret")),
+                client_id: partner("client_id"),
+                client_secret: Secret::from(partner("client_secret")),
             }),
             jitter_seed: 1,
         };
@@ -267,9 +277,9 @@ impl Stand {
             clock: self.clock.clone(),
             secrets: Arc::new(FromSandbox(router)),
             partner: Ok(PartnerAccess {
-                client_id: Secret::from(text("client_id")),
-                client_secret: Secret::from(text("client_secret")),
-                redirect_uri: text("redirect_uri"),
+                client_id: Secret::from(partner("client_id")),
+                client_secret: Secret::from(partner("client_secret")),
+                redirect_uri: partner("redirect_uri"),
             }),
             settings: settings(),
             rng: ChaCha20Rng::seed_from_u64(self.engines),
@@ -333,7 +343,7 @@ impl Running<'_> {
         let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "123"});
         let charged =
             self.stand.ask("POST", "/v1/charges", &json!({"amount": minor, "method": method}))?;
-        charged["id"].as_str().map(|_| ()).ok_or_else(|| format!("no charge: {charged}").into())
+        charged.get("id").map(|_| ()).ok_or_else(|| format!("no charge: {charged}").into())
     }
 
     /// The service posts what it has to post.
