@@ -104,7 +104,7 @@ pub use question::{
     IntentsView, LookView, MerchantQuota, Metrics, MoneyView, Overview, PaymentView, PaymentsView,
     PlanView, Question, QuotasView, ReceiverView, Rehearsing, RemadeView, Reply, ResourceView,
     ScriptView, SilentView, StepView, StrayView, Told, TrafficView, UndoneView, Unknown, WishView,
-    disowning, sums,
+    added, disowning, sums,
 };
 pub use resolve::{Resolved, Resolving, Said};
 pub use retention::Retention;

@@ -62,7 +62,7 @@ pub use payments::{PaymentView, PaymentsView};
 pub use quotas::{MerchantQuota, QuotasView};
 pub use rehearsal::Rehearsing;
 pub use roster::ScriptView;
-pub use scoped::{Unknown, sums};
+pub use scoped::{Unknown, added, sums};
 pub use strays::StrayView;
 pub use told::Told;
 pub use traffic::{SilentView, TrafficView};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::words::{clean, key, money};
 use crate::base::id::Key;
-use crate::engine::{Happened, MoneyView, Verb};
+use crate::engine::{Happened, MoneyView, Verb, added};
 
 /// One effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test) inv_1`.
 pub fn line(happened: &Happened) -> String {
@@ -53,18 +53,7 @@ pub fn ends(done: &[Happened]) -> Vec<&Happened> {
 
 /// What the effects that were done set in motion, by currency, mode and meaning.
 pub fn sums(done: &[Happened]) -> Vec<MoneyView> {
-    let mut sums = BTreeMap::new();
-    for one in ends(done).iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money) {
-        let sum = sums.entry((&one.currency, one.mode, &one.meaning)).or_insert(0_i64);
-        *sum = sum.saturating_add(one.amount);
-    }
-    let view = |((currency, mode, meaning), amount): ((&String, _, &String), _)| MoneyView {
-        currency: currency.clone(),
-        mode,
-        meaning: meaning.clone(),
-        amount,
-    };
-    sums.into_iter().map(view).collect()
+    added(ends(done).into_iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money))
 }
 
 #[cfg(test)]

@@ -29,9 +29,14 @@ pub(super) fn waits(reason: &Reason) -> Vec<Key> {
 
 /// What steps add up to: sums of money by currency, mode and meaning, in this order.
 pub fn sums(steps: &[StepView]) -> Vec<MoneyView> {
-    let mut sums = BTreeMap::new();
     let done = steps.iter().filter(|step| step.verdict != Verdict::Blocked);
-    for money in done.flat_map(|step| &step.money) {
+    added(done.flat_map(|step| &step.money))
+}
+
+/// Adds amounts up by currency, mode and meaning, in this order.
+pub fn added<'m>(all: impl Iterator<Item = &'m MoneyView>) -> Vec<MoneyView> {
+    let mut sums = BTreeMap::new();
+    for money in all {
         let sum = sums.entry((&money.currency, money.mode, &money.meaning)).or_insert(0_i64);
         *sum = sum.saturating_add(money.amount);
     }
