@@ -37,7 +37,12 @@ pub struct Sealed {
 impl Sealed {
     /// Its file within `STATE/journal`.
     pub fn file(&self) -> String {
-        name(self.head.sequence)
+        Self::file_behind(self.head)
+    }
+
+    /// The file of a snapshot behind this record.
+    pub fn file_behind(head: Head) -> String {
+        name(head.sequence)
     }
 
     /// Where the journal goes on behind it.

@@ -6,7 +6,7 @@ use super::assemble::decode;
 use crate::model::compacted::Compacted;
 use crate::model::record::Record;
 use crate::store::bytes::{Fields, to_usize};
-use crate::store::facts::{APPLIED, AppliedMark, FOLD_VERSION, entries, write};
+use crate::store::facts::{APPLIED, AppliedMark, FOLD_VERSION, FactError, entries, write};
 use crate::store::fold::carried::{OLDEST, carry};
 use crate::store::index::{Batch, Index};
 use crate::store::journal::{Head, Journal, JournalError, Reader, Sealed};
@@ -46,20 +46,30 @@ pub(super) fn load_from(
         return Err(wrong("a version of the program that is too old made it").into());
     }
     is_named(journal, base, last)?;
-    let body = journal.body(base)?;
-    let mut fields = Fields::new(&body);
+    fill(index, base.head, &journal.body(base)?)?;
+    carry(index, base.fold)?;
+    Ok(mark(index, base.head)?)
+}
+
+/// Puts every entry of the body of the snapshot behind this record into an empty index, in the order of their keys.
+pub(super) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), OpenError> {
+    let cut = || JournalError::Snapshot { file: Sealed::file_behind(head), why: "an entry is cut" };
+    let mut fields = Fields::new(body);
     let mut batch = Batch::new();
     while !fields.clone().rest().is_empty() {
-        let key = part(&mut fields).ok_or_else(|| wrong("an entry is cut"))?;
-        let value = part(&mut fields).ok_or_else(|| wrong("an entry is cut"))?;
+        let key = part(&mut fields).ok_or_else(cut)?;
+        let value = part(&mut fields).ok_or_else(cut)?;
         batch.put(key, value);
         if batch.len() >= BATCH_ENTRIES_MAX {
             index.apply(std::mem::take(&mut batch))?;
         }
     }
-    index.apply(std::mem::take(&mut batch))?;
-    carry(index, base.fold)?;
-    let Head { sequence, hash } = base.head;
+    Ok(index.apply(batch)?)
+}
+
+/// Says in an index that it holds what is known after this record.
+pub(super) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), FactError> {
+    let mut batch = Batch::new();
     write(&mut batch, APPLIED, &AppliedMark { version: FOLD_VERSION, sequence, hash })?;
     Ok(index.apply(batch)?)
 }

@@ -1,9 +1,9 @@
 //! Compaction: a snapshot takes the place of the records so far, and what nothing needs any more goes.
 //!
-//! The same code beside the daemon and without one. The journal is parted at its head; from the records up to there a
-//! fresh index is made, and from that the snapshot. The fresh index follows what is written meanwhile and takes over in
-//! a moment in which nothing is. Then the snapshot is named in the journal, the old segments are put aside, and the vault
-//! drops what neither journal nor archive names.
+//! The same code beside the daemon and without one. The journal is parted at its head; the records up to there are
+//! folded once more, and give the snapshot. A fresh index is filled from it, follows what is written meanwhile and takes
+//! over in a moment in which nothing is. Then the snapshot is named in the journal, the old segments are put aside, and
+//! the vault drops what neither journal nor archive names.
 //!
 //! Guarantees: nothing that was acknowledged depends on a step being done; a crash at any of them leaves a state that
 //! opens as it was, and the next compaction does the rest. Writers wait for the last few records alone.
@@ -188,10 +188,10 @@ impl Compactor {
             return Ok(None);
         }
         let head = self.writer.between(journal::Journal::part).await??;
-        let fresh = Fresh::make(&reader, self.slots.fresh()?, head, &|| self.goes_on())?;
-        let body = fresh.body()?;
+        let body = Fresh::body(&reader, self.slots.fresh()?, head, &|| self.goes_on())?;
         self.goes_on()?;
         let snapshot = journal::seal(&*self.journal, head, FOLD_VERSION, &body)?;
+        let fresh = Fresh::filled(&reader, self.slots.fresh()?, (head, &body))?;
         self.renew(fresh).await?;
         let compacted = Compacted {
             sequence: head.sequence,

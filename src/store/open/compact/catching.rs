@@ -28,28 +28,39 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// Fills an empty index with what is known after this record, which must be durable.
-    pub(super) fn make(
+    /// What is known after this record, which must be durable, as the body of a snapshot. It is made in an empty index
+    /// that nobody uses afterwards: that one holds what was put and removed again, too.
+    pub(super) fn body(
         journal: &Reader,
-        behind: Arc<dyn Index>,
+        scratch: Arc<dyn Index>,
         head: Head,
         goes_on: GoesOn<'_>,
-    ) -> Result<Self, OpenError> {
-        let index = Arc::new(Buffered::new(behind.clone()));
+    ) -> Result<Vec<u8>, OpenError> {
         let mut reached = Head::EMPTY;
         if let Some(base) = journal.base()? {
-            base::load_from(journal, &base, head.sequence, &*index)?;
+            base::load_from(journal, &base, head.sequence, &*scratch)?;
             reached = base.head;
         }
-        let fold = IndexFold::new(index.clone());
-        let mut fresh = Self { journal: journal.clone(), behind, index, fold, reached };
+        let mut fresh = Self::over(journal, scratch, reached);
         fresh.follow(head, goes_on)?;
-        Ok(fresh)
+        base::body(&*fresh.index)
     }
 
-    /// The body of a snapshot of it.
-    pub(super) fn body(&self) -> Result<Vec<u8>, OpenError> {
-        base::body(&*self.index)
+    /// An index that holds the body of the snapshot behind this record, and nothing else.
+    pub(super) fn filled(
+        journal: &Reader,
+        empty: Arc<dyn Index>,
+        (head, body): (Head, &[u8]),
+    ) -> Result<Self, OpenError> {
+        base::fill(&*empty, head, body)?;
+        base::mark(&*empty, head)?;
+        Ok(Self::over(journal, empty, head))
+    }
+
+    fn over(journal: &Reader, behind: Arc<dyn Index>, reached: Head) -> Self {
+        let index = Arc::new(Buffered::new(behind.clone()));
+        let fold = IndexFold::new(index.clone());
+        Self { journal: journal.clone(), behind, index, fold, reached }
     }
 
     /// Folds the records up to this one, which must be durable.
