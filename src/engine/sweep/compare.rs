@@ -31,10 +31,14 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// The resource of an object, taken out of those that are still to be found.
-    pub(super) fn of(item: &'a Value, ours: &mut BTreeMap<RemoteId, Key>) -> Option<Self> {
+    /// The resource of an object and its id, taken out of those that are still to be found.
+    pub(super) fn of(
+        item: &'a Value,
+        ours: &mut BTreeMap<RemoteId, Key>,
+    ) -> Option<(RemoteId, Self)> {
         let id = RemoteId::new(item.get("id")?.as_str()?).ok()?;
-        Some(Self { key: ours.remove(&id)?, item })
+        let key = ours.remove(&id)?;
+        Some((id, Self { key, item }))
     }
 }
 

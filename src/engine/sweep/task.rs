@@ -55,8 +55,8 @@ async fn looked(
     let look = Look { back, key: &shared.settings.planning.digest_key, at };
     let mut news = News { shared, records: Vec::new(), touched: BTreeSet::new() };
     for item in &items {
-        let Some(found) = Found::of(item, &mut ours) else { continue };
-        if let Some(known) = free(shared, &found.key)? {
+        let Some((id, found)) = Found::of(item, &mut ours) else { continue };
+        if let Some(known) = free(shared, &found.key, &id)? {
             let paths = ignored.get(&found.key).map_or(&[][..], |paths| paths);
             news.add(&found.key, look.at_item(&found, &known, paths)).await?;
         }
@@ -97,9 +97,11 @@ fn ours(
     Ok(ours)
 }
 
-/// What is known of an object, unless a change of it is under way: then what is shown may be older.
-fn free(shared: &Shared, key: &Key) -> Result<Option<Observed>, EngineError> {
+/// What is known of an object, unless a change of it is under way or another object has taken its place since the look
+/// began: then what is shown is older.
+fn free(shared: &Shared, key: &Key, id: &RemoteId) -> Result<Option<Observed>, EngineError> {
     let known = shared.facts.observed(key)?.filter(|known| known.held.is_none());
+    let known = known.filter(|known| known.exists && known.remote_id.as_ref() == Some(id));
     Ok(if shared.facts.open(key)?.is_some() { None } else { known })
 }
 
@@ -111,7 +113,7 @@ async fn missing(
     (id, key): (&RemoteId, Key),
     news: &mut News<'_>,
 ) -> Result<(), Unread> {
-    let Some(known) = free(shared, &key)? else { return Ok(()) };
+    let Some(known) = free(shared, &key, id)? else { return Ok(()) };
     let answers = read::answers(shared, &[Query::one((look.back.one)(id))], wallet).await?;
     let told = match answers.first() {
         Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => look.gone(&key, &known),
@@ -133,7 +135,8 @@ pub(in crate::engine) async fn look_at_each(
 ) -> Result<BTreeSet<Key>, Unread> {
     let mut news = News { shared, records: Vec::new(), touched: BTreeSet::new() };
     for key in keys {
-        let Some(known) = free(shared, &key)?.filter(|known| known.exists) else { continue };
+        let known = shared.facts.observed(&key).map_err(EngineError::from)?;
+        let Some(known) = known.filter(|known| known.exists) else { continue };
         let spec = known.applied.as_ref().map(|applied| &applied.spec);
         let row = register::find(key.kind.as_str());
         let back = row.zip(spec).and_then(|(row, spec)| (row.read_back)(spec));
