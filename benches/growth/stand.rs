@@ -192,8 +192,8 @@ impl Stand {
         let (facts, writer) = (shared.facts.clone(), shared.writer.clone());
         let mut engine = Engine::new(shared, Box::new(self.loader()))?;
         engine.keep_looking();
-        let late = Retention::LATE;
-        engine.retain(Retention { keep: self.keep, every: Duration::from_mins(5), late });
+        let (late, ahead) = (Retention::LATE, Retention::AHEAD);
+        engine.retain(Retention { keep: self.keep, every: Duration::from_mins(5), late, ahead });
         engine.tell_through(Arc::new(Taker));
         engine.use_scripts(self.scripts()?)?;
         let (sender, events) = mpsc::channel::<Event>(256);

@@ -115,7 +115,7 @@ async fn serve(
 fn retention(setup: &Setup) -> Result<Retention, Failure> {
     let keep = setup.config.events.keep.get(&ProcessEnv)?;
     let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
-    Ok(Retention { keep, every: RETAINED_EVERY, late: Retention::LATE })
+    Ok(Retention { keep, every: RETAINED_EVERY, late: Retention::LATE, ahead: Retention::AHEAD })
 }
 
 /// How the state is made smaller.

@@ -23,8 +23,6 @@ use crate::model::event::EventLedger;
 use crate::model::record::Record;
 use crate::model::retained::Retained;
 
-/// Our clock may be ahead of the service's, which dates the events, by so much.
-const SKEW: TimeDelta = TimeDelta::days(1);
 /// Events that one record drops at most: posts wait no longer than for the fold of so many.
 const STEP: usize = 128;
 
@@ -37,11 +35,15 @@ pub struct Retention {
     pub every: Duration,
     /// How much later than a newer event the list may show an older one.
     pub late: TimeDelta,
+    /// How far our clock may be ahead of the service's, which dates the events.
+    pub ahead: TimeDelta,
 }
 
 impl Retention {
     /// The time that a list of the service may lag behind itself, in production.
     pub const LATE: TimeDelta = TimeDelta::minutes(5);
+    /// The time that our clock may be ahead, in production.
+    pub const AHEAD: TimeDelta = TimeDelta::days(1);
 }
 
 /// The timer of retention.
@@ -115,7 +117,7 @@ fn horizon(
     let old = now.checked_sub_signed(retention.keep)?;
     let seen = if merchant.kind.as_str() == MERCHANT {
         let told = ledger.polled_to?.checked_sub_signed(retention.late)?;
-        told.max(read_at.and_then(|at| at.checked_sub_signed(SKEW)).unwrap_or(told))
+        told.max(read_at.and_then(|at| at.checked_sub_signed(retention.ahead)).unwrap_or(told))
     } else {
         old
     };
@@ -203,7 +205,12 @@ mod tests {
     fn the_horizon_stays_behind_what_was_read_and_never_goes_back() {
         let at = |days| DateTime::UNIX_EPOCH + TimeDelta::days(days);
         let merchant: Key = "Merchant/acme".parse().unwrap();
-        let retention = Retention { keep: TimeDelta::days(10), every: Duration::ZERO, late: LATE };
+        let retention = Retention {
+            keep: TimeDelta::days(10),
+            every: Duration::ZERO,
+            late: LATE,
+            ahead: Retention::AHEAD,
+        };
         let read = |polled: Option<i64>, before: Option<i64>, now: i64, read: Option<i64>| {
             let (polled_to, horizon) = (polled.map(at), before.map(at));
             let ledger = EventLedger { horizon, polled_to, ..EventLedger::default() };

@@ -32,6 +32,10 @@ pub struct RemoteObject {
     pub failure: Option<String>,
     /// When the service changed it last; the event's own time where the object shows none.
     pub modified: DateTime<Utc>,
+    /// Of what is known: the time of the newest event about it, where that is behind `modified`. The service may tell of
+    /// a change later than it dates it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_to: Option<DateTime<Utc>>,
 }
 
 /// How one version of an object stands to what is known of it.
@@ -79,6 +83,7 @@ impl RemoteObject {
             sort: text("type").filter(|_| subject(kind) == "transaction"),
             failure: text("failure_code"),
             modified: time("modified").unwrap_or(event_time),
+            told_to: None,
         })
     }
 
@@ -98,6 +103,18 @@ impl RemoteObject {
         } else {
             Standing::Tie
         }
+    }
+
+    /// This version as what is known once an event of this time told of the object, after what was known before.
+    #[must_use]
+    pub fn known(self, before: Option<&Self>, event_time: DateTime<Utc>) -> Self {
+        let told_to = before.and_then(|before| before.told_to).max(Some(event_time));
+        Self { told_to: told_to.filter(|at| *at > self.modified), ..self }
+    }
+
+    /// Whether nothing that is known of the object is newer than a moment.
+    pub fn is_within(&self, moment: DateTime<Utc>) -> bool {
+        self.modified <= moment && self.told_to <= Some(moment)
     }
 
     /// Whether this version can come after another one.

@@ -64,6 +64,7 @@ impl World {
                 keep,
                 every: Duration::from_hours(1),
                 late: Retention::LATE,
+                ahead: Retention::AHEAD,
             });
         }
         if let Some(courier) = courier {

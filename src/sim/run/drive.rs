@@ -24,10 +24,10 @@ use crate::sim::applicant;
 const TURNS_MAX: u32 = 10_000;
 
 /// Settled events are kept for 20 seconds, and looked for every minute, so that retention runs beside everything. The
-/// emulated list lags behind nothing.
+/// emulated list lags behind nothing; the machine's clock may be days ahead.
 pub(super) fn retention() -> Retention {
-    let late = TimeDelta::seconds(5);
-    Retention { keep: TimeDelta::seconds(20), every: Duration::from_mins(1), late }
+    let (late, ahead) = (TimeDelta::seconds(5), TimeDelta::days(30));
+    Retention { keep: TimeDelta::seconds(20), every: Duration::from_mins(1), late, ahead }
 }
 
 /// What the people's part of a life came to.

@@ -199,17 +199,18 @@ pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<
 
 /// What an event says of its object, where that is news.
 fn newest(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<(), FoldError> {
-    let Some(object) = told.object.as_ref().filter(|_| told.standing == Standing::News) else {
-        return Ok(());
-    };
+    let Some(object) = &told.object else { return Ok(()) };
     let key = object_key(&told.merchant, &object.id);
     let known: Option<RemoteObject> = read(index, batch, &key)?;
+    let is_news = told.standing == Standing::News;
     let older = object.beside(known.as_ref()) == Standing::Stale;
-    if older && !planted::is("stale-event-applied") {
+    if is_news && older && !planted::is("stale-event-applied") {
         let detail = format!("an older version of {} takes the place of a newer one", object.id);
         return Err(FoldError::Law { law: 3, detail });
     }
-    Ok(write(batch, &key, object)?)
+    let Some(newest) = (if is_news { Some(object) } else { known.as_ref() }) else { return Ok(()) };
+    let after = newest.clone().known(known.as_ref(), told.created);
+    if known.as_ref() == Some(&after) { Ok(()) } else { Ok(write(batch, &key, &after)?) }
 }
 
 /// The service does not have an event that was posted.

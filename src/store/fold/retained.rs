@@ -64,7 +64,7 @@ pub(super) fn retained(
     })
 }
 
-/// Removes an event and the newest version of its object, where that is not newer than the horizon either.
+/// Removes an event and what is known of its object, where nothing about that is newer than the horizon either.
 fn event_gone(
     index: &dyn Index,
     batch: &mut Batch,
@@ -75,8 +75,8 @@ fn event_gone(
     batch.remove(number_key(&told.merchant, number));
     let Some(object) = &told.object else { return Ok(()) };
     let key = object_key(&told.merchant, &object.id);
-    let newest: Option<RemoteObject> = read(index, batch, &key)?;
-    if newest.is_some_and(|newest| newest.modified <= horizon) {
+    let known: Option<RemoteObject> = read(index, batch, &key)?;
+    if known.is_some_and(|known| known.is_within(horizon)) {
         batch.remove(key);
     }
     Ok(())
