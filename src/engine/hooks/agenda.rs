@@ -6,12 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::engine::schedule::until_time;
 use crate::model::ran::{Channel, Scheduled, WishId};
 use crate::store::facts::{FactError, Facts};
+
+/// A merchant's list was read no longer ago than this when a hook asked for something.
+const READ_AGO: TimeDelta = TimeDelta::minutes(10);
 
 /// The number of actions of one channel that are under way at once. A target that hangs holds its own slots alone.
 const fn slots(channel: &Channel) -> usize {
@@ -48,7 +51,7 @@ impl Agenda {
     pub(super) fn add(&mut self, asked: Vec<Scheduled>, now: DateTime<Utc>) {
         for one in asked {
             match self.read_to {
-                Some(read_to) if one.at <= read_to => self.queue(one, now),
+                Some(read_to) if one.at <= read_to.max(now) => self.queue(one, now),
                 Some(_) | None => {}
             }
         }
@@ -56,12 +59,14 @@ impl Agenda {
 
     /// Takes on what has become due, from the index and of those that wait here.
     pub(super) fn wake(&mut self, facts: &Facts, now: DateTime<Utc>) -> Result<(), FactError> {
-        let (due, next) = facts.scheduled(self.read_to, now)?;
+        // Which of them wait for a time of their own is looked at when they are started.
+        let by = if self.read_to.is_none() { newest(facts, now)? } else { now };
+        let (due, next) = facts.scheduled(self.read_to, by)?;
         for one in due {
-            self.queue(one, now);
+            self.queue(one, by);
         }
         self.next = next;
-        self.read_to = self.read_to.max(Some(now));
+        self.read_to = self.read_to.max(Some(by));
         let now = Instant::now();
         while self.later.first().is_some_and(|(due, _)| *due <= now) {
             let one = self.later.pop_first();
@@ -133,4 +138,14 @@ impl Agenda {
         let there = self.next.and_then(|next| until_time(now, next));
         here.into_iter().chain(there).min()
     }
+}
+
+/// A moment that no action asked for at once is behind: now, unless the clock went back since merchants' lists were read.
+fn newest(facts: &Facts, now: DateTime<Utc>) -> Result<DateTime<Utc>, FactError> {
+    let mut newest = now;
+    for merchant in facts.event_merchants()? {
+        let polled = facts.event_ledger(&merchant)?.polled_at;
+        newest = newest.max(polled.and_then(|at| at.checked_add_signed(READ_AGO)).unwrap_or(now));
+    }
+    Ok(newest)
 }
