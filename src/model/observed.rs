@@ -80,9 +80,10 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the same request may be taken later, without a change of its document.
+    /// Whether the same may be taken later, without a change of its document. A one-time token that is gone is made
+    /// again: a state that was put back may know one that was used since.
     pub fn may_pass(&self) -> bool {
-        may_pass(self.problem.code())
+        may_pass(self.problem.code()) || self.problem.lacks("Token")
     }
 }
 

@@ -69,6 +69,14 @@ impl ServiceProblem {
         self.messages.first().map_or("", |message| message.code.as_str())
     }
 
+    /// Whether it is about an object of this type, as `Token`: something of that type was not found.
+    pub fn lacks(&self, kind: &str) -> bool {
+        let places = self.messages.iter().filter_map(|message| message.context.as_ref());
+        let rest = |place: &ServicePlace| place.as_str().strip_prefix(kind).map(str::to_owned);
+        self.code() == "resource_not_found"
+            && places.filter_map(rest).any(|rest| rest.starts_with('['))
+    }
+
     /// All sentences, each after the place that it is about.
     pub fn words(&self) -> String {
         let words = self.messages.iter().map(|message| {
