@@ -140,11 +140,11 @@ impl Agenda {
     }
 }
 
-/// A moment that no action asked for at once is behind: now, unless the clock went back since merchants' lists were read.
+/// A moment that no action asked for at once is behind: now, unless the clock went back since a merchant's list was read.
 fn newest(facts: &Facts, now: DateTime<Utc>) -> Result<DateTime<Utc>, FactError> {
     let mut newest = now;
     for merchant in facts.event_merchants()? {
-        let polled = facts.event_ledger(&merchant)?.polled_at;
+        let polled = facts.event_ledger(&merchant)?.polled_at.filter(|at| *at > now);
         newest = newest.max(polled.and_then(|at| at.checked_add_signed(READ_AGO)).unwrap_or(now));
     }
     Ok(newest)
