@@ -35,7 +35,7 @@ pub struct Retention {
     pub every: Duration,
     /// How much later than a newer event the list may show an older one.
     pub late: TimeDelta,
-    /// How far our clock may be ahead of the service's, which dates the events.
+    /// How far our clock may be ahead of the clock of the service. Events have times of the service.
     pub ahead: TimeDelta,
 }
 

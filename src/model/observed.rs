@@ -80,8 +80,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the same may be taken later, without a change of its document. A one-time token that is gone is made
-    /// again: a state that was put back may know one that was used since.
+    /// Whether the service may accept the same later, without a change of the document. A one-time token that was used
+    /// is replaced by another one: a restored state may hold a token that was used after the backup.
     pub fn may_pass(&self) -> bool {
         may_pass(self.problem.code()) || self.problem.lacks("Token")
     }

@@ -32,8 +32,8 @@ pub struct RemoteObject {
     pub failure: Option<String>,
     /// When the service changed it last; the event's own time where the object shows none.
     pub modified: DateTime<Utc>,
-    /// Of what is known: the time of the newest event about it, where that is behind `modified`. The service may tell of
-    /// a change later than it dates it.
+    /// In the index: the time of the newest event about the object, where it is later than `modified`. The service may
+    /// report a change later than the time it gives the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_to: Option<DateTime<Utc>>,
 }
@@ -105,14 +105,14 @@ impl RemoteObject {
         }
     }
 
-    /// This version as what is known once an event of this time told of the object, after what was known before.
+    /// The entry of the index after an event of this time, which shows the object; `before` is the entry until then.
     #[must_use]
     pub fn known(self, before: Option<&Self>, event_time: DateTime<Utc>) -> Self {
         let told_to = before.and_then(|before| before.told_to).max(Some(event_time));
         Self { told_to: told_to.filter(|at| *at > self.modified), ..self }
     }
 
-    /// Whether nothing that is known of the object is newer than a moment.
+    /// Whether both the version and the newest event about it are not later than this moment.
     pub fn is_within(&self, moment: DateTime<Utc>) -> bool {
         self.modified <= moment && self.told_to <= Some(moment)
     }

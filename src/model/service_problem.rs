@@ -69,7 +69,7 @@ impl ServiceProblem {
         self.messages.first().map_or("", |message| message.code.as_str())
     }
 
-    /// Whether it is about an object of this type, as `Token`: something of that type was not found.
+    /// Whether the service did not find an object of this type, such as `Token`: the context is `Type[id]`.
     pub fn lacks(&self, kind: &str) -> bool {
         let places = self.messages.iter().filter_map(|message| message.context.as_ref());
         let rest = |place: &ServicePlace| place.as_str().strip_prefix(kind).map(str::to_owned);

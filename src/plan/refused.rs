@@ -23,6 +23,10 @@ impl Planner {
 /// What sort of refusal it was, and what helps. What was refused for its own content is not tried again by itself: a
 /// document asks for a payment once, and money is not guessed.
 pub(super) fn advice(refusal: &Refusal) -> String {
+    if refusal.problem.lacks("Token") {
+        return "its one-time token was used or has ended: `apply` tries it again each time, `run` every ten minutes"
+            .to_owned();
+    }
     if refusal.may_pass() {
         return "refused for what is set at the service, which may change: `apply` tries it again each time, `run` every \
                 ten minutes"

@@ -28,8 +28,8 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// What is known after this record, which must be durable, as the body of a snapshot. It is made in an empty index
-    /// that nobody uses afterwards: that one holds what was put and removed again, too.
+    /// The body of a snapshot behind this record, which must be durable. The records are folded in an empty scratch index,
+    /// which is then removed: its files also hold the entries that were put and removed again.
     pub(super) fn body(
         journal: &Reader,
         scratch: Arc<dyn Index>,
