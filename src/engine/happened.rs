@@ -14,6 +14,7 @@ use super::question::MoneyView;
 use super::shared::Shared;
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, RemoteId};
+use crate::base::money::{Currency, Money};
 use crate::model::intent::{Cause, Intent, Progress};
 use crate::model::observed::{Observation, Observed};
 
@@ -234,18 +235,28 @@ fn is_replaced(before: Option<&Observed>, now: &Observation) -> bool {
     now.remote_id.is_some() && old.is_some() && now.remote_id.as_ref() != old
 }
 
-/// One line of the log: fields that programs can read.
+/// Writes one line of the log: fields that programs can read. A field that has no value is left out.
 fn log(happened: &Happened) {
     let Happened { verb, key, effect, intent, remote_id, money, cause, refusal, .. } = happened;
-    let money: Vec<String> = money
-        .iter()
-        .map(|money| format!("{} {} {}", money.amount, money.currency, money.meaning))
-        .collect();
-    let (id, money) = (remote_id.as_deref().unwrap_or_default(), money.join(", "));
-    let file = cause.file.as_deref().unwrap_or_default();
-    let (line, commit) = (cause.line, cause.commit.as_deref().unwrap_or_default());
-    let (uncommitted, actor) = (cause.uncommitted, cause.actor.as_deref().unwrap_or_default());
-    let refusal = refusal.as_deref().unwrap_or_default();
+    let money: Vec<String> = money.iter().map(amount).collect();
+    let money = Some(money.join(", ")).filter(|money| !money.is_empty());
+    let (id, refusal) = (remote_id.as_deref(), refusal.as_deref());
+    let Cause { file, line, commit, uncommitted, actor, .. } = cause;
+    let (file, commit, actor) = (file.as_deref(), commit.as_deref(), actor.as_deref());
+    let uncommitted = Some(true).filter(|_| *uncommitted);
     let word = verb.word();
-    tracing::info!(target: "reckon::effects", %key, verb = word, effect, intent, id, money, file, line, commit, uncommitted, actor, refusal, "effect");
+    tracing::info!(target: "reckon::effects", %key, verb = word, effect, intent, id, money, file, line = *line, commit, uncommitted, actor, refusal, "effect");
 }
+
+/// `10.00 USD refunded (test)`.
+fn amount(money: &MoneyView) -> String {
+    let MoneyView { currency, mode, meaning, amount } = money;
+    let shown = currency.parse::<Currency>().map_or_else(
+        |_| format!("{amount} minor units of {currency}"),
+        |currency| Money::new(*amount, currency).to_string(),
+    );
+    format!("{shown} {meaning} ({mode})")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! The log's line of an effect.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::{Happened, log};
+
+/// Collects what a subscriber writes.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The line of an effect with this money and this refusal.
+fn logged(money: &Value, refusal: Option<&str>) -> String {
+    let happened: Happened = serde_json::from_value(json!({
+        "position": 7, "at": "2026-11-20T12:34:56.000Z", "verb": "created", "intent": "i-000002",
+        "key": "Action/default/back", "effect": "charge.refund", "money": money, "refusal": refusal,
+        "cause": {"file": null, "line": null, "commit": null, "actor": "hook half"},
+    }))
+    .unwrap();
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let writer = move || writer.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(writer).finish();
+    tracing::subscriber::with_default(subscriber, || log(&happened));
+    let bytes = lines.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Closes M2 in the log: 1,000 minor units are 10.00 USD.
+#[test]
+fn the_log_shows_money_with_its_decimals_currency_and_mode() {
+    let money = json!([{"currency": "USD", "mode": "test", "meaning": "refunded", "amount": 1000}]);
+    let line = logged(&money, None);
+    assert!(line.contains("money=\"10.00 USD refunded (test)\""), "{line}");
+    assert!(line.contains("actor=\"hook half\""), "{line}");
+}
+
+#[test]
+fn the_log_leaves_out_what_has_no_value() {
+    let line = logged(&json!([]), None);
+    for absent in ["money=", "refusal=", "file=", "line=", "commit=", "uncommitted=", " id="] {
+        assert!(!line.contains(absent), "{absent} in {line}");
+    }
+    let refused = logged(&json!([]), Some("HTTP 422 invalid"));
+    assert!(refused.contains("refusal=\"HTTP 422 invalid\""), "{refused}");
+}
