@@ -14,7 +14,7 @@ use crate::store::index::{Batch, Entry, Index};
 pub(in crate::store) const OLDEST: u32 = 9;
 
 /// Entries that are read, and changes that are written, at once.
-const PAGE: usize = 1000;
+const PAGE: usize = 256;
 
 /// What changes the entries of one version into those of the next one.
 type Step = fn(&dyn Index) -> Result<(), FactError>;

@@ -126,7 +126,7 @@ fn changes_reach_the_index_behind_together_and_in_order() {
         apply(&index, &[(&number.to_string(), Some("x"))]);
     }
     let there = behind.scan(b"").unwrap().len();
-    assert!((8000..10_000).contains(&there), "{there}: most were handed on, the last ones wait");
+    assert!((9_700..10_000).contains(&there), "{there}: a few hundred wait, however many come");
     assert_eq!(index.scan(b"").unwrap().len(), 10_001);
 }
 

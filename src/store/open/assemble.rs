@@ -18,7 +18,7 @@ use crate::store::vault::Vault;
 use crate::store::writer::Fold;
 
 /// Records folded in one transaction while catching up.
-pub(super) const BATCH_RECORDS_MAX: usize = 512;
+pub(super) const BATCH_RECORDS_MAX: usize = 32;
 
 /// The disks and the index that a state is put together from; the simulator brings its own.
 #[derive(Debug)]

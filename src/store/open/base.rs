@@ -12,7 +12,7 @@ use crate::store::index::{Batch, Index};
 use crate::store::journal::{Head, Journal, JournalError, Reader, Sealed};
 
 /// Entries that are written at once.
-const BATCH_ENTRIES_MAX: usize = 1000;
+const BATCH_ENTRIES_MAX: usize = 256;
 
 /// The body of a snapshot: every entry of the fold.
 pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
