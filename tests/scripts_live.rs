@@ -32,7 +32,7 @@ use std::time::Duration;
 use ears::Ears;
 use payments::{MERCHANT, START, card, document};
 use pigeon::Pigeon;
-use reckon::base::hash::sha256;
+use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
 use reckon::engine::{Attaching, Found, Question, Reply};
@@ -174,6 +174,22 @@ async fn what_was_charged_twice_by_accident_is_given_back_once() {
     let refunds = of_type(&world, "REFUND");
     assert_eq!((refunds.len(), &refunds[0]["amount"]), (1, &json!(900)));
     assert_eq!(told(&pigeon).len(), 1);
+}
+
+/// Closes K15: each charge of `reckon gateway` and of scripts has another mark behind its words.
+#[tokio::test(start_paused = true)]
+async fn a_charge_of_ours_is_the_same_whatever_its_mark_is() {
+    let (script, pigeon) = (script("duplicates"), Pigeon::answering(&[]));
+    let world = connected(&script, &pigeon, &[]).await;
+    let method = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "123"});
+    for (name, words) in [("one", "invoice 7"), ("two", "invoice 7"), ("three", "invoice 8")] {
+        let key: Key = format!("Action/default/{name}").parse().unwrap();
+        let reference = SourceId::new("acme", &key, 0).mark().tag(words);
+        let body = json!({"amount": 900, "method": method, "reference": reference});
+        world.ask("acme", "POST", "/v1/charges", &body);
+        later(&world, &script, &pigeon, 0).await;
+    }
+    assert_eq!(of_type(&world, "REFUND").len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
