@@ -86,9 +86,14 @@ async fn a_patch_changes_texts_or_the_number_by_a_token() {
     let card = save(&house, &with(visa(), "reference", "old")).await;
     let path = format!("/v1/cards/{}", card["id"].as_str().unwrap());
     house.advance("PT1M").await;
-    let change = json!({"reference": "new", "description": null});
+    let change = json!({"reference": "new", "description": "for the club"});
     let after = house.secret("PATCH", &path, &change).await.ok();
-    assert_eq!(after["reference"], "new");
+    assert_eq!(
+        (&after["reference"], &after["description"]),
+        (&json!("new"), &json!("for the club"))
+    );
+    let kept = house.secret("PATCH", &path, &json!({"description": null})).await.ok();
+    assert_eq!(kept["description"], "for the club", "a null is absent");
     assert_eq!(after["exp_month"], 10);
     assert_ne!(after["modified"], card["modified"]);
     assert_eq!(after["created"], card["created"]);
@@ -144,6 +149,7 @@ async fn lists_are_paged_newest_first_and_filtered() {
     }
     let none = house.secret("GET", "/v1/cards?page=9", &Value::Null).await.ok();
     assert_eq!((&none["page"], &none["results"]), (&json!(9), &json!([])));
+    assert_eq!((&none["total_entries"], &none["page_size"]), (&json!(25), &json!(20)));
     let reply = house.secret("GET", "/v1/cards?page_size=101", &Value::Null).await;
     assert_eq!(fields(&reply), [("page_size".to_owned(), "exceeds_maximum_value".to_owned())]);
     super::covers(&["48.7", "52.1", "52.2", "52.3"]);
