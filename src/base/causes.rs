@@ -17,3 +17,13 @@ pub fn causes(error: &dyn Error) -> String {
     }
     line
 }
+
+/// Returns the words of the innermost cause: those of the system, where a library only passes its error on.
+pub fn root(error: &dyn Error) -> String {
+    let mut innermost = error;
+    for _ in 0..CAUSES_MAX {
+        let Some(next) = innermost.source() else { break };
+        innermost = next;
+    }
+    innermost.to_string()
+}

@@ -21,7 +21,7 @@ use tower::ServiceExt;
 use super::classify::{Answer, Failure};
 use super::{ClientError, Service, tls};
 use crate::api::{Call, DroppedAnswer};
-use crate::base::causes::causes;
+use crate::base::causes::root;
 
 /// The largest answer held, in bytes: a page of 100 transactions is well below 1 MiB.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -119,7 +119,7 @@ async fn pass(decision: Decision) -> Result<(), Failure> {
 }
 
 fn broken() -> Failure {
-    Failure::Broken("the connection broke".to_owned())
+    Failure::Broken("the connection broke before the whole answer was here".to_owned())
 }
 
 async fn over_sockets(
@@ -127,7 +127,7 @@ async fn over_sockets(
     request: Request<Vec<u8>>,
 ) -> Result<Answer, Failure> {
     let request = reqwest::Request::try_from(request)
-        .map_err(|error| Failure::NotConnected(causes(&error.without_url())))?;
+        .map_err(|error| Failure::NotConnected(root(&error.without_url())))?;
     let mut response = client.execute(request).await.map_err(failure)?;
     let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
     let mut body = Vec::new();
@@ -141,11 +141,11 @@ async fn over_sockets(
 fn failure(error: reqwest::Error) -> Failure {
     let error = error.without_url();
     if error.is_connect() || error.is_builder() {
-        Failure::NotConnected(causes(&error))
+        Failure::NotConnected(root(&error))
     } else if error.is_timeout() {
         Failure::TimedOut
     } else {
-        Failure::Broken(causes(&error))
+        broken()
     }
 }
 

@@ -11,7 +11,7 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url, redirect, retry, tls};
 
 use super::Sent;
-use crate::base::causes::causes;
+use crate::base::causes::{causes, root};
 use crate::base::secret::Secret;
 
 const USER_AGENT: &str = "reckon";
@@ -85,7 +85,7 @@ fn judged(status: u16) -> Sent {
 /// What an error proves: only one from before the request was written proves anything.
 fn failed(error: reqwest::Error, url: &Url) -> Sent {
     let error = error.without_url();
-    let told = hide(causes(&error), url);
+    let told = hide(root(&error), url);
     if error.is_connect() || error.is_builder() {
         Sent::NotSent(format!("the target was not reached: {told}"))
     } else if error.is_timeout() {

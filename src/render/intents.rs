@@ -75,8 +75,8 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
     let todo = match item.state.as_str() {
         "open" => "It is on its way. If nothing runs, `reckon apply` goes on with it.",
         "in_doubt" => {
-            "An answer was lost. `reckon apply` or the daemon finds out what became of it; \
-             nothing is sent again before that is known."
+            "An answer was lost. `reckon apply` or the daemon finds out what became of it, in the way \
+             that `settled` names."
         }
         _ => {
             "It is left alone until a person knows whether it took effect. Look for it at the service, then say \

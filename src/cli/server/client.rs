@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::address::Address;
 use super::error;
 use super::failure::{ANSWER, TLS, UNREACHABLE};
-use crate::base::causes::causes;
+use crate::base::causes::{causes, root};
 use crate::base::secret::Secret;
 use crate::cli::exit::Failure;
 use crate::control::wire::{
@@ -129,7 +129,7 @@ impl ServerClient {
     /// The whole body, as far as it is bearable.
     async fn body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, ControlError> {
         let mut body = Vec::new();
-        let lost = |why: reqwest::Error| self.cut(&causes(&why.without_url()));
+        let lost = |why: reqwest::Error| self.cut(&root(&why.without_url()));
         while let Some(piece) = answer.chunk().await.map_err(lost)? {
             if body.len().saturating_add(piece.len()) > RESPONSE_BYTES_MAX {
                 return Err(self.cut("it is too long"));
@@ -142,19 +142,19 @@ impl ServerClient {
     /// Why nothing came back.
     fn unsent(&self, why: reqwest::Error) -> ControlError {
         let (connecting, slow) = (why.is_connect(), why.is_timeout());
-        let causes = causes(&why.without_url());
+        let cause = root(&why.without_url());
         let at = &self.address.shown;
-        if connecting && causes.contains("certificate") {
+        if connecting && cause.contains("certificate") {
             let help =
                 "is it the right host? An authority of your own is trusted by SSL_CERT_FILE=FILE";
-            return error(TLS, format!("the certificate of {at} is not trusted: {causes}"), help);
+            return error(TLS, format!("the certificate of {at} is not trusted: {cause}"), help);
         }
         if connecting {
             let help = "is the daemon running, and does it listen there (`listen` in its reckon.yaml), or a proxy for it?";
-            return error(UNREACHABLE, format!("{at} cannot be reached: {causes}"), help);
+            return error(UNREACHABLE, format!("{at} cannot be reached: {cause}"), help);
         }
         let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
-        self.cut(if slow { &silent } else { &causes })
+        self.cut(if slow { &silent } else { &cause })
     }
 
     /// The answer did not come, or not whole: what was asked for may have been done.
