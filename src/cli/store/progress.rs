@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::base::counted::counted;
 use crate::render::progress::Counter;
-use crate::render::words::counted;
 
 /// What ends sooner shows no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
