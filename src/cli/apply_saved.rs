@@ -30,6 +30,10 @@ pub(super) async fn run(
         out.note(&format!("{} is empty: nothing was done", saved.id));
         return Ok(Exit::Done);
     }
+    if daemon(setup).await?.is_none() && !setup.has_state()? {
+        // The key that sealed it is there, or it is the plan of another state.
+        setup.future_state()?;
+    }
     let loaded = apply::good(setup, args, out)?;
     match Session::over(setup, loaded).await? {
         Session::Daemon(_) => Err(beside()),
