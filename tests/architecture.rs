@@ -13,6 +13,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "architecture/backticks.rs"]
+mod backticks;
 #[path = "architecture/tokens.rs"]
 mod tokens;
 

@@ -96,7 +96,7 @@ fn a_token_is_brought_and_saved_and_is_shown_nowhere() {
         (vec!["-vvv", "attach", "savedmethod/jane", "--token", UNKNOWN], 0, "within five minutes"),
         (vec!["-vvv", "plan"], 0, "+ SavedMethod/jane"),
         (vec!["attach", "savedmethod/jane", "--token", token.as_str()], 1, "being saved"),
-        (vec!["-vvv", "apply", "--yes"], 0, "was not taken in time"),
+        (vec!["-vvv", "apply", "--yes"], 0, "used or has ended: give another one"),
         (vec!["attach", "SavedMethod/jane", "--token", token.as_str()], 0, "within five minutes"),
         (vec!["-vvv", "apply", "--yes"], 0, ""),
         (vec!["why", "SavedMethod/jane"], 0, "attached"),

@@ -95,7 +95,7 @@ fn plan_verify_finds_a_change_that_size_and_time_hide() {
     let file = std::fs::File::options().write(true).open(&specs).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     let plan = |arguments: &[&str]| stdout(&reckon(folder.path(), arguments));
-    plan(&["store", "check"]);
+    plan(&["init", "--empty-remote", "--yes"]);
     let before = plan(&["plan"]);
     assert_eq!(plan(&["plan"]), before);
     assert_eq!(plan(&["plan", "--verify"]), before);
@@ -179,7 +179,7 @@ fn everything_that_cannot_be_set_is_told_in_one_run_and_before_anybody_is_asked(
 #[test]
 fn a_state_without_its_key_is_not_opened() {
     let folder = repository();
-    assert_eq!(code(&reckon(folder.path(), &["store", "check"])), 0);
+    assert_eq!(code(&reckon(folder.path(), &["init", "--empty-remote", "--yes"])), 0);
     assert_eq!(code(&reckon(folder.path(), &["plan"])), 0);
     std::fs::remove_file(folder.path().join(".reckon.key")).unwrap();
     let plan = reckon(folder.path(), &["store", "check"]);
@@ -373,7 +373,7 @@ fn a_look_makes_no_state_and_no_key() {
             assert!(!folder.path().join(made).exists(), "{arguments:?} made {made}");
         }
     }
-    assert_eq!(code(&reckon(folder.path(), &["store", "check"])), 0);
+    assert_eq!(code(&reckon(folder.path(), &["init", "--empty-remote", "--yes"])), 0);
     for arguments in looks {
         let output = reckon(folder.path(), &[arguments, &["--state", ".recon"]].concat());
         let told = stderr(&output);

@@ -16,12 +16,15 @@ mod renewed;
 mod world;
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use partner::Daemon;
 use payments::{START, document, only, requests};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::engine::{Attaching, Question, Reply};
+use reckon::control::Request;
+use reckon::engine::{Acted, Attaching, Question, Reply, Stands};
+use reckon::model::action::Action;
 use reckon::sandbox::Surface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
@@ -29,7 +32,7 @@ use renewed::{
     FIRST, LAGS, NEW, OLD, SECOND, bring, browse, form, given, intake, jane, link, shown, stored,
     token, tree,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use world::World;
 
 #[tokio::test(start_paused = true)]
@@ -251,4 +254,86 @@ async fn no_token_is_anywhere_but_in_the_vault_even_where_the_service_names_it()
     for token in tokens {
         assert!(!text.contains(&token));
     }
+}
+
+/// Closes the item of a person's one-time token: a dead one is not sent again, and another one is asked for.
+#[tokio::test(start_paused = true)]
+async fn a_dead_token_of_a_person_is_sent_once_whatever_the_time() {
+    let world = stored(Surface::Public).await;
+    let tokens = [token(&world, SECOND), token(&world, SECOND)];
+    assert!(
+        world.ask("acme", "POST", "/v1/cards", &json!({"token_id": tokens[1]}))["id"].is_string()
+    );
+    let after = world
+        .while_running(async |daemon| {
+            assert_eq!(bring(&daemon.control, &tokens, true).await, Ok(jane()));
+            daemon.control.ask(Question::Settle).await.unwrap();
+            tokio::time::sleep(Duration::from_hours(1)).await;
+        })
+        .await;
+    assert!(after[0].starts_with(LAGS), "{after:?}");
+    assert!(after[0].contains("`reckon link SavedMethod/jane` prints the link"), "{after:?}");
+    assert_eq!(requests(&world, "PATCH", "/v1/recurring/").len(), 1);
+    assert_eq!(given(&world, &[SECOND, SECOND], true).await, Vec::<String>::new());
+    assert_eq!(only(&world, "recurring_charges")["method"]["number"], NEW);
+}
+
+/// Has the recurring charge of this id changed by a command.
+async fn changed(daemon: &Daemon<'_>, id: &Value, set: Value) -> Acted {
+    let action = Action {
+        verb: "change".to_owned(),
+        merchant: "Merchant/acme".parse().unwrap(),
+        name: None,
+        fields: json!({"type": "recurring", "id": id, "set": set}),
+    };
+    let asked = Request::Act(Box::new(action));
+    let reply = daemon.control.handle(asked, "ada".to_owned()).await.unwrap();
+    let Reply::Acted(acted) = reply else { panic!("another answer: {reply:?}") };
+    *acted
+}
+
+/// Closes the item of C: the new date of a card that an intake page took needs no payer. No document says the date, so a
+/// person may, and everything else of the charge is its document's.
+#[tokio::test(start_paused = true)]
+async fn a_charge_by_a_payer_s_card_gets_its_new_date_without_the_payer() {
+    for surface in [Surface::Public, Surface::Documented] {
+        let world = stored(surface).await;
+        let id = only(&world, "recurring_charges")["id"].clone();
+        let tokens = requests(&world, "POST", "/v1/tokens").len();
+        let after = world
+            .while_running(async |daemon| {
+                let date = json!({"exp_month": 7, "exp_year": 2034});
+                let acted = changed(daemon, &id, date).await;
+                assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+                let more = json!({"exp_month": 7, "exp_year": 2035, "description": "more"});
+                let acted = changed(daemon, &id, more).await;
+                assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+                assert!(acted.message.contains("change its document at"), "{}", acted.message);
+            })
+            .await;
+        assert_eq!(after, Vec::<String>::new(), "{surface:?}");
+        let charge = only(&world, "recurring_charges");
+        assert_eq!((&charge["id"], &charge["status"]), (&id, &json!("ACTIVE")), "the same one");
+        let method = &charge["method"];
+        assert_eq!((&method["exp_month"], &method["exp_year"]), (&json!(7), &json!(2034)));
+        assert_eq!(method["number"], OLD);
+        assert_eq!(requests(&world, "POST", "/v1/tokens").len(), tokens, "no token is made");
+        assert_eq!(world.settle().await, Vec::<String>::new(), "and nothing takes it back");
+    }
+}
+
+/// The date of a card is changed in its document, if it has one.
+#[tokio::test(start_paused = true)]
+async fn the_date_of_a_card_that_a_document_holds_is_its_document_s() {
+    let world = World::new(Surface::Public, START);
+    world.write(&tree().replace(&intake(), &payments::card("jane", FIRST)));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let id = only(&world, "recurring_charges")["id"].clone();
+    world
+        .while_running(async |daemon| {
+            let acted = changed(daemon, &id, json!({"exp_month": 7, "exp_year": 2034})).await;
+            assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+        })
+        .await;
+    assert_eq!(requests(&world, "PATCH", "/v1/recurring/").len(), 0);
 }

@@ -55,6 +55,8 @@ spec:
 fn planned() -> Shell {
     let shell = Shell::start();
     shell.write("specs/tree.yaml", TREE);
+    // A plan is sealed with the key of the state, which no look makes.
+    assert_eq!(code(&shell.reckon(&["init", "--empty-remote", "--yes"])), 0);
     let plan = shell.reckon(&["plan", "--out", "p.json"]);
     assert_eq!(code(&plan), 0, "{}", stderr(&plan));
     assert!(stderr(&plan).contains("saved as p.json"), "{}", stderr(&plan));
@@ -194,6 +196,7 @@ fn what_is_in_doubt_of_a_used_plan_is_told() {
     let shell = Shell::start();
     let held = "{name: jane, annotations: {reckon.dev/on-doubt: hold}}";
     shell.write("specs/tree.yaml", &TREE.replace("{name: jane}", held));
+    assert_eq!(code(&shell.reckon(&["init", "--empty-remote", "--yes"])), 0);
     assert_eq!(code(&shell.reckon(&["plan", "--out", "p.json"])), 0);
     let lost = r#"{"method": "POST", "path": "/contacts", "fault": "drop_after", "times": 1}"#;
     shell.ask("POST", "faults", lost);

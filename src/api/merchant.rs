@@ -69,74 +69,101 @@ pub struct Merchant {
     pub ach_accounts: Vec<MerchantAccount>,
 }
 
-/// One account of the merchant (service-facts, 69).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct MerchantAccount {
-    /// What `account_id` names.
-    pub id: String,
-    /// Its making.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created: Option<Timestamp>,
-    /// Its last change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub modified: Option<Timestamp>,
-    /// `ACTIVE`, `INACTIVE` or `DELETED`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<String>,
-    /// Its name.
-    pub name: String,
-    /// Taken where no account is named?
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub primary: Option<bool>,
-    /// Three letters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub currency: Option<String>,
-    /// A trust account?
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trust_account: Option<bool>,
-    /// When a CVV refuses a charge; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cvv_policy: Option<String>,
-    /// When an address refuses a charge; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub avs_policy: Option<String>,
-    /// Does a CVV that matches make good an address that does not? Cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ignore_avs_failure_if_cvv_match: Option<bool>,
-    /// Comma-separated; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub required_payment_fields: Option<String>,
-    /// When a CVV refuses a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_cvv_policy: Option<String>,
-    /// When an address refuses a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_avs_policy: Option<String>,
-    /// The same of a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
-    /// Comma-separated, of a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_required_payment_fields: Option<String>,
-    /// Comma-separated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transaction_allowed_countries: Option<String>,
-    /// Comma-separated or `*`; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_card_types: Option<String>,
-    /// Masked; electronic checks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub routing_number: Option<String>,
-    /// Masked; electronic checks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub account_number: Option<String>,
-    /// `CHECKING` or `SAVINGS`; electronic checks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub account_type: Option<String>,
-    /// The bank; electronic checks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bank_name: Option<String>,
+/// Makes a struct of an account: its own fields, and between them what both the answer and a change say of the payments that
+/// the account takes.
+macro_rules! account {
+    ($(#[$about:meta])* $name:ident { $($before:tt)* } { $($after:tt)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default)]
+        pub struct $name {
+            $($before)*
+            /// When a CVV refuses a charge; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub cvv_policy: Option<String>,
+            /// When an address refuses a charge; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub avs_policy: Option<String>,
+            /// Does a CVV that matches make good an address that does not? Cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub ignore_avs_failure_if_cvv_match: Option<bool>,
+            /// Comma-separated; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub required_payment_fields: Option<String>,
+            /// When a CVV refuses a swiped card; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub swipe_cvv_policy: Option<String>,
+            /// When an address refuses a swiped card; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub swipe_avs_policy: Option<String>,
+            /// The same of a swiped card; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
+            /// Comma-separated, of a swiped card; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub swipe_required_payment_fields: Option<String>,
+            /// Comma-separated; empty: all.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub transaction_allowed_countries: Option<String>,
+            /// Comma-separated or `*`; cards.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub accepted_card_types: Option<String>,
+            $($after)*
+        }
+    };
+}
+
+account! {
+    /// One account of the merchant (service-facts, 69).
+    MerchantAccount {
+        /// The id that `account_id` names.
+        pub id: String,
+        /// Its making.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub created: Option<Timestamp>,
+        /// Its last change.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub modified: Option<Timestamp>,
+        /// `ACTIVE`, `INACTIVE` or `DELETED`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub status: Option<String>,
+        /// Its name.
+        pub name: String,
+        /// Taken where no account is named?
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub primary: Option<bool>,
+        /// Three letters.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub currency: Option<String>,
+        /// A trust account?
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub trust_account: Option<bool>,
+    } {
+        /// Masked; electronic checks.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub routing_number: Option<String>,
+        /// Masked; electronic checks.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub account_number: Option<String>,
+        /// `CHECKING` or `SAVINGS`; electronic checks.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub account_type: Option<String>,
+        /// The bank; electronic checks.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bank_name: Option<String>,
+    }
+}
+
+account! {
+    /// A merchant's change of an account: absent fields stay (service-facts, 69 and 71).
+    AccountChange {
+        /// Its name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub name: Option<String>,
+        /// Taken where no account is named? Only `true` changes anything: one account of a type is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub primary: Option<bool>,
+    } {}
 }
 
 /// How clients test a key (service-facts, 67).
@@ -197,48 +224,6 @@ pub struct MerchantChange {
     /// Webhook URLs, comma-separated; empty: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_events_urls: Option<String>,
-}
-
-/// What a merchant changes of an account: what is absent stays (service-facts, 69 and 71).
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct AccountChange {
-    /// Its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Taken where no account is named? Only `true` changes anything: one account of a type is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub primary: Option<bool>,
-    /// When a CVV refuses a charge; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cvv_policy: Option<String>,
-    /// When an address refuses a charge; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub avs_policy: Option<String>,
-    /// Does a CVV that matches make good an address that does not? Cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ignore_avs_failure_if_cvv_match: Option<bool>,
-    /// Comma-separated; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub required_payment_fields: Option<String>,
-    /// When a CVV refuses a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_cvv_policy: Option<String>,
-    /// When an address refuses a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_avs_policy: Option<String>,
-    /// The same of a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
-    /// Comma-separated, of a swiped card; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swipe_required_payment_fields: Option<String>,
-    /// Comma-separated; empty: all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transaction_allowed_countries: Option<String>,
-    /// Comma-separated or `*`; cards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_card_types: Option<String>,
 }
 
 /// Changes the merchant.

@@ -122,8 +122,10 @@ impl Problems {
     /// A state or province: any short text, but for the United States and Canada, whose codes are known (service-facts,
     /// 31 and 32).
     pub fn state(&mut self, state: Option<&str>, country: Option<&str>) {
-        self.length_max("state", "State or province", state, NAME_LENGTH_MAX);
         let Some(state) = state.filter(|state| !state.is_empty()) else { return };
+        if state.chars().count() > NAME_LENGTH_MAX {
+            self.add("state", "invalid_length", "State or province is invalid");
+        }
         let known = match country.map(str::to_ascii_uppercase).as_deref() {
             Some("US") => STATES,
             Some("CA") => PROVINCES,
@@ -134,13 +136,13 @@ impl Problems {
         }
     }
 
-    /// A two-letter country of ISO 3166 (service-facts, 26a and 32).
+    /// A two-letter country of ISO 3166. One text for a wrong code and a wrong length (service-facts, 26a and 32).
     pub fn country(&mut self, context: &str, value: Option<&str>) {
         let Some(code) = value.filter(|code| !code.is_empty()) else {
             return;
         };
         if code.chars().count() != 2 {
-            self.add(context, "invalid_length", "Country length is invalid");
+            self.add(context, "invalid_length", "Country is invalid");
         } else if !is_country(&code.to_ascii_uppercase()) {
             self.add(context, "invalid", "Country is invalid");
         }

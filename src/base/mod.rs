@@ -6,6 +6,7 @@
 pub mod card;
 pub mod causes;
 pub mod clock;
+pub mod counted;
 pub mod folder;
 pub mod hash;
 pub mod id;

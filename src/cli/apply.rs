@@ -180,6 +180,8 @@ async fn work(engine: &mut Engine, out: Out) -> Result<Exit, Failure> {
     let ended = engine.run(events, Until::Settled).await;
     progress.abort();
     stop.abort();
+    // The bar is taken away with the task.
+    drop(progress.await);
     ended?;
     Ok(*signalled.borrow())
 }

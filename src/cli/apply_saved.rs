@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::args::ApplyArgs;
 use super::exit::{Exit, Failure};
 use super::out::Out;
-use super::session::{Own, Session};
+use super::session::{Own, Session, daemon};
 use super::setup::Setup;
 use super::{applied, apply, host, plan_file, unfit};
 use crate::engine::SavedPlan;
@@ -30,11 +30,15 @@ pub(super) async fn run(
         out.note(&format!("{} is empty: nothing was done", saved.id));
         return Ok(Exit::Done);
     }
+    if daemon(setup).await?.is_none() && !setup.has_state()? {
+        // The key that sealed it is there, or it is the plan of another state.
+        setup.future_state()?;
+    }
     let loaded = apply::good(setup, args, out)?;
     match Session::over(setup, loaded).await? {
         Session::Daemon(_) => Err(beside()),
         Session::Own(mut own) => {
-            let exit = alone(setup, args, (&saved, file), out, &mut own).await;
+            let exit = alone(setup, args, (&saved, file, path), out, &mut own).await;
             own.close(setup).await?;
             exit
         }
@@ -54,13 +58,13 @@ fn beside() -> Failure {
 async fn alone(
     setup: &Setup,
     args: &ApplyArgs,
-    (saved, file): (&SavedPlan, Value),
+    (saved, file, path): (&SavedPlan, Value, &Path),
     out: Out,
     own: &mut Own,
 ) -> Result<Exit, Failure> {
     setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
-    engine.fits(saved, file)?.map_err(|why| unfit::failure(&why))?;
+    engine.fits(saved, file)?.map_err(|why| unfit::failure(&why, path))?;
     if !apply::agreed(&saved.plan, args, out)? {
         out.note("nothing was done; the plan may still be applied");
         return Ok(Exit::Done);

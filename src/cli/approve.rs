@@ -15,6 +15,9 @@ use crate::engine::{Question, Reply};
 use crate::model::bound::{Approval, LiveBinding};
 use crate::render;
 
+/// The word of a command that wrote nothing.
+pub(super) const NOTHING: &str = "nothing was approved";
+
 /// Runs the command.
 pub(super) async fn run(setup: &Setup, args: &ApproveArgs, out: Out) -> Result<Exit, Failure> {
     if args.signed.signed {
@@ -27,17 +30,44 @@ pub(super) async fn run(setup: &Setup, args: &ApproveArgs, out: Out) -> Result<E
         return plan_approval::run(setup, args, &checksum, out).await;
     }
     let key = one(&args.what)?;
-    let mut session = Session::open(setup).await?;
-    if let Some(why) = approve_submission::waiting(&session, &key).await? {
-        return approve_submission::run((setup, session), (&key, &why), args.yes, out).await;
+    let mut yes = args.yes;
+    if let Some(future) = Session::future(setup).await? {
+        let agreed = agreed_before(&future, &key, yes, out).await;
+        if !future.end(setup, agreed).await? {
+            out.note(NOTHING);
+            return Ok(Exit::Done);
+        }
+        yes = true;
     }
-    let approved = approve(&mut session, &key, args.yes, out).await;
+    let mut session = opened(setup).await?;
+    if let Some(why) = approve_submission::waiting(&session, &key).await? {
+        return approve_submission::run((setup, session), (&key, &why), yes, out).await;
+    }
+    let approved = approve(&mut session, &key, yes, out).await;
     let is_running = matches!(session, Session::Daemon(_));
     match session.end(setup, approved).await? {
         Some(approval) => out.result(&approval, || render::approved(&approval, is_running))?,
-        None => out.note("nothing was approved"),
+        None => out.note(NOTHING),
     }
     Ok(Exit::Done)
+}
+
+/// Asks about what will wait in a new state, before one is made: a live binding never does.
+async fn agreed_before(future: &Session, key: &Key, yes: bool, out: Out) -> Result<bool, Failure> {
+    match approve_submission::waiting(future, key).await? {
+        Some(why) => approve_submission::agreed((key, &why), yes, out),
+        None => Err(nothing_waits(key, &[])),
+    }
+}
+
+/// Asks the daemon, or opens the state; a new state is bound first.
+pub(super) async fn opened(setup: &Setup) -> Result<Session, Failure> {
+    let session = Session::make(setup).await?;
+    if let Session::Own(own) = &session {
+        // Whose state it is comes first in the journal.
+        setup.bind(&own.open, None).await?;
+    }
+    Ok(session)
 }
 
 /// Finds what waits, shows it, asks, and has it written down; `None`: the person said no.

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::approve::NOTHING;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::session::Session;
@@ -31,13 +32,26 @@ pub(super) async fn run(
     let approved = approve(&mut session, (key, why), yes, out).await;
     let is_running = matches!(session, Session::Daemon(_));
     if !session.end(setup, approved).await? {
-        out.note("nothing was approved");
+        out.note(NOTHING);
         return Ok(Exit::Done);
     }
     let next = if is_running { "the daemon goes on" } else { "`reckon apply` goes on" };
     let told = format!("{} is approved: it is submitted once; {next}", key.short());
     out.result(&json!({ "approved": key }), || told)?;
     Ok(Exit::Done)
+}
+
+/// Shows what waits and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+pub(super) fn agreed((key, why): (&Key, &str), yes: bool, out: Out) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    out.note(&format!("{}: {why}", key.short()));
+    if !out.interactive {
+        let failure = Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
+        return Err(failure.help("look for it at the service, then say approve --yes"));
+    }
+    out.confirm("Submit this application?")
 }
 
 /// Answers whether a person agreed and the word is written down.
@@ -47,16 +61,8 @@ async fn approve(
     yes: bool,
     out: Out,
 ) -> Result<bool, Failure> {
-    if !yes {
-        out.note(&format!("{}: {why}", key.short()));
-        if !out.interactive {
-            let failure =
-                Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
-            return Err(failure.help("look for it at the service, then say approve --yes"));
-        }
-        if !out.confirm("Submit this application?")? {
-            return Ok(false);
-        }
+    if !agreed((key, why), yes, out)? {
+        return Ok(false);
     }
     let said = Releasing { keys: vec![key.clone()], done: false };
     let Reply::State(StateReply::Released(done)) = session.release(said).await? else {

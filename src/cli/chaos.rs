@@ -3,14 +3,14 @@
 use super::args::ChaosArgs;
 use super::exit::{Exit, Failure};
 use super::out::Out;
-use crate::render::progress::Counter;
+use super::signals::counter;
 use crate::sim;
 
 /// Runs the command. A failure of the product is exit 5: it is our bug.
 pub(super) fn run(args: &ChaosArgs, out: Out) -> Result<Exit, Failure> {
-    let counter = Counter::new(u64::from(args.runs), "worlds");
+    let counter = counter(u64::from(args.runs), "worlds");
     let report = sim::chaos(args.seed, args.runs, &mut |done| counter.set(u64::from(done)));
-    counter.finish();
+    drop(counter);
     out.result(&report, || report.to_string())?;
     Ok(if report.is_clean() { Exit::Done } else { Exit::Bug })
 }

@@ -63,6 +63,7 @@ async fn listen(
     let listen = setup.config.listen.get(&ProcessEnv)?;
     // What an embedded sandbox posts comes from this machine, whatever the service's networks are.
     let rules = if rehearses { http::Rules::default() } else { rules(&setup.config)? };
+    setup.made_key()?;
     let outside = setup.outside()?.guarded(http::Gate::new(rules));
     let router = http::router(control.clone(), is_ready, api_token::tokens(&setup.state)?);
     let Some(public_listen) = &setup.config.public_listen else {

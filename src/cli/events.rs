@@ -10,6 +10,7 @@ use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use super::{fire, recover, signals, urls};
+use crate::base::counted::verbed;
 use crate::control::Request;
 use crate::engine::{EventsView, EventsWanted, Question, Reply};
 use crate::render;
@@ -90,7 +91,7 @@ async fn forget(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
         return Err(failure.help("`reckon events dead` lists what is"));
     }
     out.result(&serde_json::json!({ "forgotten": found }), || {
-        format!("{found} of it are listed no more; the journal keeps them")
+        format!("{} listed no more; the journal keeps it", verbed(found, "of it is", "of it are"))
     })?;
     Ok(Exit::Done)
 }
@@ -106,13 +107,17 @@ async fn replay(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
         return Err(failure.help("`reckon events dead` lists those that did"));
     }
     out.result(&serde_json::json!({ "hooks": hooks }), || {
-        format!("{hooks} of its hooks are run again; the daemon does it at once")
+        let hooks = verbed(hooks, "of its hooks is", "of its hooks are");
+        format!("{hooks} run again; the daemon does it at once")
     })?;
     Ok(Exit::Done)
 }
 
 /// Prints the newest events, and those that come, until it is interrupted.
 async fn tail(setup: &Setup, args: &EventsListArgs, out: Out) -> Result<Exit, Failure> {
+    if setup.server.is_none() {
+        setup.there()?;
+    }
     let mut seen = BTreeSet::new();
     loop {
         let mut view = asked(setup, args).await?;

@@ -9,6 +9,7 @@ use super::out::Out;
 use super::session::Session;
 use super::setup::Setup;
 use crate::api::reads::{READS, Read};
+use crate::base::counted::verbed;
 use crate::base::nearest::nearest;
 use crate::control::Request;
 use crate::engine::Reply;
@@ -52,7 +53,8 @@ fn showing(name: &str, args: &GatewayGetArgs) -> Result<Showing, Failure> {
     let wanted: Vec<String> = read.parameters().map(str::to_uppercase).collect();
     if parameters.len() != wanted.len() {
         let takes = if wanted.is_empty() { "nothing".to_owned() } else { wanted.join(" ") };
-        wrong.push(format!("its path takes {takes}, and {} were given", parameters.len()));
+        let given = verbed(parameters.len(), "was given", "were given");
+        wrong.push(format!("its path takes {takes}, and {given}"));
     }
     let pairs = query.into_iter().filter_map(|pair| pair.split_once('='));
     let query: Vec<(String, String)> =

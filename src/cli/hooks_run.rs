@@ -23,7 +23,7 @@ pub(super) async fn run(setup: &Setup, args: &HooksRunArgs, out: Out) -> Result<
     }
     let (folder, hooks) = good(setup, out)?;
     chosen(&hooks, args.script.as_deref())?;
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let tried = tried(&session, &hooks, args).await;
     let (event, ends) = session.end(setup, tried).await?;
     out.result(&tried::json(&event, &ends, &folder.scripts), || {

@@ -145,7 +145,7 @@ fn log(cli: &Cli) {
     };
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(level))
-        .with_writer(std::io::stderr)
+        .with_writer(|| out::Stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false);
     // A second initialisation, in tests, keeps the first.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::args::Output;
 use super::exit::Failure;
+use crate::render::progress::aside;
 
 /// Lines of diagnostics are wrapped here.
 const WIDTH: usize = 100;
@@ -51,9 +52,11 @@ impl Out {
     /// Prints text as it is. A reader that went away is no failure.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn text(self, text: &str) -> Result<(), Failure> {
-        let mut stdout = anstream::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        quiet(write!(stdout, "{text}{newline}").and_then(|()| stdout.flush()))
+        quiet(aside(|| {
+            let mut stdout = anstream::stdout().lock();
+            write!(stdout, "{text}{newline}").and_then(|()| stdout.flush())
+        }))
     }
 
     /// Says something beside the result.
@@ -81,10 +84,23 @@ impl Out {
     }
 }
 
+/// Standard error for logs, which are written while no bar is drawn.
+pub(super) struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        aside(|| io::stderr().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
 /// Says something on standard error, whatever form results have.
 pub(super) fn said(text: &str) {
     // Standard error that is closed cannot be told about.
-    drop(writeln!(anstream::stderr(), "{text}"));
+    drop(aside(|| writeln!(anstream::stderr(), "{text}")));
 }
 
 /// A reader that closed the pipe has seen enough.

@@ -74,11 +74,9 @@ pub(super) async fn asked(
     if let Some(server) = &setup.server {
         return server::tree::asked(setup, server, fresh, question).await;
     }
-    // A plan that is kept in a file is sealed by the state that it will be applied to.
-    let mut session = if matches!(question, Question::Save(_)) {
-        Session::open(setup).await?
-    } else {
-        Session::look(setup).await?
+    let mut session = match future(setup, &question).await? {
+        Some(session) => session,
+        None => Session::look(setup).await?,
     };
     let verified = match &mut session {
         Session::Daemon(client) if fresh.refresh => {
@@ -100,6 +98,12 @@ pub(super) async fn asked(
         return Err(specs::unknown(names));
     }
     Ok(reply)
+}
+
+/// Shows the state that `apply` would make, where a plan is kept in a file and there is no state: a kept plan is sealed with
+/// the key of the state that it is applied to.
+async fn future(setup: &Setup, question: &Question) -> Result<Option<Session>, Failure> {
+    if matches!(question, Question::Save(_)) { Session::future(setup).await } else { Ok(None) }
 }
 
 /// Prints a plan.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::approve::{NOTHING, opened};
 use super::args::ApproveArgs;
 use super::exit::{Exit, Failure};
 use super::host;
@@ -40,14 +41,19 @@ pub(super) async fn run(
     checksum: &str,
     out: Out,
 ) -> Result<Exit, Failure> {
-    let mut session = Session::open(setup).await?;
-    if let Session::Own(own) = &session {
-        // Whose state it is comes first in the journal.
-        setup.bind(&own.open, None).await?;
+    let mut yes = args.yes;
+    if let Some(future) = Session::future(setup).await? {
+        let agreed = agreed_before(&future, checksum, yes, out).await;
+        if !future.end(setup, agreed).await? {
+            out.note(NOTHING);
+            return Ok(Exit::Done);
+        }
+        yes = true;
     }
-    let answer = approve(&mut session, args, checksum, out).await;
+    let mut session = opened(setup).await?;
+    let answer = approve(&mut session, args, (checksum, yes), out).await;
     let Some(answer) = session.end(setup, answer).await? else {
-        out.note("nothing was approved");
+        out.note(NOTHING);
         return Ok(Exit::Done);
     };
     match answer {
@@ -61,17 +67,36 @@ pub(super) async fn run(
     }
 }
 
+/// Asks about the plan of a new state, before one is made. Refuses a checksum that is not the one of the plan.
+async fn agreed_before(
+    future: &Session,
+    checksum: &str,
+    yes: bool,
+    out: Out,
+) -> Result<bool, Failure> {
+    let plan = planned(future).await?;
+    if plan.checksum.starts_with(checksum) {
+        return agreed(&plan, yes, out);
+    }
+    Err(refused(&PlanAnswer::Changed { checksum: plan.checksum }))
+}
+
+async fn planned(session: &Session) -> Result<PlanView, Failure> {
+    let Reply::Plan(plan) = session.ask(Question::Plan).await? else {
+        return Err(Failure::bug("a plan was not answered by one"));
+    };
+    Ok(*plan)
+}
+
 /// Shows the plan, asks, and has the approval written down; `None`: the person said no.
 async fn approve(
     session: &mut Session,
     args: &ApproveArgs,
-    checksum: &str,
+    (checksum, yes): (&str, bool),
     out: Out,
 ) -> Result<Option<PlanAnswer>, Failure> {
-    let Reply::Plan(plan) = session.ask(Question::Plan).await? else {
-        return Err(Failure::bug("a plan was not answered by one"));
-    };
-    if plan.checksum.starts_with(checksum) && !agreed(&plan, args.yes, out)? {
+    let plan = planned(session).await?;
+    if plan.checksum.starts_with(checksum) && !agreed(&plan, yes, out)? {
         return Ok(None);
     }
     let (checksum, ceilings) = (checksum.to_owned(), args.ceiling.clone());

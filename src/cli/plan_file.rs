@@ -79,11 +79,12 @@ pub(super) fn read(path: &Path) -> Result<(SavedPlan, Value), Failure> {
 /// Shows a saved plan; nothing but the file is looked at.
 pub(super) fn show(args: &ShowArgs, out: Out) -> Result<Exit, Failure> {
     let (saved, _) = read(&args.file)?;
+    let name = args.file.display().to_string();
     if out.form == Output::Markdown {
-        out.text(&render::saved::markdown(&saved))?;
+        out.text(&render::saved::markdown(&saved, &name))?;
     } else {
         let view = render::saved::view(&saved);
-        out.result(&view, || render::saved::text(&saved, out.color))?;
+        out.result(&view, || render::saved::text(&saved, &name, out.color))?;
     }
     let pending = args.detailed_exitcode && saved.changes();
     Ok(if pending { Exit::Pending } else { Exit::Done })

@@ -104,9 +104,11 @@ async fn serve(
         Err(failure) = approvals => Err(failure),
     };
     ending.send_replace(true);
-    for task in [door, watcher, reporter, stopper, scripts] {
+    for task in [&door, &watcher, &reporter, &stopper, &scripts] {
         task.abort();
     }
+    // The bar is taken away with the task.
+    drop(reporter.await);
     result?;
     Ok(*signalled.borrow())
 }

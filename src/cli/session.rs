@@ -83,20 +83,52 @@ impl Loaded {
 }
 
 impl Session {
-    /// Finds whoever holds the state, or takes it.
+    /// Asks the daemon, or opens the state that is there.
     pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
-        match daemon(setup).await? {
-            Some(client) => Ok(Self::Daemon(client)),
-            None => Self::own(setup, Loaded::now(setup)).await,
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
         }
+        let open = setup.open_state(false).await?;
+        Self::own_in(setup, Loaded::now(setup), open)
     }
 
-    /// The same, with a tree that was read already.
+    /// Asks the daemon, or opens the state, with a tree that was read already. Makes a state where there is none.
     pub(super) async fn over(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
-        match daemon(setup).await? {
-            Some(client) => Ok(Self::Daemon(client)),
-            None => Self::own(setup, loaded).await,
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
         }
+        let open = setup.make_state().await?;
+        Self::own_in(setup, loaded, open)
+    }
+
+    /// Asks the daemon, or opens the state. Makes a state where there is none.
+    pub(super) async fn make(setup: &Setup) -> Result<Self, Failure> {
+        if let Some(client) = daemon(setup).await? {
+            return Ok(Self::Daemon(client));
+        }
+        let open = setup.make_state().await?;
+        Self::own_in(setup, Loaded::now(setup), open)
+    }
+
+    /// Shows the state that a command would make, under its key. `None`: there is one, or a daemon.
+    pub(super) async fn future(setup: &Setup) -> Result<Option<Self>, Failure> {
+        if Self::is_there(setup).await? {
+            return Ok(None);
+        }
+        Self::own_in(setup, Loaded::now(setup), setup.future_state()?).map(Some)
+    }
+
+    /// Shows the same, whatever its key is.
+    pub(super) async fn draft(setup: &Setup) -> Result<Option<Self>, Failure> {
+        if Self::is_there(setup).await? {
+            return Ok(None);
+        }
+        Self::own_in(setup, Loaded::now(setup), setup.draft_state()?).map(Some)
+    }
+
+    /// Returns whether there is a state, or a daemon.
+    async fn is_there(setup: &Setup) -> Result<bool, Failure> {
+        Ok(daemon(setup).await?.is_some() || setup.has_state()?)
     }
 
     /// Finds whoever holds the state, to look at it: one that is not there is not made.
@@ -106,11 +138,6 @@ impl Session {
         }
         let open = setup.look_at_state().await?;
         Self::own_in(setup, Loaded::now(setup), open)
-    }
-
-    async fn own(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
-        let open = setup.open_state(false).await?;
-        Self::own_in(setup, loaded, open)
     }
 
     fn own_in(setup: &Setup, loaded: Loaded, open: Open) -> Result<Self, Failure> {

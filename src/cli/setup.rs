@@ -1,6 +1,7 @@
 //! What a command works with: the configuration, read at first use, and the parts made from it.
 
 mod absent;
+mod key;
 mod service;
 
 use std::path::{Path, PathBuf};
@@ -27,7 +28,6 @@ use crate::plan;
 use crate::spec::document::ReadCx;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
-use crate::store::key::{KEY_FILE, MasterKey};
 use crate::store::open::{Opening, State};
 use crate::store::private::private_dir;
 
@@ -160,9 +160,22 @@ impl Setup {
         Ok(self.config.need("partner.name", name, &ProcessEnv)?.to_string())
     }
 
-    /// Opens the state to look at it, and checks whose it is.
+    /// Opens the state that is there, and checks whose it is.
+    ///
+    /// # Errors
+    /// There is no state, or it cannot be opened.
     pub(super) async fn open_state(&self, rebuild: bool) -> Result<Open, Failure> {
-        let open = self.open(rebuild)?;
+        self.here()?;
+        self.there()?;
+        self.checked(self.open(rebuild)?).await
+    }
+
+    /// Opens the state, a new one where there is none, and checks whose it is.
+    pub(super) async fn make_state(&self) -> Result<Open, Failure> {
+        self.checked(self.open(false)?).await
+    }
+
+    async fn checked(&self, open: Open) -> Result<Open, Failure> {
         if open.state.facts.binding()?.is_some() {
             self.bind(&open, None).await?;
         }
@@ -176,13 +189,18 @@ impl Setup {
         Ok(open)
     }
 
-    /// Opens the state. Errors: it is not here, but at the daemon that was named.
-    fn open(&self, rebuild: bool) -> Result<Open, Failure> {
+    /// Refuses to work on a state that is at the daemon that was named.
+    fn here(&self) -> Result<(), Failure> {
         if self.server.is_some() {
             return Err(server::local("this command", "it works on the state itself"));
         }
-        make_dir(&self.state)?;
-        let key = self.key()?;
+        Ok(())
+    }
+
+    /// Opens the state. Errors: it is not here, but at the daemon that was named.
+    fn open(&self, rebuild: bool) -> Result<Open, Failure> {
+        self.here()?;
+        let key = self.made_key()?;
         let state = State::open(&self.opening(rebuild)?, &key)?;
         marking::note(&state.found);
         let (digest_key, key) = (*key.derive("digest"), key.fingerprint());
@@ -209,51 +227,10 @@ impl Setup {
         Ok(open.state.bind(&binding).await?)
     }
 
-    /// The key of the state: from the configuration, else from a file beside the state.
-    fn key(&self) -> Result<MasterKey, Failure> {
-        let made = self.config.secrets.key.is_some();
-        if made || self.state.join("vault").join("keys").exists() {
-            return self.known_key();
-        }
-        let made = MasterKey::read_or_make_file(&self.key_file(), &mut host::rng()?);
-        made.map_err(|error| Failure::environment("reckon::state::key", error))
-    }
-
-    /// The same key, which has to be there: none is made.
-    pub(super) fn known_key(&self) -> Result<MasterKey, Failure> {
-        if let Some(setting) = &self.config.secrets.key {
-            let bytes = setting.get(&ProcessEnv)?;
-            let bytes =
-                bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
-            return Ok(MasterKey::new(bytes));
-        }
-        let path = self.key_file();
-        let found = MasterKey::read_file(&path)
-            .map_err(|error| Failure::environment("reckon::state::key", error))?;
-        found.ok_or_else(|| {
-            let (state, path) = (self.state.display(), path.display());
-            let what = format!("the state {state} has no key: {path} is missing");
-            Failure::environment("reckon::state::key_missing", what)
-                .help("put the key file back, or set secrets.key in reckon.yaml")
-        })
-    }
-
-    /// The key file beside the state.
-    fn key_file(&self) -> PathBuf {
-        let absolute = std::path::absolute(&self.state).unwrap_or_else(|_| self.state.clone());
-        absolute.parent().unwrap_or(Path::new(".")).join(KEY_FILE)
-    }
-
     /// Who opens the state, and how.
     pub(super) fn opening(&self, rebuild: bool) -> Result<Opening, Failure> {
         let (dir, marking) = (self.state.clone(), Some(marking::of(self)?));
         Ok(Opening { dir, owner: host::owner(), boot: host::boot_id(), rebuild, marking })
-    }
-
-    /// What opens the paths that face the world.
-    pub(super) fn outside(&self) -> Result<Outside, Failure> {
-        make_dir(&self.state)?;
-        Ok(Outside::new(&self.key()?.derive("digest")))
     }
 
     /// The partner application's own values.

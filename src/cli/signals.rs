@@ -3,6 +3,7 @@
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::exit::Exit;
+use crate::render::progress::{self, Counter};
 
 /// Waits for SIGTERM or SIGINT; answers the exit code of each. If neither can be heard, waits for
 /// ever.
@@ -15,5 +16,25 @@ pub(super) async fn stop() -> Exit {
     tokio::select! {
         _ = term.recv() => Exit::Done,
         _ = int.recv() => Exit::Interrupted,
+    }
+}
+
+/// Counts `what` at a terminal. A signal takes the count away before it ends the process: who counts does not wait for
+/// signals.
+pub(super) fn counter(total: u64, what: &str) -> Counter {
+    let counter = Counter::new(total, what);
+    if counter.is_shown() {
+        std::thread::spawn(end_cleanly);
+    }
+    counter
+}
+
+/// Ends the process at a signal, with nothing drawn on the terminal.
+fn end_cleanly() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    if let Ok(runtime) = runtime {
+        runtime.block_on(stop());
+        progress::clear();
+        std::process::exit(i32::from(Exit::Interrupted.code()));
     }
 }

@@ -11,6 +11,7 @@ use super::args::StoreCommand;
 use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
+use crate::base::counted::counted;
 use crate::store::health::{Ill, ills};
 use crate::store::open::OpenError;
 use crate::store::vault::Gap;
@@ -56,8 +57,9 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
         Ok(())
     })?;
     let gaps = state.vault.gaps().map_err(OpenError::from)?;
-    let torn =
-        |gap: &Gap| format!("vault/{}: {} bytes from byte {} on", gap.file, gap.bytes, gap.offset);
+    let torn = |gap: &Gap| {
+        format!("vault/{}: {} from byte {} on", gap.file, counted(gap.bytes, "byte"), gap.offset)
+    };
     let report = Report {
         epoch: facts.binding()?.map_or(0, |binding| binding.epoch),
         begins_behind: state.begins_behind()?,
@@ -81,7 +83,7 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
 /// The report for people.
 fn text(report: &Report) -> String {
     let mut lines = vec![
-        format!("journal       {}, every one verified", progress::records(report.records)),
+        format!("journal       {}, every one verified", counted(report.records, "record")),
         format!("head          {}", report.head),
         format!("state digest  {}", report.state_digest),
         format!("partner       {}", report.partner.as_deref().unwrap_or("none yet")),
@@ -94,9 +96,8 @@ fn text(report: &Report) -> String {
     if let Some(path) = &report.moved_aside {
         lines.push(format!("              the damaged one was moved to {path}"));
     }
-    if let Some(bytes) = report.cut_bytes {
-        lines
-            .push(format!("journal       a torn tail was cut ({bytes} bytes, never acknowledged)"));
+    if let Some(bytes) = report.cut_bytes.map(|bytes| counted(bytes, "byte")) {
+        lines.push(format!("journal       a torn tail was cut ({bytes}, never acknowledged)"));
     }
     if report.epoch > 0 {
         lines.push(format!("epoch         {}: a backup was restored", report.epoch));

@@ -34,9 +34,18 @@ pub(super) async fn resume(setup: &Setup, args: &ResumeArgs, out: Out) -> Result
     told(&say(setup, pause).await?, out)
 }
 
-/// Has it written down by whoever holds the state.
+/// Writes it down, or has the daemon do so. Without a state, one is made for a suspension alone.
 async fn say(setup: &Setup, pause: Pause) -> Result<Paused, Failure> {
-    let mut session = Session::open(setup).await?;
+    if let Some(draft) = Session::draft(setup).await? {
+        let paused = said(setup, draft, pause.clone()).await?;
+        if !matches!(paused, Paused::Suspended(_)) {
+            return Ok(paused);
+        }
+    }
+    said(setup, Session::make(setup).await?, pause).await
+}
+
+async fn said(setup: &Setup, mut session: Session, pause: Pause) -> Result<Paused, Failure> {
     let reply = session.pause(pause).await;
     let Reply::Paused(paused) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a suspension was not answered by one"));

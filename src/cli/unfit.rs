@@ -1,18 +1,24 @@
 //! Why a saved plan is not applied, for people and programs.
 
+use std::path::Path;
+
 use super::exit::Failure;
 use crate::base::clock::timestamp;
+use crate::base::counted::{counted, verbed};
 use crate::base::id::Key;
 use crate::engine::{Moved, SAVED_PLAN, Unfit, UsedBefore};
 use crate::model::issue::{Problem, Severity};
 
 /// So many things that moved, and names, are told.
 const TOLD_MAX: usize = 20;
-/// What to do about a plan that cannot be applied any more.
-const ANEW: &str = "make a new plan: `reckon plan --out FILE`";
 
-/// The failure of an apply.
-pub(super) fn failure(unfit: &Unfit) -> Failure {
+/// The way on from a plan in this file that cannot be applied any more.
+fn anew(file: &Path) -> String {
+    format!("make a new plan: `reckon plan --out {}`", file.display())
+}
+
+/// The failure of an apply of the plan in this file.
+pub(super) fn failure(unfit: &Unfit, file: &Path) -> Failure {
     match unfit {
         Unfit::Form(version) => Failure::input(
             "reckon::plan_file::form",
@@ -33,53 +39,56 @@ pub(super) fn failure(unfit: &Unfit) -> Failure {
             "reckon::plan_file::edited",
             "the plan is not as it was saved: its seal does not fit what it says",
         )
-        .help(ANEW),
+        .help(anew(file)),
         Unfit::Epoch { plan, state } => Failure::environment(
             "reckon::plan_file::epoch",
             format!("the state was restored since: the plan is of epoch {plan}, the state of {state}"),
         )
-        .help(ANEW),
+        .help(anew(file)),
         Unfit::Ahead { plan, state } => Failure::environment(
             "reckon::plan_file::ahead",
             format!("the state ends at record {state} and the plan was made at {plan}: the state is an older copy"),
         )
         .help("use the state that made the plan, or `reckon store restore`"),
-        Unfit::Used(used) => self::used(used),
-        Unfit::Stale(moved) => stale(moved),
+        Unfit::Used(used) => self::used(used, file),
+        Unfit::Stale(moved) => stale(moved, file),
     }
 }
 
 /// It was used, and what became of it.
-fn used(used: &UsedBefore) -> Failure {
+fn used(used: &UsedBefore, file: &Path) -> Failure {
     let UsedBefore { plan, actor, at, done, open, left } = used;
     let steps = done.len().saturating_add(open.len()).saturating_add(left.len());
     let mut parts = vec![format!(
-        "{plan} was applied at {} by {actor}, and a plan is applied once; of its {steps} steps {} {} done",
+        "{plan} was applied at {} by {actor}, and a plan is applied once; of its {} {} done",
         timestamp(at),
-        done.len(),
-        if done.len() == 1 { "is" } else { "are" },
+        counted(steps, "step"),
+        verbed(done.len(), "is", "are"),
     )];
     let others = [(open, "under way or in doubt"), (left, "not done")];
     let others = others.iter().filter(|(list, _)| !list.is_empty());
     parts.extend(others.map(|(list, what)| format!("{} {what} ({})", list.len(), names(list))));
     let help = if open.is_empty() && left.is_empty() {
-        "nothing is left of it to do; other changes need a new plan"
+        "nothing is left of it to do; other changes need a new plan".to_owned()
     } else {
-        "make a new plan of what is left: `reckon plan --out FILE`; `reckon intents` shows what is not settled"
+        let file = file.display();
+        format!(
+            "make a new plan of what is left: `reckon plan --out {file}`; `reckon intents` shows what is not settled"
+        )
     };
     Failure::input("reckon::plan_file::used", parts.join(", ")).help(help)
 }
 
 /// It rests on what is not so any more.
-fn stale(moved: &[Moved]) -> Failure {
+fn stale(moved: &[Moved], file: &Path) -> Failure {
     let said = |one: &Moved| format!("{}{}: {}", place(one), one.key.short(), one.what);
     let mut lines = vec!["the plan is not up to date; since it was made".to_owned()];
     lines.extend(moved.iter().take(TOLD_MAX).map(said));
     let more = moved.len().saturating_sub(TOLD_MAX);
     lines.extend((more > 0).then(|| format!("and {more} more")));
     let message = lines.join("\n  ");
-    let mut failure = Failure::input("reckon::plan_file::stale", message).help(ANEW);
-    failure.problems = moved.iter().map(problem).collect();
+    let mut failure = Failure::input("reckon::plan_file::stale", message).help(anew(file));
+    failure.problems = moved.iter().map(|one| problem(one, file)).collect();
     failure
 }
 
@@ -93,7 +102,7 @@ fn place(moved: &Moved) -> String {
 }
 
 /// The same for programs.
-fn problem(moved: &Moved) -> Problem {
+fn problem(moved: &Moved, file: &Path) -> Problem {
     Problem {
         file: moved.file.clone().unwrap_or_default(),
         line: moved.line.unwrap_or(1),
@@ -102,7 +111,7 @@ fn problem(moved: &Moved) -> Problem {
         code: "reckon::plan_file::moved".to_owned(),
         severity: Severity::Error,
         message: format!("{}: {}", moved.key.short(), moved.what),
-        help: ANEW.to_owned(),
+        help: anew(file),
         related: Vec::new(),
     }
 }

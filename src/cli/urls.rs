@@ -110,7 +110,8 @@ async fn rotations(setup: &Setup) -> Result<Vec<(Address, Rotation)>, Failure> {
         };
         return Ok(found);
     }
-    let open = setup.open_state(false).await?;
+    let open =
+        if setup.has_state()? { setup.open_state(false).await? } else { setup.future_state()? };
     let found = open.state.facts.rotations();
     open.state.close().await?;
     Ok(found?)

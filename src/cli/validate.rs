@@ -9,11 +9,11 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use super::specs::{below, check_paths};
+use crate::base::counted::counted;
 use crate::base::id::Key;
 use crate::kinds::step::MERCHANT;
 use crate::model::issue::{Issue, Problem, ProblemCounts, Problems};
 use crate::render::diagnostic::{self, Look};
-use crate::render::words::counted;
 use crate::spec::loader::Loader;
 
 /// What `validate -o json` prints (design.md part 4).

@@ -156,7 +156,7 @@ impl FromText for Name {
     fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
         text.parse().map_err(|error: crate::base::id::NameError| {
             let said = error.to_string();
-            let (message, help) = said.split_once("; ").unwrap_or((&said, "write another name"));
+            let (message, help) = said.rsplit_once("; ").unwrap_or((&said, "write another name"));
             Wrong::new(message, help)
         })
     }
@@ -193,7 +193,7 @@ impl FromText for Money {
         let example = "write it like `\"5000.00 USD\"`";
         let money: Self = text.parse().map_err(|error: MoneyError| {
             let said = error.to_string();
-            let (message, help) = said.split_once("; ").unwrap_or((&said, example));
+            let (message, help) = said.rsplit_once("; ").unwrap_or((&said, example));
             Wrong::new(message, help)
         })?;
         if money.minor() < 0 {

@@ -100,7 +100,7 @@ pub use register::{
 };
 pub use settings::{
     BANK_SETTINGS, CARD_SETTINGS, Holds, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
-    Setting,
+    Setting, sets_date_alone,
 };
 pub use surcharge_read::SURCHARGE;
 pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};

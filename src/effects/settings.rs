@@ -99,6 +99,14 @@ pub static RECURRING_SETTINGS: [Setting; 6] = [
     setting(CARD_DATE[1], Holds::Year),
 ];
 
+/// Returns whether the fields of a change set a card's date and nothing else.
+pub fn sets_date_alone(fields: &Value) -> bool {
+    let set = fields.get("set").and_then(Value::as_object);
+    set.is_some_and(|set| {
+        !set.is_empty() && set.keys().all(|name| CARD_DATE.contains(&name.as_str()))
+    })
+}
+
 impl Setting {
     /// The value that a text stands for. Errors: what it has to be instead.
     pub fn value(&self, text: &str) -> Result<Value, String> {

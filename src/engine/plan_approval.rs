@@ -17,7 +17,6 @@ use crate::base::hash::sha256;
 use crate::base::id::Mode;
 use crate::base::money::{Currency, Money};
 use crate::base::planted;
-use crate::model::limit::CHECKSUM;
 use crate::model::plan::{Reason, Step};
 use crate::model::plan_approval::{Ceiling, PlanApproval};
 use crate::model::record::Record;
@@ -190,9 +189,9 @@ pub(super) async fn write(
 /// A step that a limit stands in the way of names the plan that can be approved.
 pub(super) fn named(mut view: StepView, step: &Step, checksum: &str) -> StepView {
     if let Reason::OverLimit(over) = &step.reason {
-        view.limit = Some(over.clone());
         let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();
-        view.message = view.message.replace(CHECKSUM, &short);
+        view.message = over.of_plan(&short);
+        view.limit = Some(over.clone());
     }
     view
 }

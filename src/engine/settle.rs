@@ -19,6 +19,7 @@ use super::shared::{EngineError, Shared};
 use super::tasks::Finished;
 use super::unable::Unable;
 use super::{epoch, notice, token, unauthorised};
+use crate::base::counted::counted;
 use crate::client::Urgency;
 use crate::effects::{Absent, Doubt, EffectRow, Finding, Search};
 use crate::model::intent::{Intent, IntentState, OpenIntent, Progress, Proof};
@@ -118,7 +119,7 @@ async fn resend(
             return Ok(Finished::Stopped(intent.key.clone()));
         }
     }
-    held(shared, intent, format!("sent {attempt} times and never answered")).await
+    held(shared, intent, format!("sent {} and never answered", counted(attempt, "time"))).await
 }
 
 /// Sends the same bytes once more.
@@ -297,7 +298,8 @@ async fn unprovable(shared: &Shared, intent: &Intent) -> Result<Finished, Engine
     let reason = match intent.on_doubt {
         OnDoubt::Hold => "nothing can prove it; reckon.dev/on-doubt: hold".to_owned(),
         OnDoubt::Recreate if remade >= REMADE_MAX => {
-            format!("nothing can prove it, and it was made again {remade} times already")
+            let times = counted(remade, "time");
+            format!("nothing can prove it, and it was made again {times} already")
         }
         OnDoubt::Recreate => {
             let reason = "nothing can prove it; reckon.dev/on-doubt: recreate";

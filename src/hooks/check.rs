@@ -1,13 +1,12 @@
 //! What a compiler would say of a script: names, arities, sorts of literals, and functions that no event reaches.
 
 mod calls;
-mod concurrency;
+mod constants;
 mod counters;
 mod filters;
 mod names;
 mod reach;
 mod rights;
-mod since;
 mod templates;
 mod types;
 mod walk;
@@ -18,8 +17,7 @@ use super::load::Unit;
 use super::names::Names;
 use crate::model::issue::Problem;
 
-pub(super) use concurrency::concurrency;
-pub(super) use since::since;
+pub(super) use constants::{concurrency, since};
 
 /// What all files of a set are checked against.
 pub(super) struct Set<'a> {
@@ -79,7 +77,6 @@ fn unit(set: &Set<'_>, unit: &Unit<'_>) -> (Vec<Problem>, Vec<names::Named>) {
     walk.counters();
     let walk::Walk { mut problems, called, names, .. } = walk;
     reach::check(unit, &called, &mut problems);
-    concurrency::check(unit, &mut problems);
-    since::check(unit, &mut problems);
+    constants::check(unit, &mut problems);
     (problems, names)
 }

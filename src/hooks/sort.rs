@@ -275,7 +275,7 @@ fn literal_of(value: &Dynamic) -> Option<Literal> {
 /// A sentence of ours: what is wrong, then what to write.
 fn split(sort: Sort, said: &str) -> Unfit {
     let example = format!("write {}, such as `{}`", sort.words(), sort.example());
-    let (message, help) = said.split_once("; ").unwrap_or((said, &example));
+    let (message, help) = said.rsplit_once("; ").unwrap_or((said, &example));
     Unfit::new(format!("does not take this: {message}"), help)
 }
 

@@ -127,8 +127,7 @@ pub fn sentence(strays: &[Stray]) -> String {
         more => format!(" and {more} more (`reckon intents` names all)"),
     };
     let named = format!("{}{more}", named.join(", "));
-    let out = "say `reckon import KIND/NAME ID` of each that belongs to a document, and `reckon forget ID` of each that \
-               is nobody's";
+    let out = way_out(strays);
     if strays.iter().all(|stray| stray.second) {
         return format!(
             "the service holds another object with its mark: {named}. End one of them there; or {out}"
@@ -139,6 +138,17 @@ pub fn sentence(strays: &[Stray]) -> String {
         "the service holds objects with marks of ours that this state does not know ({count}): {named}. The state may have \
          been lost, or another one is in use: {out}; `reckon intents` lists them with these commands"
     )
+}
+
+/// The commands that say whose the objects are; the id is in them where there is one object.
+fn way_out(strays: &[Stray]) -> String {
+    if let [Stray { id, .. }] = strays {
+        return format!(
+            "say `reckon import KIND/NAME {id}` if it belongs to a document, or `reckon forget {id}` if it belongs to none"
+        );
+    }
+    "say `reckon import KIND/NAME ID` of each that belongs to a document, and `reckon forget ID` of each that belongs to none"
+        .to_owned()
 }
 
 /// What a person asks for: `import`.

@@ -4,10 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::counted::verbed;
 use crate::model::plan::Verdict;
-
-/// What stands for the checksum of the present plan, until that is known.
-pub const CHECKSUM: &str = "CHECKSUM";
 
 /// A limit that stands in the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,24 +40,42 @@ pub enum Scope {
     Plan,
 }
 
+impl Over {
+    /// Returns the sentence with the command that approves the plan of this checksum.
+    pub fn of_plan(&self, checksum: &str) -> String {
+        self.sentence(&format!("`reckon approve {checksum}`"))
+    }
+
+    fn sentence(&self, command: &str) -> String {
+        let Self { limit, allows, would, place, approvers, .. } = self;
+        let what = if self.scope == Scope::Plan { "the whole plan" } else { "this" };
+        let who = if *approvers > 1 {
+            format!("have {approvers} people approve")
+        } else {
+            "approve".to_owned()
+        };
+        format!(
+            "{limit} allows {allows} ({place}), and {what} would make it {would}: raise it there, or {who} the plan: \
+             {command}{}",
+            self.progress()
+        )
+    }
+
+    /// The people who approved the plan already, and the count of those who have to.
+    fn progress(&self) -> String {
+        let Self { approved_by, approvers, .. } = self;
+        let missing = approvers.saturating_sub(approved_by.len());
+        if approved_by.is_empty() || missing == 0 {
+            return String::new();
+        }
+        let more = verbed(missing, "more person has", "more people have");
+        format!(" ({} did, {more} to)", approved_by.join(", "))
+    }
+}
+
+/// The sentence where the checksum of the plan is not at hand.
 impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limit, allows, would, place, scope, wants: _, approved_by, approvers } = self;
-        let what = if *scope == Scope::Plan { "the whole plan" } else { "this" };
-        write!(
-            f,
-            "{limit} allows {allows} ({place}), and {what} would make it {would}: raise it there, "
-        )?;
-        if *approvers > 1 {
-            write!(f, "or have {approvers} people approve the plan: `reckon approve {CHECKSUM}`")?;
-        } else {
-            write!(f, "or approve the plan: `reckon approve {CHECKSUM}`")?;
-        }
-        let missing = approvers.saturating_sub(approved_by.len());
-        if !approved_by.is_empty() && missing > 0 {
-            let more = if missing == 1 { "person has" } else { "people have" };
-            write!(f, " ({} did, {missing} more {more} to)", approved_by.join(", "))?;
-        }
-        Ok(())
+        f.write_str(&self.sentence("`reckon plan` shows the command"))
     }
 }

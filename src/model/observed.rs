@@ -80,10 +80,14 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the service may accept the same later, without a change of the document. A one-time token that was used
-    /// is replaced by another one: a restored state may hold a token that was used after the backup.
+    /// Returns whether the service may accept the same later, without a change of the document.
     pub fn may_pass(&self) -> bool {
-        may_pass(self.problem.code()) || self.problem.lacks("Token")
+        may_pass(self.problem.code())
+    }
+
+    /// Returns whether the service does not know the one-time token: it was used, or has ended.
+    pub fn lacks_token(&self) -> bool {
+        self.problem.lacks("Token")
     }
 }
 

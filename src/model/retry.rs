@@ -8,6 +8,8 @@ use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::base::counted::counted;
+
 /// What pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Paid {
@@ -147,7 +149,8 @@ impl fmt::Display for WhyNot {
         match self {
             Self::Never(why) => write!(f, "{why}: it is never tried again with these details"),
             Self::TriedOut { tries_max } => {
-                write!(f, "it was tried {tries_max} times, and may not be tried more often")
+                let times = counted(*tries_max, "time");
+                write!(f, "it was tried {times}, and may not be tried more often")
             }
             Self::NotBefore(due) => {
                 write!(f, "it may be tried again from {} on", crate::base::clock::timestamp(due))

@@ -2,8 +2,9 @@
 
 use super::{Planner, World};
 use crate::base::id::Key;
+use crate::model::attachment::ATTACHED;
 use crate::model::class::{Class, Sign};
-use crate::model::observed::Refusal;
+use crate::model::observed::{Observed, Refusal};
 use crate::model::plan::{Reason, Step};
 use crate::model::retry::{self, WhyNot};
 
@@ -12,7 +13,7 @@ impl Planner {
     pub(super) fn note_refusal(&mut self, world: &dyn World, key: &Key, step: Option<&Step>) {
         let refused = step.is_some_and(|step| matches!(step.reason, Reason::Refused(_)));
         let known = if refused { world.observed(key) } else { None };
-        if known.is_some_and(|known| known.refusal.as_ref().is_some_and(Refusal::may_pass)) {
+        if known.is_some_and(|known| is_tried_again(&known)) {
             self.refused.insert(key.clone());
         } else {
             self.refused.remove(key);
@@ -20,11 +21,26 @@ impl Planner {
     }
 }
 
+/// Returns whether what was refused is tried again without a change of the document. A token that reckon made is replaced by
+/// another one: a restored state may hold a token that was used after the backup. Only a person replaces a person's.
+fn is_tried_again(known: &Observed) -> bool {
+    let Some(refusal) = &known.refusal else { return false };
+    refusal.may_pass() || (refusal.lacks_token() && !is_given(known))
+}
+
+/// Returns whether a person gave the one-time token of a resource.
+fn is_given(known: &Observed) -> bool {
+    !known.fact(ATTACHED).is_null()
+}
+
 /// What sort of refusal it was, and what helps. What was refused for its own content is not tried again by itself: a
 /// document asks for a payment once, and money is not guessed.
-pub(super) fn advice(refusal: &Refusal) -> String {
-    if refusal.problem.lacks("Token") {
-        return "its one-time token was used or has ended: `apply` tries it again each time, `run` every ten minutes"
+pub(super) fn advice(known: &Observed, refusal: &Refusal) -> String {
+    if refusal.lacks_token() && is_given(known) {
+        return "its one-time token was used or has ended: give another one".to_owned();
+    }
+    if refusal.lacks_token() {
+        return "its one-time token was used or has ended: `apply` makes another one each time, `run` every ten minutes"
             .to_owned();
     }
     if refusal.may_pass() {
@@ -63,8 +79,10 @@ fn declined(code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::api::Message;
     use crate::base::hash::sha256;
     use crate::base::id::IntentId;
     use crate::model::service_problem::ServiceProblem;
@@ -77,8 +95,32 @@ mod tests {
             problem: ServiceProblem::shown(code, "no"),
             at: DateTime::UNIX_EPOCH,
         };
-        let told = advice(&refusal);
+        let told = advice(&known(refusal.clone(), json!({})), &refusal);
         assert!(told.starts_with(expect), "{code}: {told}");
+    }
+
+    fn known(refusal: Refusal, facts: Value) -> Observed {
+        let nothing = Observed::unknown("Merchant/acme".parse().unwrap(), DateTime::UNIX_EPOCH);
+        Observed { refusal: Some(refusal), facts, ..nothing }
+    }
+
+    /// Closes the item of a person's one-time token: only a person replaces it.
+    #[test]
+    fn a_dead_token_is_made_again_only_where_no_person_gave_it() {
+        let message = Message::new("resource_not_found", "no").about("Token[1]");
+        let refusal = Refusal {
+            intent: IntentId::new(1),
+            digest: sha256(b""),
+            status: 404,
+            problem: ServiceProblem::told(vec![message]),
+            at: DateTime::UNIX_EPOCH,
+        };
+        let own = known(refusal.clone(), json!({"token": {"sealed": "00"}}));
+        assert!(is_tried_again(&own));
+        assert!(advice(&own, &refusal).contains("`run` every ten minutes"));
+        let given = known(refusal.clone(), json!({ATTACHED: {"sealed": "00"}}));
+        assert!(!is_tried_again(&given));
+        assert!(advice(&given, &refusal).ends_with("was used or has ended: give another one"));
     }
 
     #[test]

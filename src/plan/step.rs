@@ -193,8 +193,9 @@ fn checked(
         Some(Work::Read(_) | Work::Note(_)) | None => manifest.digest,
     };
     let is_final = |refusal: &&Refusal| !world.tries_again(&manifest.key, refusal.intent);
-    if let Some(refusal) = refusal.filter(|refusal| refusal.digest == wish).filter(is_final) {
-        let why = format!("{}; {}", refusal_words(refusal), refused::advice(refusal));
+    let refusal = refusal.filter(|refusal| refusal.digest == wish).filter(is_final);
+    if let Some((known, refusal)) = observed.zip(refusal) {
+        let why = format!("{}; {}", refusal_words(refusal), refused::advice(known, refusal));
         let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
         return Draft { changes: draft.changes, ..blocked };
     }

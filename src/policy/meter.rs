@@ -3,6 +3,7 @@
 //! The one place that compares with a limit. It looks at single amounts first, then at the merchant's
 //! sums, then at all sums.
 
+use crate::base::counted::counted;
 use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
 use crate::model::limit::{Over, Scope};
@@ -163,8 +164,7 @@ fn totals_over(most: &Amounts, tally: &Tally, currencies: &[Currency]) -> Option
 }
 
 fn count_over(most: &Most, number: u32, what: &str) -> Option<Over> {
-    let many = if most.most == 1 { "" } else { "s" };
-    let allows = || format!("{} {what}{many}", most.most);
+    let allows = || counted(most.most, what);
     (number > most.most).then(|| over(&most.name, &most.place, allows(), number.to_string()))
 }
 

@@ -1,6 +1,7 @@
 //! What is taken over and let go, for people.
 
-use super::words::{amount, clean, counted, line, money, value, wrapped};
+use super::words::{amount, clean, line, money, value, wrapped};
+use crate::base::counted::counted;
 use crate::engine::{DisownedView, Disowning, IntentsView, StrayView};
 use crate::model::adoption::{Adopted, Forgetting, Forgot, Found, What};
 

@@ -1,7 +1,8 @@
 //! The gateway's events, and how their receiver stands.
 
 use super::resources::lines;
-use super::words::{Paint, clean, counted, line};
+use super::words::{Paint, clean, line};
+use crate::base::counted::counted;
 use crate::base::money::{Currency, Money};
 use crate::engine::{
     EventView, EventsView, FailedView, HooksView, IgnoredView, ReceiverView, Recovered, UndoneView,
@@ -59,8 +60,6 @@ pub fn tail(items: &[EventView], color: bool) -> String {
 /// What the lists of events held that were read again.
 pub fn recovered(read: &[Recovered], since: &str) -> String {
     let mut out = String::new();
-    let count =
-        |number: u64, noun: &str| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
     for one in read {
         let name = clean(&one.merchant);
         if let Some(why) = &one.waits {
@@ -68,7 +67,7 @@ pub fn recovered(read: &[Recovered], since: &str) -> String {
             continue;
         }
         let oldest = one.oldest.as_ref().map(|oldest| format!(", the oldest of {oldest}"));
-        let (all, oldest) = (count(one.read, "event"), oldest.unwrap_or_default());
+        let (all, oldest) = (counted(one.read, "event"), oldest.unwrap_or_default());
         line(&mut out, &format!("{name}: {all} since {since}{oldest}; {} of them new", one.new));
         if let Some(horizon) = &one.horizon {
             line(
@@ -103,7 +102,7 @@ pub fn dead(view: &HooksView) -> String {
             }
             let again = one.again.as_ref().map(|again| format!("; again at {again}"));
             let (script, event, why) = (clean(&one.script), clean(&one.event), clean(&one.message));
-            let tries = counted(usize::try_from(one.tries).unwrap_or(usize::MAX), "time");
+            let tries = counted(one.tries, "time");
             line(
                 out,
                 &format!("  {script}, event {event}: {why} ({tries}{})", again.unwrap_or_default()),
@@ -194,7 +193,7 @@ fn posted(posts: u32) -> String {
     match posts {
         0 => "by the list of events".to_owned(),
         posts => {
-            format!("posted {}", counted(usize::try_from(posts).unwrap_or(usize::MAX), "time"))
+            format!("posted {}", counted(posts, "time"))
         }
     }
 }
@@ -258,12 +257,10 @@ fn receiver(receiver: &ReceiverView) -> String {
     let Some(lag) = receiver.lag_seconds else {
         return format!("{name}: its events were not looked at yet.");
     };
-    let count =
-        |number: u64, noun: &str| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
     let newest =
         receiver.age_seconds.map_or_else(String::new, |age| format!(", the newest {age} s old"));
     let mut told =
-        format!("{name}: {}{newest}; the list was read {lag} s ago", count(ledger.told, "event"));
+        format!("{name}: {}{newest}; the list was read {lag} s ago", counted(ledger.told, "event"));
     for (number, what) in [
         (ledger.missed, "came by the list alone"),
         (ledger.stale, "older than what was known"),

@@ -16,7 +16,7 @@ pub use doc::{doc, doc_json, markdown};
 pub use junit::junit;
 
 use super::diagnostic::{self, Look, Sources};
-use super::words::counted;
+use crate::base::counted::counted;
 use crate::hooks::cases::Verdict;
 use crate::hooks::folder::Folder;
 use crate::model::issue::{Problem, Severity};

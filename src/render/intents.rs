@@ -1,7 +1,8 @@
 //! Effects that are not settled, and what to do about each.
 
 use super::resources::lines;
-use super::words::{Paint, clean, counted, line, value, wrapped};
+use super::words::{Paint, clean, line, value, wrapped};
+use crate::base::counted::counted;
 use crate::engine::{Evidence, IntentView, IntentsView, Resolved};
 
 /// Columns of a wrapped sentence.
@@ -60,7 +61,7 @@ fn table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) 
 
 /// The cells of one intent.
 fn row(item: &IntentView) -> Vec<String> {
-    let sent = counted(usize::try_from(item.attempts).unwrap_or(usize::MAX), "time");
+    let sent = counted(item.attempts, "time");
     let state = clean(&item.state).replace('_', " ");
     let cells = [&item.id, &item.key.short(), &item.effect].map(|text| clean(text));
     cells.into_iter().chain([state, sent, clean(&item.at)]).collect()
@@ -73,17 +74,19 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
         sentence(out, reason);
     }
     let todo = match item.state.as_str() {
-        "open" => "It is on its way. If nothing runs, `reckon apply` goes on with it.",
+        "open" => "It is on its way. If nothing runs, `reckon apply` goes on with it.".to_owned(),
         "in_doubt" => {
             "An answer was lost. `reckon apply` or the daemon finds out what became of it, in the way \
              that `settled` names."
+                .to_owned()
         }
-        _ => {
+        _ => format!(
             "It is left alone until a person knows whether it took effect. Look for it at the service, then say \
-             `reckon intents resolve ID --as done:REMOTE_ID`, `--as not-done`, or `--as retry`."
-        }
+             `reckon intents resolve {} --as done:REMOTE_ID`, `--as not-done`, or `--as retry`.",
+            item.id
+        ),
     };
-    sentence(out, todo);
+    sentence(out, &todo);
     line(out, &format!("  mark       {}", clean(&item.mark)));
     line(out, &format!("  source id  {}", clean(&item.source_id)));
     evidence(out, &item.evidence);
@@ -173,7 +176,7 @@ mod tests {
         7 Invoice/jane
           the answer names another amount
           It is left alone until a person knows whether it took effect. Look for it at the
-          service, then say `reckon intents resolve ID --as done:REMOTE_ID`, `--as
+          service, then say `reckon intents resolve 7 --as done:REMOTE_ID`, `--as
           not-done`, or `--as retry`.
           mark       rkabcdefghijklmnopqrstuvwxyz
           source id  acme:Invoice/default/jane

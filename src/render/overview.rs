@@ -1,15 +1,17 @@
 //! How things stand, in a line or two.
 
 use super::traffic;
-use super::words::{counted, short};
+use super::words::short;
+use crate::base::counted::{counted, verbed};
 use crate::engine::Overview;
 use crate::model::desired::Coverage;
 
 /// How things stand as a whole.
 pub fn overview(overview: &Overview) -> String {
-    let need = if overview.stuck == 1 { "needs a person" } else { "need a person" };
     let left = some(overview.changes, |count| format!(", {count} to change"));
-    let stuck = some(overview.stuck, |count| format!(", {count} {need}"));
+    let stuck = some(overview.stuck, |count| {
+        format!(", {}", verbed(count, "needs a person", "need a person"))
+    });
     let open =
         some(overview.open_intents, |count| format!("; {} not settled", counted(count, "intent")));
     let suspended = some(overview.suspended, |count| format!("; {count} suspended"));

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use owo_colors::Style;
 
-use super::words::{self, Paint, clean, counted, key, line, place, short, value};
+use super::words::{self, Paint, clean, key, line, place, short, value};
+use crate::base::counted::counted;
 use crate::engine::{PlanView, StepView};
 use crate::model::desired::Coverage;
 use crate::model::issue::Problem;

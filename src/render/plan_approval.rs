@@ -1,6 +1,7 @@
 //! What became of an approval of a plan, for people.
 
-use super::words::{clean, counted, line};
+use super::words::{clean, line};
+use crate::base::counted::{counted, verbed};
 use crate::engine::PlanAnswer;
 
 /// What was approved and by whom, and who is missing.
@@ -19,11 +20,8 @@ pub fn plan_approved(answer: &PlanAnswer) -> String {
     let next = if missing == 0 {
         "it may pass the limits; `reckon apply`, or a daemon, goes on".to_owned()
     } else {
-        let people = if missing == 1 { "person" } else { "people" };
-        format!(
-            "{missing} more {people} must approve it: so far {}",
-            clean(&approved_by.join(", "))
-        )
+        let people = verbed(missing, "more person", "more people");
+        format!("{people} must approve it: so far {}", clean(&approved_by.join(", ")))
     };
     line(&mut out, &next);
     out

@@ -1,5 +1,8 @@
 //! Progress at a terminal. In a pipe nothing is drawn, but a line comes now and then, so that nobody takes a long wait
 //! for the end; and nothing that is over in a moment flickers.
+//!
+//! Guarantees: one bar is drawn at a time, and what a command writes meanwhile goes through [`aside`], so that nothing of
+//! the bar stays on the terminal.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -23,6 +26,31 @@ const LINE_EVERY_MAX: Duration = Duration::from_mins(5);
 const LINE_PARTS: u32 = 4;
 /// Work of which there is no news is looked at so often.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The bar that is drawn.
+static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Writes to the terminal while no bar is drawn there.
+pub fn aside<T>(write: impl FnOnce() -> T) -> T {
+    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match drawn {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// Takes away the bar that is drawn.
+pub fn clear() {
+    if let Some(bar) = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        bar.finish_and_clear();
+    }
+}
+
+/// Notes a bar as the one that is drawn.
+fn drawn(bar: ProgressBar) -> ProgressBar {
+    *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    bar
+}
 
 /// How a run of the engine goes.
 #[derive(Debug)]
@@ -89,7 +117,7 @@ impl Progress {
             if !bar.is_hidden() {
                 bar.enable_steady_tick(TICK);
             }
-            bar
+            drawn(bar)
         });
         bar.set_message(line(overview, phase));
     }
@@ -97,8 +125,8 @@ impl Progress {
     /// The work is over: takes away what is drawn, until the next update.
     pub fn clear(&self) {
         *self.lines.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        if let Some(bar) = self.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            bar.finish_and_clear();
+        if self.bar.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+            clear();
         }
     }
 }
@@ -133,17 +161,23 @@ impl Counter {
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
-        Self { bar }
+        Self { bar: drawn(bar) }
+    }
+
+    /// Returns whether standard error is a terminal that shows it.
+    pub fn is_shown(&self) -> bool {
+        !self.bar.is_hidden()
     }
 
     /// So many are done.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }
+}
 
-    /// Takes away what is drawn.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
+impl Drop for Counter {
+    fn drop(&mut self) {
+        clear();
     }
 }
 

@@ -4,7 +4,8 @@ use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::Style;
 use serde_json::Value;
 
-use super::words::{Paint, clean, counted, key, line, money_of, place, value, wrapped};
+use super::words::{Paint, clean, key, line, money_of, place, value, wrapped};
+use crate::base::counted::counted;
 use crate::engine::{Confidence, PaymentView, PaymentsView, ResourceView};
 use crate::model::condition::Condition;
 
@@ -108,9 +109,9 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     fact(&mut out, paint, "Remote id", &item.remote_id.as_deref().map_or_else(unknown, clean));
     known(&mut out, paint, item);
     if item.possible_orphans > 0 {
-        let times = item.possible_orphans;
+        let times = counted(item.possible_orphans, "time");
         let text = format!(
-            "it was made again {times} times without proof that the try before had failed: look \
+            "it was made again {times} without proof that the try before had failed: look \
              for doubles at the service (`reckon intents` names them)"
         );
         sentence(&mut out, paint, "Doubles", &text);
@@ -130,7 +131,7 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
         let why = reason.as_ref().map_or_else(String::new, |why| format!(" ({})", clean(why)));
         let row = match failures {
             0 => String::new(),
-            count => format!("; {} failed in a row", counted(usize_of(*count), "payment")),
+            count => format!("; {} failed in a row", counted(*count, "payment")),
         };
         let text = format!("{money}{} at {}{why}, {}{row}", result.word(), clean(at), clean(id));
         sentence(out, paint, "Last payment", &text);
@@ -138,10 +139,6 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     if let Some(next) = next {
         fact(out, paint, "Next payment", &clean(next));
     }
-}
-
-fn usize_of(count: u32) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// When what is known was learnt, and what it is worth now.

@@ -40,10 +40,10 @@ pub fn view(saved: &SavedPlan) -> SavedView<'_> {
     }
 }
 
-/// A saved plan as text.
-pub fn text(saved: &SavedPlan, color: bool) -> String {
+/// A saved plan as text; `file`: its name.
+pub fn text(saved: &SavedPlan, file: &str, color: bool) -> String {
     let mut out = String::new();
-    for about in about(saved) {
+    for about in about(saved, file) {
         line(&mut out, &about);
     }
     out.push('\n');
@@ -52,13 +52,13 @@ pub fn text(saved: &SavedPlan, color: bool) -> String {
 }
 
 /// A saved plan as markdown.
-pub fn markdown(saved: &SavedPlan) -> String {
-    let about: Vec<String> = about(saved).iter().map(|line| plan::prose(line)).collect();
+pub fn markdown(saved: &SavedPlan, file: &str) -> String {
+    let about: Vec<String> = about(saved, file).iter().map(|line| plan::prose(line)).collect();
     format!("{}\n\n{}", about.join("  \n"), plan::markdown(&saved.plan))
 }
 
 /// What it is, line by line.
-fn about(saved: &SavedPlan) -> Vec<String> {
+fn about(saved: &SavedPlan, file: &str) -> Vec<String> {
     let SavedPlan { id, made_at, program, partner, dirty, scope, plan, .. } = saved;
     let made = timestamp(made_at);
     let mut lines = vec![format!(
@@ -75,8 +75,8 @@ fn about(saved: &SavedPlan) -> Vec<String> {
         lines.push(format!("Chosen: {}", chosen(scope)));
     }
     lines.push(if saved.changes() {
-        "It changes something; `reckon apply FILE` says whether it still may, and does it once"
-            .to_owned()
+        let file = clean(file);
+        format!("It changes something; `reckon apply {file}` says whether it still may, and does it once")
     } else {
         "It is empty: nothing would change".to_owned()
     });

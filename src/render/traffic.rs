@@ -1,6 +1,7 @@
 //! What calls wait for, a line for each thing; nothing where they wait for nothing.
 
-use super::words::{clean, counted, line};
+use super::words::{clean, line};
+use crate::base::counted::counted;
 use crate::engine::TrafficView;
 
 /// Hosts that do not serve, and merchants that are throttled.
@@ -15,8 +16,8 @@ pub(super) fn text(traffic: &TrafficView) -> String {
         line(&mut out, &told);
     }
     if *slowed > 0 {
-        let (who, answers) = (counted(*slowed, "merchant"), throttled.to_string());
-        let told = format!("The service throttles {who} ({answers} times so far): calls wait.");
+        let (who, answers) = (counted(*slowed, "merchant"), counted(*throttled, "time"));
+        let told = format!("The service throttles {who} ({answers} so far): calls wait.");
         line(&mut out, &told);
     }
     out

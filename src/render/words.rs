@@ -106,12 +106,6 @@ pub(super) fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// `1 resource`, `2 resources`.
-pub fn counted(count: usize, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
-}
-
 /// The first digits of a hash: enough to tell one from another.
 pub(super) fn short(hash: &str) -> String {
     clean(&hash.chars().take(12).collect::<String>())

@@ -27,6 +27,23 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// The text literals of the code as they are written, with their lines from 1.
+pub(crate) fn literals(text: &str) -> Vec<(usize, &str)> {
+    let mut literals = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let literal = literal_length(rest);
+        let length = literal.unwrap_or_else(|| word_length(rest, first));
+        let is_text = ["\"", "r\"", "r#", "b\"", "br"].iter().any(|start| rest.starts_with(start));
+        if literal.is_some() && is_text {
+            literals.push((text[..at].matches('\n').count() + 1, &rest[..length]));
+        }
+        at += length;
+    }
+    literals
+}
+
 /// The length of the word or sign that the text begins with.
 fn word_length(text: &str, first: char) -> usize {
     match text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()) {

@@ -62,7 +62,7 @@ async fn the_service_s_words_are_told_of_what_it_does_not_take() {
     let world = connected(Surface::Public).await;
     let acted = act(&world, "merchant", None, json!({"set": {"country": "USA"}})).await;
     assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
-    assert!(acted.message.contains("Country length is invalid"), "{}", acted.message);
+    assert!(acted.message.contains("Country is invalid"), "{}", acted.message);
     let card = only_account(&world, "merchant_accounts");
     let fields = json!({"account": card, "type": "card", "set": {"primary": false}});
     let acted = act(&world, "account", None, fields).await;

@@ -65,7 +65,8 @@ pub enum GatewayChange {
     Delete(DeleteArgs),
     /// Give a merchant's authorization back: nothing is done for it until it gives another.
     Deauthorise(DeauthoriseArgs),
-    /// Change a saved card or bank, or a recurring charge, that no document manages.
+    /// Change a saved card or bank, or a recurring charge, that no document manages; of one that a document manages, the date
+    /// of a card that its payer gave.
     Change(ChangeArgs),
     /// Make a recurring charge of an earlier charge: its payer goes on paying by the same method.
     Schedule(ScheduleArgs),

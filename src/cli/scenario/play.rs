@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::fill::{self, Kept};
 use super::{Caller, Scenario, Step};
+use crate::base::counted::counted;
 use crate::cli::exit::Failure;
 use crate::cli::inside::{ask, control, text, token};
 use crate::sandbox::Sandbox;
@@ -47,9 +48,8 @@ fn failed(scenario: &Scenario, number: usize, step: &Step, error: &str) -> Failu
 }
 
 fn told(scenario: &Scenario, kept: &Kept) -> String {
-    let steps = scenario.story.steps.len();
-    let first =
-        format!("scenario {}: {steps} steps. {}", scenario.name, scenario.story.about.trim());
+    let steps = counted(scenario.story.steps.len(), "step");
+    let first = format!("scenario {}: {steps}. {}", scenario.name, scenario.story.about.trim());
     let names = kept.iter().map(|(name, value)| format!("\n  {name} {value}"));
     [first].into_iter().chain(names).collect()
 }

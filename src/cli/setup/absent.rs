@@ -1,4 +1,5 @@
-//! A state that is not there, for commands that only look: neither a state nor a key is made.
+//! A state that is not there. Only `apply`, `run`, `init --empty-remote`, `store restore`, `approve` and `suspend` make
+//! one (docs/store.md); every other command shows an empty one or refuses, and leaves neither a state nor a key behind.
 
 use std::path::{Path, PathBuf};
 
@@ -27,29 +28,49 @@ impl Setup {
             return self.open_state(false).await;
         }
         if self.state_named {
-            return Err(self.absent());
+            return Err(self.absent("there is no state"));
         }
         let dir = self.state.display();
         said(&format!(
             "note: there is no state at {dir} yet: an empty one is shown, and none is made"
         ));
-        if let Some(key) = self.key_at_hand()? {
-            return Self::stand_in(&key);
+        if self.key_at_hand()?.is_none() {
+            said(
+                "note: there is no key either: the checksum of a plan is another one once there is",
+            );
         }
-        said("note: there is no key either: the checksum of a plan is another one once there is");
-        let mut bytes = [0; 32];
-        host::rng()?.fill_bytes(&mut bytes);
-        Self::stand_in(&MasterKey::new(bytes))
+        self.stand_in()
+    }
+
+    /// Refuses where there is no state.
+    pub(in crate::cli) fn there(&self) -> Result<(), Failure> {
+        if self.has_state()? { Ok(()) } else { Err(self.absent("there is no state")) }
+    }
+
+    /// Returns an empty state that ends with this process, under the key that a state made later will have.
+    ///
+    /// # Errors
+    /// The command line names a folder that holds no state, or there is no key yet.
+    pub(in crate::cli) fn future_state(&self) -> Result<Open, Failure> {
+        if !self.state_named && self.key_at_hand()?.is_none() {
+            return Err(self.absent("there is no state, and no key for a new one,"));
+        }
+        self.draft_state()
+    }
+
+    /// Returns the same, also where there is no key yet: nothing rests on the key.
+    pub(in crate::cli) fn draft_state(&self) -> Result<Open, Failure> {
+        if self.state_named { Err(self.absent("there is no state")) } else { self.stand_in() }
     }
 
     /// Whether there is a state, or the mark of one that is lost.
-    fn has_state(&self) -> Result<bool, Failure> {
+    pub(in crate::cli) fn has_state(&self) -> Result<bool, Failure> {
         let marks = std::fs::read_dir(marking::of(self)?.folder);
         Ok(is_state(&self.state) || marks.is_ok_and(|mut marks| marks.next().is_some()))
     }
 
-    fn absent(&self) -> Failure {
-        let what = format!("there is no state at {}", self.state.display());
+    fn absent(&self, what: &str) -> Failure {
+        let what = format!("{what} at {}", self.state.display());
         let help = match self.near() {
             Some(near) => format!("did you mean --state {}?", near.display()),
             None => "`reckon apply` and `reckon run` make one there".to_owned(),
@@ -71,8 +92,11 @@ impl Setup {
         name.map(|name| self.state.with_file_name(name)).or_else(own)
     }
 
-    /// An empty state in a folder of its own.
-    fn stand_in(key: &MasterKey) -> Result<Open, Failure> {
+    /// An empty state in a folder of its own, under the key that is there, else under any.
+    fn stand_in(&self) -> Result<Open, Failure> {
+        let mut bytes = [0; 32];
+        host::rng()?.fill_bytes(&mut bytes);
+        let key = &self.key_at_hand()?.unwrap_or_else(|| MasterKey::new(bytes));
         let folder = Folder::make()?;
         let state = State::open(
             &Opening {
@@ -86,12 +110,6 @@ impl Setup {
         )?;
         let (digest_key, name) = (*key.derive("digest"), key.fingerprint());
         Ok(Open { state, digest_key, key: name, _stand_in: Some(folder) })
-    }
-
-    /// The key that is configured, or that is there already.
-    fn key_at_hand(&self) -> Result<Option<MasterKey>, Failure> {
-        let there = self.config.secrets.key.is_some() || self.key_file().exists();
-        there.then(|| self.known_key()).transpose()
     }
 }
 

@@ -11,6 +11,7 @@ use super::commit::{Commit, Signed, Signer};
 use super::history::{Change, Sought, changes};
 use super::place::{Repo, is_yaml};
 use crate::base::clock::timestamp;
+use crate::base::counted::counted;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::cli::git::{Git, Trouble};
@@ -144,10 +145,9 @@ impl<'a> Judge<'a> {
         let age = self.now.signed_duration_since(commit.at);
         let valid = self.repo.valid_for;
         if age.to_std().is_ok_and(|age| age >= valid) {
-            let hours = valid.as_secs().checked_div(3600).unwrap_or_default();
+            let hours = counted(valid.as_secs().checked_div(3600).unwrap_or_default(), "hour");
             let signed = timestamp(&commit.at);
-            let what =
-                format!("it was signed at {signed}, and approvals are valid for {hours} hours");
+            let what = format!("it was signed at {signed}, and approvals are valid for {hours}");
             return over(what);
         }
         Ok(())
@@ -175,8 +175,7 @@ impl<'a> Judge<'a> {
         let unknown = |key: &&Key| !changes.iter().any(|one| one.documents.contains_key(*key));
         let Some(key) = self.sought.keys.iter().find(unknown) else { return Ok(()) };
         let what = format!("the author of {} is unknown: no commit names it", key.short());
-        let help =
-            "commit its document as plain text, or approve the plan with `reckon approve CHECKSUM`";
+        let help = "commit its document as plain text, or approve the plan: `reckon plan` shows the command";
         Err(No("reckon::approval::unknown_author", what, help))
     }
 

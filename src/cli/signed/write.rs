@@ -64,7 +64,7 @@ async fn plan(setup: Option<&Setup>, what: &str) -> Result<PlanView, Failure> {
             .help("give the checksum of a plan, or what `reckon plan -o json` printed")
     })?;
     let Some(setup) = setup.filter(|_| !is_file(what)) else { return read(what) };
-    let session = Session::open(setup).await?;
+    let session = Session::look(setup).await?;
     let reply = session.ask(Question::Plan).await;
     let Reply::Plan(plan) = session.end(setup, reply).await? else {
         return Err(Failure::bug("a plan was not answered by one"));

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::progress::{Slow, records};
+use super::progress::Slow;
 use crate::base::clock::{Clock, SystemClock};
+use crate::base::counted::counted;
 use crate::cli::args::BackupArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::out::Out;
@@ -137,10 +138,17 @@ fn text(report: &Report) -> String {
     let lines = [
         format!("backup        {}", report.backup),
         format!("partner       {}, epoch {}", manifest.partner, manifest.epoch),
-        format!("journal       {}, every one verified in the copy", records(manifest.sequence)),
+        format!(
+            "journal       {}, every one verified in the copy",
+            counted(manifest.sequence, "record")
+        ),
         format!("head          {}", manifest.head),
         format!("state digest  {}", manifest.state_digest),
-        format!("resources     {}, {} open intents", report.resources, report.open_intents),
+        format!(
+            "resources     {}, {}",
+            report.resources,
+            counted(report.open_intents, "open intent")
+        ),
         format!("key           {} (it is not in the backup: keep it elsewhere)", manifest.key),
     ];
     lines.join("\n")

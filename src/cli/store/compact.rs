@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
+use crate::base::counted::counted;
 use crate::cli::args::CompactArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::host;
@@ -87,7 +88,11 @@ fn text(report: &Report) -> String {
         Some(compacted) => vec![
             format!("compacted     records up to {}", compacted.sequence),
             format!("replaces      {}", compacted.replaces),
-            format!("snapshot      {}, {} bytes", compacted.snapshot, report.snapshot_bytes),
+            format!(
+                "snapshot      {}, {}",
+                compacted.snapshot,
+                counted(report.snapshot_bytes, "byte")
+            ),
         ],
     };
     if report.compacted.is_some() || report.segments > 0 {
@@ -99,12 +104,15 @@ fn text(report: &Report) -> String {
     }
     if report.archive_dropped > 0 {
         let why = if report.archive.is_some() { "all older than is kept" } else { "as you say" };
-        lines.push(format!("archive       {} segments deleted, {why}", report.archive_dropped));
+        lines.push(format!(
+            "archive       {} deleted, {why}",
+            counted(report.archive_dropped, "segment")
+        ));
     }
     if report.values_dropped > 0 {
         lines.push(format!(
-            "vault         {} values deleted: nothing names them",
-            report.values_dropped
+            "vault         {} deleted: nothing names them",
+            counted(report.values_dropped, "value")
         ));
     }
     let (before, after) = (&report.before, &report.after);

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::cli::signals::counter;
 use crate::render::progress::Counter;
-use crate::render::words::counted;
 
 /// What ends sooner shows no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -30,7 +30,9 @@ impl Slow {
         }
         let (done, of) = (mebibytes(done), mebibytes(of));
         if self.shown.as_ref().is_none_or(|(total, _)| *total != of) {
-            self.shown = Some((of, Counter::new(of, self.what)));
+            // The one before is taken away first.
+            self.shown = None;
+            self.shown = Some((of, counter(of, self.what)));
         }
         if let Some((_, counter)) = &self.shown {
             counter.set(done);
@@ -38,19 +40,6 @@ impl Slow {
     }
 }
 
-impl Drop for Slow {
-    fn drop(&mut self) {
-        if let Some((_, counter)) = self.shown.take() {
-            counter.finish();
-        }
-    }
-}
-
 fn mebibytes(bytes: u64) -> u64 {
     bytes.checked_shr(20).unwrap_or(0)
-}
-
-/// `1 record`, `2 records`.
-pub(super) fn records(count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), "record")
 }

@@ -4,8 +4,9 @@
 use serde::Serialize;
 
 use super::backup;
-use super::progress::{self, Slow};
+use super::progress::Slow;
 use crate::base::clock::{Clock, SystemClock};
+use crate::base::counted::counted;
 use crate::base::id::Key;
 use crate::cli::args::{ReleaseArgs, RestoreArgs};
 use crate::cli::exit::{Exit, Failure};
@@ -35,7 +36,6 @@ pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<E
         let what = format!("a daemon holds the state {}", setup.state.display());
         return Err(Failure::environment("reckon::state::locked", what).help("stop it first"));
     }
-    make_dir(&setup.state)?;
     let kept = Kept::find(&args.from).map_err(backup::failed)?;
     let wanted = Wanted {
         opening: setup.opening(true)?,
@@ -45,8 +45,9 @@ pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<E
         at: SystemClock.now(),
         actor: host::actor(),
     };
-    let mut slow = Slow::new("MiB read or copied");
     let key = setup.known_key()?;
+    make_dir(&setup.state)?;
+    let mut slow = Slow::new("MiB read or copied");
     let done = restore(&kept, &wanted, &key, &mut |done, of| slow.set(done, of)).await;
     drop(slow);
     let Done { began, aside, sequence } = done.map_err(failed)?;
@@ -78,7 +79,7 @@ fn text(report: &Report) -> String {
     let Report { began, records, moved_aside, nothing_since } = report;
     let mut lines = vec![
         format!("restored      epoch {}, from the backup of {}", began.epoch, began.backup_at),
-        format!("journal       {}", progress::records(*records)),
+        format!("journal       {}", counted(*records, "record")),
     ];
     if let Some(path) = moved_aside {
         lines.push(format!("moved aside   {path}"));

@@ -10,7 +10,8 @@ use super::view::Stands;
 use crate::api::Endpoint;
 use crate::api::merchant::PurgeTestData;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::{CHANGE, purged};
+use crate::effects::{CHANGE, purged, sets_date_alone};
+use crate::kinds::recurring_charge::is_paid_by_payer;
 use crate::model::action::{Action, is_action};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -44,14 +45,16 @@ impl Engine {
         }
     }
 
-    /// Nothing that is managed is deleted or changed by its id. Errors: how the command stands, and why.
+    /// Refuses to delete or change a managed object by its id. A card's date is in no document if its payer gave the card, and
+    /// may be changed. Errors: the state of the command, and why.
     pub(super) fn may_alter(&self, action: &Action) -> Result<(), (Stands, String)> {
         let text = |name: &str| action.fields.get(name).and_then(Value::as_str);
         // What is no id at all is told once the fields are read.
         let id = text("id").and_then(|id| RemoteId::new(id).ok());
         let (Some(id), Some(kind)) = (id, text("type")) else { return Ok(()) };
         let unread = |error: FactError| (Stands::Blocked, error.to_string());
-        if let Some(key) = self.managed(&id).map_err(unread)? {
+        let managed = self.managed(&id).map_err(unread)?;
+        if let Some(key) = managed.filter(|key| !self.is_date_of_payer(action, key)) {
             let why = if action.verb == CHANGE {
                 self.place_of(&id, &key)
             } else {
@@ -69,6 +72,15 @@ impl Engine {
             }
             None => Ok(()),
         }
+    }
+
+    /// Returns whether a command sets just the date of the card that pays a charge, and the payer gave that card.
+    fn is_date_of_payer(&self, action: &Action, key: &Key) -> bool {
+        let desired = self.world.desired();
+        let charge = desired.manifest(key);
+        action.verb == CHANGE
+            && sets_date_alone(&action.fields)
+            && charge.is_some_and(|one| is_paid_by_payer(&one, |method| desired.manifest(method)))
     }
 
     /// The resource of an intent like this that is not settled, also of one that is on its way just now.

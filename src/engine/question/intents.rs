@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::disowning::{Disowning, disowning};
 use super::strays::StrayView;
 use crate::base::clock::timestamp;
+use crate::base::counted::counted;
 use crate::base::id::Key;
 use crate::effects::{Doubt, effect_row};
 use crate::engine::{Engine, EngineError};
@@ -158,14 +159,12 @@ fn evidence(intent: &Intent) -> Evidence {
 fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
     let told = match doubt {
         Doubt::Resend { most, refusal_settles: _ } => {
-            format!(
-                "the same bytes are sent again, at most {most} times in all: that cannot double it"
-            )
+            let most = counted(most, "time");
+            format!("the same bytes are sent again, at most {most} in all: that cannot double it")
         }
         Doubt::Ends { most, gone: _ } => {
-            format!(
-                "it is sent again, at most {most} times in all: what was ended cannot be ended twice"
-            )
+            let most = counted(most, "time");
+            format!("it is sent again, at most {most} in all: what was ended cannot be ended twice")
         }
         Doubt::Search(search) => {
             let paths = (search.queries)(intent).into_iter();

@@ -3,6 +3,7 @@
 use rhai::{Expr, FnCallExpr, Position, Stmt};
 
 use super::walk::Walk;
+use crate::base::counted::verbed;
 use crate::base::nearest::nearest;
 use crate::hooks::failure::place;
 use crate::hooks::register::{self, HostFn};
@@ -113,10 +114,8 @@ impl Walk<'_> {
     }
 
     fn arity(&mut self, name: &str, given: usize, takes: &str, at: Position, help: &str) {
-        let message = format!(
-            "`{name}` takes {takes}, and {given} {} given",
-            if given == 1 { "is" } else { "are" }
-        );
+        let given = verbed(given, "is given", "are given");
+        let message = format!("`{name}` takes {takes}, and {given}");
         self.tell(at, "arity", &message, help);
     }
 

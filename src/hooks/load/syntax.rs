@@ -2,6 +2,7 @@
 
 use rhai::{LexError, ParseError, ParseErrorType as P};
 
+use crate::base::counted::counted;
 use crate::base::nearest::nearest;
 use crate::hooks::failure::place;
 use crate::hooks::source::Source;
@@ -77,10 +78,7 @@ fn words(kind: &P) -> (String, String) {
             format!("write `{token}` before this, or look for what is not closed above"),
         ),
         P::FnDuplicatedDefinition(name, count) => (
-            format!(
-                "the function `{name}` with {count} {} is defined twice",
-                if *count == 1 { "parameter" } else { "parameters" }
-            ),
+            format!("the function `{name}` with {} is defined twice", counted(*count, "parameter")),
             "remove one of them, or give it another name".to_owned(),
         ),
         P::FnDuplicatedParam(name, parameter) => (

@@ -11,7 +11,7 @@ use super::method::{DETAILS, digest, is_over, payers};
 use crate::base::id::Key;
 use crate::effects::good_until;
 use crate::kinds::Shape;
-use crate::kinds::saved_method::{SavedMethod, given, source, stored};
+use crate::kinds::saved_method::{SavedMethod, given, is_intake, source, stored};
 use crate::kinds::step::{Draft, StepCx, reference};
 use crate::model::attachment::{Awaited, Brought};
 use crate::model::manifest::Manifest;
@@ -78,6 +78,13 @@ pub(super) fn lagging(
         }
         Some(_) | None => draft,
     }
+}
+
+/// Returns whether a payer gives the details of what pays a charge: no document says a card's date then. `find`: a document.
+pub fn is_paid_by_payer(charge: &Manifest, find: impl FnOnce(&Key) -> Option<Manifest>) -> bool {
+    let method = reference(charge, SavedMethod::NAME).and_then(|key| find(&key));
+    charge.key.kind.as_str() == RecurringCharge::NAME
+        && method.is_some_and(|method| is_intake(&method.spec))
 }
 
 /// Whether a charge takes a token when a payer gives the details of this method: it is there, goes on, and its document

@@ -27,7 +27,7 @@ mod surcharge;
 mod tests;
 mod today;
 
-pub use given::takes_token;
+pub use given::{is_paid_by_payer, takes_token};
 pub use schedule::ScheduleSpec;
 pub use shape::{FirstCharge, RecurringCharge, Spec, Surcharge};
 

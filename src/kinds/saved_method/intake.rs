@@ -25,6 +25,8 @@ const NO_TOKEN: u16 = 404;
 /// What is told of one that came too late.
 const TOO_LATE: &str =
     "the token was not taken in time: it is good for five minutes; open the link again";
+/// The words for a token that the service does not know: it was used, or has ended.
+const DEAD: &str = "its one-time token was used or has ended: give another one";
 /// What is told of a method that was saved from its document.
 const WRITTEN_BEFORE: &str = "what is saved stood in its document before; raise reckon.dev/generation to keep that beside another one";
 
@@ -109,7 +111,7 @@ fn token(
 /// What the service said to the token, for people.
 fn told(refusal: &Refusal) -> String {
     if refusal.status == NO_TOKEN {
-        return TOO_LATE.to_owned();
+        return DEAD.to_owned();
     }
     format!("the service did not save it: {}", refusal.problem.sentences())
 }

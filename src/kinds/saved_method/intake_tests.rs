@@ -180,7 +180,8 @@ fn a_refused_token_is_asked_for_again_with_the_words_of_the_service() {
         assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
         draft.reason.to_string()
     };
-    assert!(refused(404, "Token not found").starts_with("the token was not taken in time"));
+    let told = refused(404, "Token not found");
+    assert!(told.starts_with("its one-time token was used or has ended: give another"), "{told}");
     let told = refused(422, "Card number is invalid");
     assert!(
         told.starts_with("the service did not save it: Card number is invalid; waits"),

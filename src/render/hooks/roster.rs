@@ -1,8 +1,9 @@
 //! The scripts that the state knows, for people.
 
+use crate::base::counted::{counted, verbed};
 use crate::engine::ScriptView;
 use crate::model::kept::{BYTES_MAX, KEYS_MAX};
-use crate::render::words::{clean, counted, line};
+use crate::render::words::{clean, line};
 
 /// All of them, a line each; below an absent one the way out.
 pub fn text(known: &[ScriptView]) -> String {
@@ -39,8 +40,7 @@ fn absence(out: &mut String, one: &ScriptView, absent: &str) {
 }
 
 fn waiting(one: &ScriptView) -> String {
-    let count = counted(usize::try_from(one.waiting).unwrap_or(usize::MAX), "event");
-    if one.waiting == 1 { format!("{count} waits") } else { format!("{count} wait") }
+    verbed(one.waiting, "event waits", "events wait")
 }
 
 fn kept(one: &ScriptView) -> String {
@@ -51,9 +51,9 @@ fn kept(one: &ScriptView) -> String {
 /// What is lost with a script that is let go.
 pub fn forgetting(script: &ScriptView) -> String {
     let name = clean(&script.script);
-    let (waiting, keys) = (waiting(script), script.kept_keys);
+    let (waiting, keys) = (waiting(script), counted(script.kept_keys, "kept key"));
     format!(
-        "`{name}` is absent: {waiting} for it. To forget it drops its place in the events and {keys} kept keys; a script of \
+        "`{name}` is absent: {waiting} for it. To forget it drops its place in the events and {keys}; a script of \
          this name that comes later is a new one."
     )
 }

@@ -4,9 +4,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::tried::action;
+use crate::base::counted::counted;
 use crate::hooks::cases::named;
 use crate::hooks::shadow::Differences;
-use crate::render::words::{Paint, clean, counted, line};
+use crate::render::words::{Paint, clean, line};
 
 /// What a comparison came to.
 #[derive(Debug, Default, Serialize)]

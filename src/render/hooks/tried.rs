@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::base::counted::counted;
 use crate::hooks::cases::named;
 use crate::hooks::{Failure, Source};
 use crate::model::hook::{Run, Wish};
@@ -60,7 +61,8 @@ pub fn text(run: &Run) -> String {
     let mut out = String::new();
     let reads = run.looks.len();
     let (script, function) = (clean(&run.script), clean(&run.function));
-    line(&mut out, &format!("{script}: {function} ({} operations, {reads} reads)", run.operations));
+    let (operations, reads) = (counted(run.operations, "operation"), counted(reads, "read"));
+    line(&mut out, &format!("{script}: {function} ({operations}, {reads})"));
     for look in &run.looks {
         let arguments = look.arguments.as_array().into_iter().flatten().map(ToString::to_string);
         let arguments: Vec<String> = arguments.collect();

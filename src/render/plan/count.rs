@@ -1,9 +1,9 @@
 //! A plan in one line.
 
+use crate::base::counted::verbed;
 use crate::engine::{PlanView, StepView};
 use crate::model::going::Removal;
 use crate::model::plan::Verdict;
-use crate::render::words::counted;
 
 /// The word of the reason of a move: nothing changes on the service by it.
 const MOVED: &str = "Moved";
@@ -104,6 +104,6 @@ pub(super) fn summary(plan: &PlanView) -> String {
         return format!("Plan: {}{aside}", counts.work());
     }
     let matching = plan.resources.saturating_sub(plan.steps.len());
-    let verb = if matching == 1 { "matches" } else { "match" };
-    format!("Nothing to do: {} {verb}{aside}.", counted(matching, "resource"))
+    let matching = verbed(matching, "resource matches", "resources match");
+    format!("Nothing to do: {matching}{aside}.")
 }

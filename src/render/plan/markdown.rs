@@ -5,8 +5,9 @@
 //! or call for a person.
 
 use super::{before_after, count, due, fixed, notes, origin, symbol};
+use crate::base::counted::counted;
 use crate::engine::{PlanView, StepView};
-use crate::render::words::{self, clean, counted, key, line, place, value};
+use crate::render::words::{self, clean, key, line, place, value};
 
 /// A comment may have 65,536 characters; steps beyond this many bytes are counted, not shown.
 const BYTES_MAX: usize = 60_000;

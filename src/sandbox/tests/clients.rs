@@ -237,6 +237,21 @@ async fn texts_of_fields_are_those_that_clients_compare() {
     assert_eq!(text(&reply), "Amount is less than the minimum value");
 }
 
+/// A wrong length has no text of its own here (service-facts, 26a), on either surface.
+#[tokio::test]
+async fn a_country_and_a_state_are_invalid_whatever_is_wrong_with_them() {
+    for surface in [Surface::Public, Surface::Documented] {
+        let house = House::new(surface);
+        for (field, value, expect) in [
+            ("country", "USA".to_owned(), "Country is invalid"),
+            ("state", "x".repeat(65), "State or province is invalid"),
+        ] {
+            let reply = house.secret("POST", "/v1/cards", &with(visa(), field, json!(value))).await;
+            assert_eq!((wrong(&reply), text(&reply)), (vec![field.to_owned()], expect.to_owned()));
+        }
+    }
+}
+
 /// Closes E15 for the texts of rules (service-facts, 26b).
 #[tokio::test]
 async fn texts_of_rules_are_those_that_clients_compare() {

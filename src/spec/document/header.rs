@@ -72,14 +72,14 @@ impl Header {
                 format!("`{other}` is no version of reckon's files"),
                 format!("write `{API_VERSION}`"),
             )),
-            None => self.missing("apiVersion", "apiVersion: reckon.dev/v1"),
+            None => self.missing("apiVersion", "`apiVersion: reckon.dev/v1`"),
         }
     }
 
     fn kind(&mut self, kinds: &'static [KindRow], root: &Node) {
         let Some(word) = root.get("kind").and_then(Node::text) else {
             let names: Vec<_> = kinds.iter().map(|row| row.name).collect();
-            self.missing("kind", &format!("kind: {}", names.join(" | ")));
+            self.missing("kind", &format!("`kind: {}`", names.join(" | ")));
             return;
         };
         self.row = kinds.iter().find(|row| row.name == word);
@@ -95,7 +95,7 @@ impl Header {
 
     fn metadata(&mut self, root: &Node) {
         let Some(metadata) = root.get("metadata").filter(|node| !node.is_null()) else {
-            self.missing("metadata", "metadata: {name: …}");
+            self.missing("metadata", "`metadata: {name: …}`");
             return;
         };
         if !matches!(metadata.value, NodeValue::Map(_)) {
@@ -105,7 +105,7 @@ impl Header {
         self.unknown(metadata.entries(), &Path::parse("metadata"), &METADATA_FIELDS);
         let name = self.name(metadata, "name");
         if name.is_none() && metadata.get("name").is_none_or(Node::is_null) {
-            self.missing("metadata.name", "name: … beneath `metadata`");
+            self.missing("metadata.name", "`name: …` beneath `metadata`");
         }
         let given = metadata.get("namespace").is_some_and(|node| !node.is_null());
         self.namespace = self.name(metadata, "namespace");
@@ -133,7 +133,7 @@ impl Header {
             Err(error) => {
                 let message = error.to_string();
                 let (message, help) =
-                    message.split_once("; ").unwrap_or((&message, "write another"));
+                    message.rsplit_once("; ").unwrap_or((&message, "write another"));
                 self.issues.push(Issue::error("reckon::header::name", &path, message, help));
                 None
             }
@@ -184,7 +184,7 @@ impl Header {
                 "reckon::header::missing",
                 path,
                 format!("`{field}` is missing"),
-                format!("write `{write}`"),
+                format!("write {write}"),
             )
             .at_key(),
         );

@@ -1,0 +1,70 @@
+//! Constants that are a script's own: `const CONCURRENCY = 4;`, the number of events that it may be run for at once, and
+//! `const SINCE = "2026-11-01";`, the moment from which a new script is run for events that are known already.
+
+use chrono::{DateTime, Utc};
+use rhai::Expr;
+
+use crate::hooks::failure::place;
+use crate::hooks::load::Unit;
+use crate::hooks::values::Moment;
+use crate::model::issue::Problem;
+
+const CONCURRENCY: &str = "CONCURRENCY";
+const SINCE: &str = "SINCE";
+/// More at once are of no use: the service's own bounds are below.
+const AT_ONCE_MAX: usize = 16;
+
+/// Returns the number of events that a script says. `None`: nothing, or something else than such a number.
+pub(in crate::hooks) fn concurrency(unit: &Unit<'_>) -> Option<usize> {
+    let Expr::IntegerConstant(count, _) = unit.constants.get(CONCURRENCY)? else { return None };
+    usize::try_from(*count).ok().filter(|count| (1..=AT_ONCE_MAX).contains(count))
+}
+
+/// Returns the moment that a script says. `None`: nothing, or something else than a date or time.
+pub(in crate::hooks) fn since(unit: &Unit<'_>) -> Option<DateTime<Utc>> {
+    let Expr::StringConstant(text, _) = unit.constants.get(SINCE)? else { return None };
+    Moment::read(text).ok().map(|Moment(at)| at)
+}
+
+/// Reports constants that cannot be meant.
+pub(super) fn check(unit: &Unit<'_>, problems: &mut Vec<Problem>) {
+    problems.extend(wrong_count(unit));
+    problems.extend(wrong_moment(unit));
+}
+
+fn wrong_count(unit: &Unit<'_>) -> Option<Problem> {
+    let message = format!(
+        "`{CONCURRENCY}` is how many events the script is run for at once: 1 to {AT_ONCE_MAX}"
+    );
+    let help = format!(
+        "write `const {CONCURRENCY} = 4;`, or leave it out: then it is run for one after the other"
+    );
+    let fits = concurrency(unit).is_some();
+    let (at, message, help) = wrong(unit, CONCURRENCY, fits, (message, help))?;
+    Some(unit.source.problem(at, "concurrency", &message, &help))
+}
+
+fn wrong_moment(unit: &Unit<'_>) -> Option<Problem> {
+    let message = format!("`{SINCE}` is the date or time from which a new script is run");
+    let help = format!(
+        "write `const {SINCE} = \"2026-11-01\";`, or leave it out: then it begins with the next event"
+    );
+    let (at, message, help) = wrong(unit, SINCE, since(unit).is_some(), (message, help))?;
+    Some(unit.source.problem(at, "since", &message, &help))
+}
+
+/// The place of a constant that is wrong, with the words for it: a module has none, and `words` are for what does not fit.
+fn wrong(
+    unit: &Unit<'_>,
+    name: &str,
+    fits: bool,
+    words: (String, String),
+) -> Option<((usize, usize), String, String)> {
+    let value = unit.constants.get(name)?;
+    let at = place(value.start_position()).unwrap_or((1, 1));
+    if unit.source.is_module() {
+        let message = format!("`{name}` is a script's own, and this is a module");
+        return Some((at, message, "move it to the scripts that it is meant for".to_owned()));
+    }
+    (!fits).then_some((at, words.0, words.1))
+}
