@@ -1,10 +1,11 @@
 //! What a command works with: the configuration, read at first use, and the parts made from it.
 
 mod absent;
+mod key;
 mod service;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::args::Cli;
 use super::exit::{Failure, WAY_ON};
@@ -27,9 +28,9 @@ use crate::plan;
 use crate::spec::document::ReadCx;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
-use crate::store::key::{KEY_FILE, MasterKey};
 use crate::store::open::{Opening, State};
 use crate::store::private::private_dir;
+use crate::store::vault::Identity;
 
 pub(super) use service::pem;
 
@@ -57,6 +58,8 @@ pub(super) struct Setup {
     chosen: bool,
     /// Whether the command line named the state.
     state_named: bool,
+    /// The identity of the state, once it is known; an exchange of the key leaves it as it is.
+    identity: OnceLock<Identity>,
 }
 
 /// Where the service is and who we are to it, when the sandbox says so instead of the file.
@@ -86,7 +89,17 @@ impl Setup {
         let check = server::check(server.as_ref(), &config)?;
         let (chosen, state_named) = (cli.config.is_some(), cli.state.is_some());
         let root = config.dir.to_path_buf();
-        Ok(Self { config, root, specs, state, server, check, chosen, state_named })
+        Ok(Self {
+            config,
+            root,
+            specs,
+            state,
+            server,
+            check,
+            chosen,
+            state_named,
+            identity: OnceLock::new(),
+        })
     }
 
     /// The way to the folder of specs.
@@ -185,8 +198,14 @@ impl Setup {
         let key = self.key()?;
         let state = State::open(&self.opening(rebuild)?, &key)?;
         marking::note(&state.found);
-        let (digest_key, key) = (*key.derive("digest"), key.fingerprint());
-        Ok(Open { state, digest_key, key, _stand_in: None })
+        if let Some(file) = self.own_key_file() {
+            let settled = file.settle(&key);
+            settled.map_err(|error| Failure::environment("reckon::state::key", error))?;
+        }
+        let open = Open::of(state, None);
+        // It is the same for ever: whatever is there already is this one.
+        drop(self.identity.set(open.identity.clone()));
+        Ok(open)
     }
 
     /// Checks whose the state is. Without the partner's own values, as for a look from a machine
@@ -200,60 +219,20 @@ impl Setup {
             Some(embedded) => Some(embedded.partner.client_id.clone()),
             None => self.access().ok().map(|partner| partner.client_id),
         };
-        let digest = |id: Secret| keyed(&open.digest_key, "client", id.expose().as_bytes());
+        let digest_key = open.identity.digest_key();
+        let digest = |id: Secret| keyed(&digest_key, "client", id.expose().as_bytes());
         let known = open.state.facts.binding()?.map(|bound| bound.client);
         let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
         let began = Some(service::clock(embedded).now());
-        let (partner, key) = (self.partner()?, open.key.clone());
+        let (partner, key) = (self.partner()?, open.identity.name().to_owned());
         let binding = Binding { partner, client, key, epoch: 0, began };
         Ok(open.state.bind(&binding).await?)
-    }
-
-    /// The key of the state: from the configuration, else from a file beside the state.
-    fn key(&self) -> Result<MasterKey, Failure> {
-        let made = self.config.secrets.key.is_some();
-        if made || self.state.join("vault").join("keys").exists() {
-            return self.known_key();
-        }
-        let made = MasterKey::read_or_make_file(&self.key_file(), &mut host::rng()?);
-        made.map_err(|error| Failure::environment("reckon::state::key", error))
-    }
-
-    /// The same key, which has to be there: none is made.
-    pub(super) fn known_key(&self) -> Result<MasterKey, Failure> {
-        if let Some(setting) = &self.config.secrets.key {
-            let bytes = setting.get(&ProcessEnv)?;
-            let bytes =
-                bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
-            return Ok(MasterKey::new(bytes));
-        }
-        let path = self.key_file();
-        let found = MasterKey::read_file(&path)
-            .map_err(|error| Failure::environment("reckon::state::key", error))?;
-        found.ok_or_else(|| {
-            let (state, path) = (self.state.display(), path.display());
-            let what = format!("the state {state} has no key: {path} is missing");
-            Failure::environment("reckon::state::key_missing", what)
-                .help("put the key file back, or set secrets.key in reckon.yaml")
-        })
-    }
-
-    /// The key file beside the state.
-    fn key_file(&self) -> PathBuf {
-        let absolute = std::path::absolute(&self.state).unwrap_or_else(|_| self.state.clone());
-        absolute.parent().unwrap_or(Path::new(".")).join(KEY_FILE)
     }
 
     /// Who opens the state, and how.
     pub(super) fn opening(&self, rebuild: bool) -> Result<Opening, Failure> {
         let (dir, marking) = (self.state.clone(), Some(marking::of(self)?));
         Ok(Opening { dir, owner: host::owner(), boot: host::boot_id(), rebuild, marking })
-    }
-
-    /// What opens the paths that face the world.
-    pub(super) fn outside(&self) -> Result<Outside, Failure> {
-        make_dir(&self.state)?;
-        Ok(Outside::new(&self.key()?.derive("digest")))
     }
 
     /// The partner application's own values.
@@ -287,7 +266,7 @@ impl Setup {
         let settings = Settings {
             planning: plan::Settings {
                 partner: self.partner()?,
-                digest_key: open.digest_key,
+                digest_key: open.identity.digest_key(),
                 on_doubt: doubt.contact.get(&ProcessEnv)?,
                 live_refused: self.live_refused().filter(|_| how.embedded.is_none()),
                 prune: self.config.policy.prune.get(&ProcessEnv)?,
@@ -355,13 +334,12 @@ pub(super) struct How {
     pub keep_trying: bool,
 }
 
-/// An open state, and the key of its digests.
+/// An open state, and its identity.
 #[derive(Debug)]
 pub(super) struct Open {
     /// The state.
     pub state: State,
-    digest_key: [u8; 32],
-    key: String,
+    identity: Identity,
     /// The folder of a state that ends with this value.
     _stand_in: Option<Folder>,
 }
@@ -369,7 +347,12 @@ pub(super) struct Open {
 impl Open {
     /// What opens the paths that face the world.
     pub(super) fn outside(&self) -> Outside {
-        Outside::new(&self.digest_key)
+        Outside::new(&self.identity.digest_key())
+    }
+
+    fn of(state: State, stand_in: Option<Folder>) -> Self {
+        let identity = state.vault.identity();
+        Self { state, identity, _stand_in: stand_in }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::cli::out::said;
 use crate::cli::{host, marking};
 use crate::config::ProcessEnv;
 use crate::store::key::MasterKey;
+use crate::store::key_file::KeyFile;
 use crate::store::open::{Opening, RESTORING, State};
 
 /// What a folder holds that is a state, or was one.
@@ -48,7 +49,7 @@ impl Setup {
         Ok(is_state(&self.state) || marks.is_ok_and(|mut marks| marks.next().is_some()))
     }
 
-    fn absent(&self) -> Failure {
+    pub(in crate::cli) fn absent(&self) -> Failure {
         let what = format!("there is no state at {}", self.state.display());
         let help = match self.near() {
             Some(near) => format!("did you mean --state {}?", near.display()),
@@ -84,13 +85,12 @@ impl Setup {
             },
             key,
         )?;
-        let (digest_key, name) = (*key.derive("digest"), key.fingerprint());
-        Ok(Open { state, digest_key, key: name, _stand_in: Some(folder) })
+        Ok(Open::of(state, Some(folder)))
     }
 
     /// The key that is configured, or that is there already.
     fn key_at_hand(&self) -> Result<Option<MasterKey>, Failure> {
-        let there = self.config.secrets.key.is_some() || self.key_file().exists();
+        let there = self.config.secrets.key.is_some() || KeyFile::of(&self.state).path().exists();
         there.then(|| self.known_key()).transpose()
     }
 }

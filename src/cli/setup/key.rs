@@ -1,0 +1,71 @@
+//! The key of a state: its source, and the identity that the state keeps under any key.
+
+use super::{Setup, make_dir};
+use crate::cli::exit::Failure;
+use crate::cli::host;
+use crate::config::ProcessEnv;
+use crate::http::Outside;
+use crate::store::key::MasterKey;
+use crate::store::key_file::KeyFile;
+use crate::store::open::OpenError;
+use crate::store::real_disk::RealDisk;
+use crate::store::vault::{Identity, KEYS_FILE, identity};
+
+impl Setup {
+    /// The key of the state: from the configuration, else from a file beside the state.
+    pub(super) fn key(&self) -> Result<MasterKey, Failure> {
+        let made = self.config.secrets.key.is_some();
+        if made || self.state.join("vault").join("keys").exists() {
+            return self.known_key();
+        }
+        let file = KeyFile::of(&self.state);
+        let made = MasterKey::read_or_make_file(file.path(), &mut host::rng()?);
+        made.map_err(|error| Failure::environment("reckon::state::key", error))
+    }
+
+    /// The same key, which has to be there: none is made.
+    pub(in crate::cli) fn known_key(&self) -> Result<MasterKey, Failure> {
+        if let Some(setting) = &self.config.secrets.key {
+            let bytes = setting.get(&ProcessEnv)?;
+            let bytes =
+                bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
+            return Ok(MasterKey::new(bytes));
+        }
+        let file = KeyFile::of(&self.state);
+        let found = file.read();
+        let found = found.map_err(|error| Failure::environment("reckon::state::key", error))?;
+        found.ok_or_else(|| {
+            let (state, path) = (self.state.display(), file.path().display());
+            let what = format!("the state {state} has no key: {path} is missing");
+            Failure::environment("reckon::state::key_missing", what)
+                .help("put the key file back, or set secrets.key in reckon.yaml")
+        })
+    }
+
+    /// The key file beside the state, where the configuration does not give the key.
+    pub(in crate::cli) fn own_key_file(&self) -> Option<KeyFile> {
+        self.config.secrets.key.is_none().then(|| KeyFile::of(&self.state))
+    }
+
+    /// Returns the paths that face the world, and their keys.
+    pub(in crate::cli) fn outside(&self) -> Result<Outside, Failure> {
+        if let Some(known) = self.identity.get() {
+            return Ok(Outside::new(&known.digest_key()));
+        }
+        make_dir(&self.state)?;
+        let known = self.known_identity(&self.key()?)?;
+        Ok(Outside::new(&known.digest_key()))
+    }
+
+    /// Reads the identity of the state; a state that is not made yet gets the one of its key.
+    fn known_identity(&self, key: &MasterKey) -> Result<Identity, Failure> {
+        let vault = self.state.join("vault");
+        if !vault.join(KEYS_FILE).exists() {
+            return Ok(Identity::of(key));
+        }
+        let disk = RealDisk::open(&vault);
+        let disk = disk.map_err(|source| OpenError::Io { dir: vault, source })?;
+        let known = identity(&disk, key).map_err(OpenError::from)?;
+        Ok(self.identity.get_or_init(|| known).clone())
+    }
+}
