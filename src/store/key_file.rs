@@ -103,7 +103,8 @@ impl KeyFile {
     fn sibling(&self, key: &MasterKey) -> io::Result<Option<PathBuf>> {
         for entry in fs::read_dir(folder(&self.path))? {
             let path = entry?.path();
-            let is_state = path != self.state && path.join("vault").join(KEYS_FILE).exists();
+            // A folder with a lock is a state; a backup has none.
+            let is_state = path != self.state && path.join("lock").exists();
             if is_state && opens(&path, key) {
                 return Ok(Some(path));
             }

@@ -21,7 +21,11 @@ impl Place {
     fn lasting(&self) -> [Value; 3] {
         let invoice = self.json(&["describe", "Invoice/one"]);
         let plan = self.json(&["plan"]);
-        [self.json(&["events", "urls"]), invoice["remote_id"].clone(), plan["checksum"].clone()]
+        [
+            paths(&self.json(&["events", "urls"])),
+            invoice["remote_id"].clone(),
+            plan["checksum"].clone(),
+        ]
     }
 
     /// The files beside the key files, and the output, that show one of these keys.
@@ -49,6 +53,13 @@ impl Place {
     fn with_key(&self, arguments: &[&str], key: &str) -> Output {
         self.command(arguments).env(KEY_VARIABLE, key).output().unwrap()
     }
+}
+
+/// Addresses without their host: a daemon's port is another one.
+fn paths(urls: &Value) -> Value {
+    let text = urls.to_string();
+    let parts = text.split("http://127.0.0.1:");
+    parts.map(|part| part.trim_start_matches(char::is_numeric)).collect::<String>().into()
 }
 
 fn told(output: &Output) -> String {
@@ -171,7 +182,7 @@ async fn a_key_of_the_configuration_is_exchanged_for_one_in_a_file() {
     let stale = place.with_key(&["store", "backup", &place.at("stale")], &new[0]);
     assert_eq!(stale.status.code(), Some(4), "{}", told(&stale));
     let urls = place.with_key(&["events", "urls", "-o", "json"], &path[0]);
-    assert_eq!(serde_json::from_slice::<Value>(&urls.stdout).unwrap(), before[0]);
+    assert_eq!(paths(&serde_json::from_slice(&urls.stdout).unwrap()), before[0]);
     drop(daemon);
     assert_eq!(place.with_key(&["apply", "--yes"], &path[0]).status.code(), Some(0));
 }
