@@ -20,6 +20,8 @@ mod connection;
 mod control;
 #[path = "../examples/rig/random.rs"]
 mod random;
+#[path = "store/rekey.rs"]
+mod rekey;
 #[path = "../examples/rig/settings.rs"]
 mod settings;
 #[path = "../examples/rig/stand.rs"]
@@ -128,7 +130,11 @@ struct Daemon(Child);
 
 impl Daemon {
     fn start(place: &Place) -> Self {
-        let child = place.command(&["run"]).stdout(Stdio::null()).spawn().unwrap();
+        Self::started(place, place.command(&["run"]).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Waits until this process answers.
+    fn started(place: &Place, child: Child) -> Self {
         let daemon = Self(child);
         let until = Instant::now().checked_add(Duration::from_secs(30)).unwrap();
         while !place.state().join("control.sock").exists() {

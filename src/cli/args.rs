@@ -31,7 +31,7 @@ pub mod gateway;
 pub mod hooks;
 pub mod intents;
 
-pub use store::{BackupArgs, CompactArgs, ReleaseArgs, RestoreArgs, StoreCommand};
+pub use store::{BackupArgs, CompactArgs, RekeyArgs, ReleaseArgs, RestoreArgs, StoreCommand};
 
 /// Billing as code: YAML in git, a payment service made to match exactly once.
 #[derive(Debug, Parser)]

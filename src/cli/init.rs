@@ -21,7 +21,7 @@ fn files() -> [(&'static str, String); 4] {
         ("reckon.yaml", include_str!("init/reckon.yaml").to_owned()),
         ("specs/acme.yaml", include_str!("init/acme.yaml").to_owned()),
         ("specs/schema/document.json", format!("{schema}\n")),
-        (".gitignore", "/.reckon\n/.reckon.mark\n.reckon.key\n".to_owned()),
+        (".gitignore", "/.reckon\n/.reckon.mark\n.reckon.key*\n".to_owned()),
     ]
 }
 

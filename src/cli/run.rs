@@ -21,6 +21,7 @@ use super::server::local;
 use super::session::daemon;
 use super::setup::{How, Open, Setup};
 use super::store::compact::history;
+use super::store::rekey::rekeyer;
 use super::tracked::Tracked;
 use super::{scripts, signals, signed};
 use crate::config::{ProcessEnv, When};
@@ -86,6 +87,7 @@ async fn serve(
     engine.use_scripts(found)?;
     engine.retain(retention(setup)?);
     engine.compact_with(compaction(setup, open)?);
+    engine.rekey_with(Arc::new(rekeyer(setup, open)?));
     let over = doors.over();
     let Doors { sender, events, ready, ending, private, .. } = doors;
     let watcher = tokio::spawn(watched(setup.specs.clone(), sender.clone(), over));

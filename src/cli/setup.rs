@@ -5,7 +5,7 @@ mod key;
 mod service;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::args::Cli;
 use super::exit::{Failure, WAY_ON};
@@ -30,6 +30,7 @@ use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
 use crate::store::open::{Opening, State};
 use crate::store::private::private_dir;
+use crate::store::vault::Identity;
 
 pub(super) use service::pem;
 
@@ -57,6 +58,8 @@ pub(super) struct Setup {
     chosen: bool,
     /// Whether the command line named the state.
     state_named: bool,
+    /// The identity of the state, once it is known; an exchange of the key leaves it as it is.
+    identity: OnceLock<Identity>,
 }
 
 /// Where the service is and who we are to it, when the sandbox says so instead of the file.
@@ -86,7 +89,17 @@ impl Setup {
         let check = server::check(server.as_ref(), &config)?;
         let (chosen, state_named) = (cli.config.is_some(), cli.state.is_some());
         let root = config.dir.to_path_buf();
-        Ok(Self { config, root, specs, state, server, check, chosen, state_named })
+        Ok(Self {
+            config,
+            root,
+            specs,
+            state,
+            server,
+            check,
+            chosen,
+            state_named,
+            identity: OnceLock::new(),
+        })
     }
 
     /// The way to the folder of specs.
@@ -203,8 +216,14 @@ impl Setup {
         let key = self.made_key()?;
         let state = State::open(&self.opening(rebuild)?, &key)?;
         marking::note(&state.found);
-        let (digest_key, key) = (*key.derive("digest"), key.fingerprint());
-        Ok(Open { state, digest_key, key, _stand_in: None })
+        if let Some(file) = self.own_key_file() {
+            let settled = file.settle(&key);
+            settled.map_err(|error| Failure::environment("reckon::state::key", error))?;
+        }
+        let open = Open::of(state, None);
+        // It is the same for ever: whatever is there already is this one.
+        drop(self.identity.set(open.identity.clone()));
+        Ok(open)
     }
 
     /// Checks whose the state is. Without the partner's own values, as for a look from a machine
@@ -218,11 +237,12 @@ impl Setup {
             Some(embedded) => Some(embedded.partner.client_id.clone()),
             None => self.access().ok().map(|partner| partner.client_id),
         };
-        let digest = |id: Secret| keyed(&open.digest_key, "client", id.expose().as_bytes());
+        let digest_key = open.identity.digest_key();
+        let digest = |id: Secret| keyed(&digest_key, "client", id.expose().as_bytes());
         let known = open.state.facts.binding()?.map(|bound| bound.client);
         let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
         let began = Some(service::clock(embedded).now());
-        let (partner, key) = (self.partner()?, open.key.clone());
+        let (partner, key) = (self.partner()?, open.identity.name().to_owned());
         let binding = Binding { partner, client, key, epoch: 0, began };
         Ok(open.state.bind(&binding).await?)
     }
@@ -264,7 +284,7 @@ impl Setup {
         let settings = Settings {
             planning: plan::Settings {
                 partner: self.partner()?,
-                digest_key: open.digest_key,
+                digest_key: open.identity.digest_key(),
                 on_doubt: doubt.contact.get(&ProcessEnv)?,
                 live_refused: self.live_refused().filter(|_| how.embedded.is_none()),
                 prune: self.config.policy.prune.get(&ProcessEnv)?,
@@ -332,13 +352,12 @@ pub(super) struct How {
     pub keep_trying: bool,
 }
 
-/// An open state, and the key of its digests.
+/// An open state, and its identity.
 #[derive(Debug)]
 pub(super) struct Open {
     /// The state.
     pub state: State,
-    digest_key: [u8; 32],
-    key: String,
+    identity: Identity,
     /// The folder of a state that ends with this value.
     _stand_in: Option<Folder>,
 }
@@ -346,7 +365,12 @@ pub(super) struct Open {
 impl Open {
     /// What opens the paths that face the world.
     pub(super) fn outside(&self) -> Outside {
-        Outside::new(&self.digest_key)
+        Outside::new(&self.identity.digest_key())
+    }
+
+    fn of(state: State, stand_in: Option<Folder>) -> Self {
+        let identity = state.vault.identity();
+        Self { state, identity, _stand_in: stand_in }
     }
 }
 

@@ -3,6 +3,7 @@
 mod backup;
 pub(super) mod compact;
 mod progress;
+pub(super) mod rekey;
 mod restore;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use super::exit::{Exit, Failure};
 use super::out::Out;
 use super::setup::Setup;
 use crate::base::counted::counted;
+use crate::model::record::Rekeyed;
 use crate::store::health::{Ill, ills};
 use crate::store::open::OpenError;
 use crate::store::vault::Gap;
@@ -31,6 +33,7 @@ struct Report {
     epoch: u32,
     begins_behind: u64,
     torn: Vec<String>,
+    rekeyed: Option<Rekeyed>,
     problems: Vec<Ill>,
 }
 
@@ -42,6 +45,7 @@ pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Resu
         StoreCommand::Backup(args) => backup::run(setup, args, out).await,
         StoreCommand::Restore(args) => restore::run(setup, args, out).await,
         StoreCommand::Compact(args) => compact::run(setup, args, out).await,
+        StoreCommand::Rekey(args) => rekey::run(setup, args, out).await,
         StoreCommand::Release(args) => restore::release(setup, args, out).await,
     }
 }
@@ -64,6 +68,7 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
         epoch: facts.binding()?.map_or(0, |binding| binding.epoch),
         begins_behind: state.begins_behind()?,
         torn: gaps.iter().map(torn).collect(),
+        rekeyed: state.vault.identity().rekeyed().cloned(),
         problems: ills(facts, &state.vault)?,
         records: head.sequence,
         head: data_encoding::HEXLOWER.encode(&head.hash),
@@ -108,6 +113,7 @@ fn text(report: &Report) -> String {
             report.begins_behind
         ));
     }
+    lines.extend(report.rekeyed.as_ref().map(rekey::line));
     let torn = report.torn.iter();
     lines.extend(torn.map(|gap| format!("no value      {gap}: a torn write, or damage")));
     for ill in &report.problems {

@@ -14,6 +14,7 @@ mod rights;
 pub mod socket;
 pub mod wire;
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,11 @@ pub enum Request {
     Compact {
         /// Its history is dropped.
         drop_history: bool,
+    },
+    /// The key of the state is exchanged; only over the socket of the daemon's own machine.
+    Rekey {
+        /// The file of the new key on that machine; none: the daemon makes it.
+        new_key_file: Option<PathBuf>,
     },
 }
 
@@ -304,6 +310,7 @@ impl Control {
             Request::Replay(event) => self.replay(event, actor).await,
             Request::Forget(what) => self.forget(what, actor).await,
             Request::Compact { drop_history } => self.compact(drop_history, actor).await,
+            Request::Rekey { new_key_file } => self.rekey(new_key_file, actor).await,
             Request::Attach(attaching) => self.attach(attaching, None, actor).await,
             Request::Rotate(asked) => self.rotate(asked, actor).await,
             Request::Recover(asked) => self.recover(asked).await,

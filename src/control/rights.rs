@@ -1,4 +1,4 @@
-//! Which requests only look.
+//! Which requests only look, and which need the daemon's own machine.
 
 use super::{Control, ControlError, Request};
 use crate::engine::{Event, Question};
@@ -19,6 +19,11 @@ impl Request {
             return !look.is_secret();
         }
         *self == Self::Verify
+    }
+
+    /// Returns true for a request that only a process on the daemon's machine may make: no token is enough.
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::Rekey { .. })
     }
 }
 

@@ -62,7 +62,7 @@ impl Engine {
 }
 
 /// Runs something on a thread that may wait for disks. Closing the state waits for it.
-fn beside(work: impl Future<Output = ()> + Send + 'static) {
+pub(super) fn beside(work: impl Future<Output = ()> + Send + 'static) {
     let runtime = Handle::current();
     drop(tokio::task::spawn_blocking(move || runtime.block_on(work)));
 }

@@ -77,6 +77,9 @@ pub enum Event {
     Rotate(Rotating, String, oneshot::Sender<Reply>),
     /// A person wants the state compacted, its history dropped or not; the sender hears what it did.
     Compact(bool, String, oneshot::Sender<Reply>),
+    /// A person wants the key of the state exchanged, for the one in this file or a new one; the answer comes once that is
+    /// durable.
+    Rekey(Option<PathBuf>, String, oneshot::Sender<Reply>),
     /// End, once the calls under way have their answers written down.
     Stop,
 }

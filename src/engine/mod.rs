@@ -47,6 +47,7 @@ mod queue;
 mod read;
 mod reader;
 mod recall;
+mod rekey;
 mod resolve;
 mod retention;
 mod rotate;
@@ -75,6 +76,7 @@ use tokio::task::JoinSet;
 use crate::base::id::{IntentId, Key};
 use crate::model::desired::Desired;
 use crate::plan::{Planner, World};
+use crate::store::rekey::Rekeyer;
 use again::Again;
 use hooks::Scripts;
 use inbox::Inboxes;
@@ -144,6 +146,7 @@ pub struct Engine {
     scripts: Scripts,
     keeper: Keeper,
     compaction: Option<Compaction>,
+    rekeyer: Option<Arc<Rekeyer>>,
     queue: BTreeSet<Key>,
     backoff: Backoff,
     unable: BTreeMap<Key, Unable>,
@@ -184,6 +187,7 @@ impl Engine {
             scripts: Scripts::default(),
             keeper: Keeper::default(),
             compaction: None,
+            rekeyer: None,
             queue: BTreeSet::new(),
             backoff: Backoff::default(),
             unable: BTreeMap::new(),
@@ -341,6 +345,7 @@ impl Engine {
             Event::Inventory(asked, reply) => self.inventory(&asked, reply),
             Event::Show(asked, reply) => self.show(&asked, reply),
             Event::Compact(drop_history, actor, reply) => self.compact(drop_history, actor, reply),
+            Event::Rekey(file, actor, reply) => self.rekey(file, actor, reply),
             Event::Forget(what, actor, reply) => self.forget(&what, actor, reply)?,
             Event::Stop => {
                 self.stopping = true;

@@ -44,6 +44,7 @@ use crate::model::adoption::{Adopted, Forgot, Found};
 use crate::model::bound::{Approval, LiveBinding};
 use crate::model::condition::{ConditionType, Status};
 use crate::model::plan::{Reason, Step, Verdict};
+use crate::model::record::Rekeyed;
 use crate::model::rotation::{Address, Rotation};
 use crate::model::scope::Scope;
 use crate::model::suspension::Paused;
@@ -194,6 +195,8 @@ pub enum Reply {
     Rotated(Result<Vec<Address>, String>),
     /// What a compaction of the state did; or why it did not end.
     Compacted(Result<Box<Shorter>, String>),
+    /// The exchange of the state's key; or why there was none.
+    Rekeyed(Result<Rekeyed, String>),
     /// What the lists of events held; or why they were not read.
     Recovered(Result<Vec<Recovered>, String>),
     /// The resource that was made again and is listed no more; none: no such intent is listed.

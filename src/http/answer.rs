@@ -92,6 +92,12 @@ pub(super) fn read_only() -> Response {
     error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::READ_ONLY, message, help))
 }
 
+/// A request that no token is enough for.
+pub(super) fn local_only() -> Response {
+    let help = "run the command on the daemon's machine, without --server";
+    forbidden("this is only done on the daemon's own machine", help)
+}
+
 fn unauthorised(why: &ControlError) -> Response {
     let mut response = error(StatusCode::UNAUTHORIZED, why);
     let scheme = HeaderValue::from_static("Bearer");

@@ -37,6 +37,9 @@ pub(super) async fn carry(
     if !may_write && !request.only_looks() {
         return answer::read_only();
     }
+    if request.is_local() {
+        return answer::local_only();
+    }
     tracing::debug!(actor, ?request, "control");
     waited(async move { door.control.handle(request, actor).await })
 }

@@ -142,6 +142,8 @@ pub enum Record {
     Lapsed(Box<Lapsed>),
     /// Addresses of ours are exchanged: `events urls --rotate`.
     Rotated(Box<Rotated>),
+    /// The state's key was exchanged: `store rekey`.
+    Rekeyed(Box<Rekeyed>),
 }
 
 impl Record {
@@ -158,6 +160,17 @@ impl Record {
     }
 }
 
+/// An exchange of the state's key: nothing of a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rekeyed {
+    /// The first exchange is 1.
+    pub generation: u32,
+    /// The time of the exchange.
+    pub at: DateTime<Utc>,
+    /// The person who asked for it.
+    pub actor: String,
+}
+
 /// Whose state a journal is: a mismatch is exit 4.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
@@ -165,7 +178,7 @@ pub struct Binding {
     pub partner: String,
     /// The partner application's client id, as a keyed digest.
     pub client: String,
-    /// The fingerprint of the state's key.
+    /// The fingerprint of the state's first key: it stays when the key is exchanged.
     pub key: String,
     /// Counted up by every restore.
     pub epoch: u32,

@@ -103,7 +103,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Moved(moved) => moves::fold(index, batch, moved),
         Record::Restored(restored) => epoch::restored(index, fold.batch, restored),
         // The audit trail alone: what follows from a word has a record of its own.
-        Record::Resolved { .. } | Record::Compacted(_) => Ok(()),
+        Record::Resolved { .. } | Record::Compacted(_) | Record::Rekeyed(_) => Ok(()),
         Record::Released(release) => epoch::released(index, fold.batch, release),
         Record::Adopted(adoption) => adoption::adopted(index, fold.batch, adoption),
         Record::Forgotten(forgotten) => adoption::forgotten(index, fold.batch, forgotten),

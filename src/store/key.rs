@@ -91,7 +91,7 @@ impl MasterKey {
     }
 
     /// Writes the whole file beside its place and links it there, which fails if one stands there.
-    fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
+    pub(super) fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
         let dir = folder(path);
         let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
         let mut file =
@@ -151,6 +151,26 @@ pub enum KeyError {
         /// The key file.
         path: PathBuf,
     },
+    /// The key file leads elsewhere, so it is not ours to exchange.
+    #[error(
+        "{path} is a link: set secrets.key in reckon.yaml to what it holds, and name the file of the new key with \
+         --new-key-file"
+    )]
+    Link {
+        /// The key file.
+        path: PathBuf,
+    },
+    /// The key file opens another state, too.
+    #[error(
+        "{path} opens the state {other}, too: set secrets.key in reckon.yaml for one of them, and name the file of its new \
+         key with --new-key-file"
+    )]
+    Shared {
+        /// The key file.
+        path: PathBuf,
+        /// The other state.
+        other: PathBuf,
+    },
     /// The file could not be read or made.
     #[error("read or make the key file {path}: {source}")]
     Io {
@@ -163,13 +183,13 @@ pub enum KeyError {
 }
 
 impl KeyError {
-    fn io(path: &Path, source: io::Error) -> Self {
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
     }
 }
 
 /// The folder of a file; where the path names none, this one.
-fn folder(path: &Path) -> &Path {
+pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -232,6 +232,7 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Telling(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
+        | Record::Rekeyed(_)
         | Record::Retained(_)
         | Record::Lapsed(_)
         | Record::Dismissed(_)

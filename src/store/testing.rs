@@ -98,20 +98,32 @@ pub(crate) fn seeded(seed: u64) -> rand_chacha::ChaCha20Rng {
 
 /// A disk that is full from its so-manieth change on: the change is half done and refused.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FullDisk {
-    pub(crate) inner: MemoryDisk,
+pub(crate) struct FullDisk<D = MemoryDisk> {
+    pub(crate) inner: D,
     left: Arc<AtomicUsize>,
 }
 
 impl FullDisk {
     /// A disk with room for so many changes.
     pub(crate) fn new(inner: MemoryDisk, room: usize) -> Self {
+        Self::over(inner, room)
+    }
+}
+
+impl<D: Disk> FullDisk<D> {
+    /// Any disk with room for this number of changes.
+    pub(crate) fn over(inner: D, room: usize) -> Self {
         Self { inner, left: Arc::new(AtomicUsize::new(room)) }
     }
 
     /// There is room again.
     pub(crate) fn free(&self) {
-        self.left.store(usize::MAX / 2, Ordering::SeqCst);
+        self.leave(usize::MAX / 2);
+    }
+
+    /// There is room for this number of changes from now on.
+    pub(crate) fn leave(&self, room: usize) {
+        self.left.store(room, Ordering::SeqCst);
     }
 
     fn change(&self) -> io::Result<()> {
@@ -124,7 +136,7 @@ impl FullDisk {
     }
 }
 
-impl Disk for FullDisk {
+impl<D: Disk> Disk for FullDisk<D> {
     fn list(&self) -> io::Result<Vec<String>> {
         self.inner.list()
     }

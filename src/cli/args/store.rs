@@ -19,6 +19,8 @@ pub enum StoreCommand {
     /// Make the state smaller, also beside the daemon: a sealed snapshot takes the place of the records so far, which are
     /// kept in `archive`, and what nothing needs any more goes.
     Compact(CompactArgs),
+    /// Exchange the key of the state for another one, also beside the daemon. The old key then opens nothing of it.
+    Rekey(RekeyArgs),
     /// Say, after a restore, that these resources were not made since the backup, or that these actions of hooks were done.
     Release(ReleaseArgs),
 }
@@ -52,6 +54,18 @@ pub struct CompactArgs {
     /// Delete the records, and those that were put aside before: `why` does not know what is older then.
     #[arg(long)]
     pub drop_history: bool,
+}
+
+/// `store rekey`.
+#[derive(Debug, Args)]
+pub struct RekeyArgs {
+    /// The file of the new key, where `secrets.key` gives the key: 32 bytes in base64, readable by you alone. Without it the
+    /// command makes a new key and keeps it in the key file beside the state.
+    #[arg(long, value_name = "FILE")]
+    pub new_key_file: Option<PathBuf>,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// `store release`.

@@ -69,7 +69,7 @@ impl Setup {
         Ok(is_state(&self.state) || marks.is_ok_and(|mut marks| marks.next().is_some()))
     }
 
-    fn absent(&self, what: &str) -> Failure {
+    pub(in crate::cli) fn absent(&self, what: &str) -> Failure {
         let what = format!("{what} at {}", self.state.display());
         let help = match self.near() {
             Some(near) => format!("did you mean --state {}?", near.display()),
@@ -108,8 +108,7 @@ impl Setup {
             },
             key,
         )?;
-        let (digest_key, name) = (*key.derive("digest"), key.fingerprint());
-        Ok(Open { state, digest_key, key: name, _stand_in: Some(folder) })
+        Ok(Open::of(state, Some(folder)))
     }
 }
 

@@ -1,13 +1,16 @@
-//! The key of the state: configured, or in a file beside the state. Only who makes a state makes a key.
-
-use std::path::{Path, PathBuf};
+//! The key of a state: its source, and the identity that the state keeps under any key. Only a command that makes a state
+//! makes a key.
 
 use super::{Setup, make_dir};
 use crate::cli::exit::Failure;
 use crate::cli::host;
 use crate::config::ProcessEnv;
 use crate::http::Outside;
-use crate::store::key::{KEY_FILE, MasterKey};
+use crate::store::key::MasterKey;
+use crate::store::key_file::KeyFile;
+use crate::store::open::OpenError;
+use crate::store::real_disk::RealDisk;
+use crate::store::vault::{Identity, KEYS_FILE, identity};
 
 impl Setup {
     /// Returns the key of the state, from the configuration or the file beside the state. Makes the state's folder, and a
@@ -15,10 +18,11 @@ impl Setup {
     pub(in crate::cli) fn made_key(&self) -> Result<MasterKey, Failure> {
         make_dir(&self.state)?;
         let made = self.config.secrets.key.is_some();
-        if made || self.state.join("vault").join("keys").exists() {
+        if made || self.state.join("vault").join(KEYS_FILE).exists() {
             return self.known_key();
         }
-        let made = MasterKey::read_or_make_file(&self.key_file(), &mut host::rng()?);
+        let file = KeyFile::of(&self.state);
+        let made = MasterKey::read_or_make_file(file.path(), &mut host::rng()?);
         made.map_err(|error| Failure::environment("reckon::state::key", error))
     }
 
@@ -30,31 +34,46 @@ impl Setup {
                 bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
             return Ok(MasterKey::new(bytes));
         }
-        let path = self.key_file();
-        let found = MasterKey::read_file(&path)
-            .map_err(|error| Failure::environment("reckon::state::key", error))?;
+        let file = KeyFile::of(&self.state);
+        let found = file.read();
+        let found = found.map_err(|error| Failure::environment("reckon::state::key", error))?;
         found.ok_or_else(|| {
-            let (state, path) = (self.state.display(), path.display());
+            let (state, path) = (self.state.display(), file.path().display());
             let what = format!("the state {state} has no key: {path} is missing");
             Failure::environment("reckon::state::key_missing", what)
                 .help("put the key file back, or set secrets.key in reckon.yaml")
         })
     }
 
-    /// The key file beside the state.
-    pub(super) fn key_file(&self) -> PathBuf {
-        let absolute = std::path::absolute(&self.state).unwrap_or_else(|_| self.state.clone());
-        absolute.parent().unwrap_or(Path::new(".")).join(KEY_FILE)
-    }
-
-    /// Opens the paths that face the world, with the key that is there.
-    pub(in crate::cli) fn outside(&self) -> Result<Outside, Failure> {
-        Ok(Outside::new(&self.known_key()?.derive("digest")))
-    }
-
     /// The key that is configured, or that is there already.
     pub(super) fn key_at_hand(&self) -> Result<Option<MasterKey>, Failure> {
-        let there = self.config.secrets.key.is_some() || self.key_file().exists();
+        let there = self.config.secrets.key.is_some() || KeyFile::of(&self.state).path().exists();
         there.then(|| self.known_key()).transpose()
+    }
+
+    /// The key file beside the state, where the configuration does not give the key.
+    pub(in crate::cli) fn own_key_file(&self) -> Option<KeyFile> {
+        self.config.secrets.key.is_none().then(|| KeyFile::of(&self.state))
+    }
+
+    /// Returns the paths that face the world, with the key that is there.
+    pub(in crate::cli) fn outside(&self) -> Result<Outside, Failure> {
+        if let Some(known) = self.identity.get() {
+            return Ok(Outside::new(&known.digest_key()));
+        }
+        let known = self.known_identity(&self.known_key()?)?;
+        Ok(Outside::new(&known.digest_key()))
+    }
+
+    /// Reads the identity of the state; a state that is not made yet gets the one of its key.
+    fn known_identity(&self, key: &MasterKey) -> Result<Identity, Failure> {
+        let vault = self.state.join("vault");
+        if !vault.join(KEYS_FILE).exists() {
+            return Ok(Identity::of(key));
+        }
+        let disk = RealDisk::open(&vault);
+        let disk = disk.map_err(|source| OpenError::Io { dir: vault, source })?;
+        let known = identity(&disk, key).map_err(OpenError::from)?;
+        Ok(self.identity.get_or_init(|| known).clone())
     }
 }

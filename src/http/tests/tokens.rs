@@ -92,6 +92,15 @@ async fn nothing_is_written_without_a_token_or_by_one_that_looks() {
     }
 }
 
+/// Closes S14: who exchanges the key of the state has to be on the daemon's machine.
+#[tokio::test]
+async fn no_token_is_enough_to_exchange_the_key_of_the_state() {
+    for body in [r#"{"rekey":{"new_key_file":null}}"#, r#"{"rekey":{"new_key_file":"/tmp/k"}}"#] {
+        let answer = status_of(far("POST", CONTROL_PATH, Some(WRITER), body)).await;
+        assert_eq!(answer, (403, "not_allowed".to_owned()), "{body}");
+    }
+}
+
 #[tokio::test]
 async fn a_path_takes_its_own_method_alone() {
     for (method, path) in [

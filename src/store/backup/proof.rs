@@ -59,7 +59,8 @@ pub fn prove(kept: &Kept, key: &MasterKey, progress: Progress<'_>) -> Result<Pro
     wrong.extend(missing.map(|name| told(name, "the backup does not hold it")));
     if key.fingerprint() != kept.manifest.key {
         let why = format!(
-            "it was sealed under the key {}, and the key given is {}",
+            "it was sealed under the key {}, and the key given is {}; a backup from before `reckon store rekey` needs the \
+             key of before",
             kept.manifest.key,
             key.fingerprint()
         );
@@ -82,7 +83,7 @@ fn has(kept: &Kept, name: &str) -> bool {
     kept.manifest.files.iter().any(|file| file.name == name)
 }
 
-fn told(what: &str, why: impl fmt::Display) -> Wrong {
+pub(super) fn told(what: &str, why: impl fmt::Display) -> Wrong {
     Wrong { what: what.to_owned(), why: why.to_string() }
 }
 

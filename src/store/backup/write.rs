@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::chest::{self, MAGIC};
 use super::kept::MANIFEST;
-use super::proof::{Proof, Wrong, file, folded};
+use super::proof::{Proof, Wrong, file, folded, told};
 use super::{BackupError, FileEntry, Kept, Manifest, Progress, VERSION};
 use crate::base::hash::Digest;
 use crate::store::bytes::{to_u64, to_usize};
@@ -175,6 +175,9 @@ fn whole(
     };
     let mut kept = Kept::over(manifest, beside, form == Form::File);
     let unproved = |wrong| BackupError::Unproved { wrong };
+    // The key may have been exchanged meanwhile, or the daemon has a newer one than who copies.
+    vault::identity(&kept.disk("vault"), key)
+        .map_err(|error| unproved(vec![told("vault", error)]))?;
     let proof = folded(&kept).map_err(|wrong| unproved(vec![wrong]))?;
     let bound = proof.binding.clone();
     kept.manifest.partner = bound.as_ref().map(|bound| bound.partner.clone()).unwrap_or_default();

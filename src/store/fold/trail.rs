@@ -93,6 +93,7 @@ pub(super) fn note(
         | Record::Telling(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
+        | Record::Rekeyed(_)
         | Record::Retained(_)
         | Record::Lapsed(_)
         | Record::Dismissed(_)

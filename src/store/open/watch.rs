@@ -218,6 +218,7 @@ fn moment(record: &Record) -> Option<DateTime<Utc>> {
         | Record::ScriptForgotten(_)
         | Record::Lapsed(_)
         | Record::OrphanSeen(_)
-        | Record::Rotated(_) => None,
+        | Record::Rotated(_)
+        | Record::Rekeyed(_) => None,
     }
 }

@@ -9,21 +9,21 @@ use std::fmt;
 use super::{
     super::bytes::{Fields, to_u64},
     VaultRef, cipher,
-    keys::{DataKey, KeyId},
+    keys::{DataKey, KeyId, NewKey},
 };
 use zeroize::Zeroizing;
 
 /// What a file of sealed values is called in messages.
 pub(super) const FILE: &str = super::generation::FIRST;
 
-/// A value sealed and ready to be written; holds nothing in the open.
+/// A value sealed and ready to be written; shows nothing in the open.
 #[derive(Clone)]
 pub struct Sealed {
     pub(super) reference: VaultRef,
     /// What is written to the file of values.
     pub(super) payload: Vec<u8>,
     /// What is written to the file of keys before it, if the subject had no key yet.
-    pub(super) new_key: Option<Vec<u8>>,
+    pub(super) new_key: Option<NewKey>,
 }
 
 impl Sealed {

@@ -2,7 +2,10 @@
 
 use std::io;
 
+use chrono::{DateTime, Utc};
+
 use super::VaultRef;
+use crate::base::clock::timestamp;
 
 /// What can go wrong with the vault. Never holds a plaintext or a key.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +24,26 @@ pub enum VaultError {
     /// The vault was sealed under another master key.
     #[error("open the vault: it was made with another key; give the key it was made with")]
     WrongKey,
+    /// The master key was exchanged for another one.
+    #[error(
+        "open the vault: `reckon store rekey` exchanged its key at {}; give the key that it got then",
+        timestamp(at)
+    )]
+    Rekeyed {
+        /// When.
+        at: DateTime<Utc>,
+    },
+    /// The new master key is one that the state has or had.
+    #[error("exchange the key: the state has or had this key; give a new one")]
+    KeyUsed,
+    /// A data key cannot be wrapped under the new master key; nothing was changed.
+    #[error(
+        "exchange the key: the key of {subject} in vault/keys is damaged; restore it from a backup"
+    )]
+    Rewrap {
+        /// The subject.
+        subject: String,
+    },
     /// There are sealed values, but the file of their keys is gone or does not begin like one.
     #[error("open the vault: vault/keys is missing or damaged; restore it from a backup")]
     KeysLost,

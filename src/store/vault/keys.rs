@@ -1,11 +1,13 @@
-//! The file of keys: a check of the master key, one wrapped key per subject, and the names of the
-//! keys that were destroyed.
+//! The file of keys: what proves the master key ([`wrapping`](super::wrapping)), one wrapped key per subject, and the names
+//! of the keys that were destroyed.
 //!
 //! ```text
-//! check:  0 · keyed digest 32
-//! key:    1 · id 16 · nonce 24 · wrapped key 48 · subject
-//! erased: 2 · id 16
+//! key:     1 · id 16 · nonce 24 · wrapped key 48 · subject
+//! erased:  2 · id 16
+//! retired: 4 · as a key
 //! ```
+//!
+//! A retired key opens values and seals none: the master key that wrapped it first was exchanged.
 //!
 //! Several keys of one subject may stand here: two values of a new subject may be sealed before
 //! either is written. Erasing rewrites the file without them, but keeps their ids, so that an
@@ -18,33 +20,26 @@ use std::{
 
 use zeroize::Zeroizing;
 
+use rand_core::CryptoRng;
+
 use super::{
-    super::{
-        bytes::{Fields, to_u64},
-        disk::Disk,
-        key::MasterKey,
-    },
-    cipher,
+    super::{bytes::Fields, disk::Disk},
+    VaultError,
     frame::{self, Scan},
+    random,
+    wrapping::Wrapping,
 };
 
 /// The file of keys.
 pub const FILE: &str = "keys";
-const CHECK: u8 = 0;
 const KEY: u8 = 1;
 const ERASED: u8 = 2;
+const RETIRED: u8 = 4;
 
 /// The name of one data key.
 pub(super) type KeyId = [u8; 16];
 /// A data key in the open.
 pub(super) type DataKey = Zeroizing<[u8; 32]>;
-
-/// The keys derived from the master key.
-pub(super) struct Wrapping {
-    wrap: Zeroizing<[u8; 32]>,
-    digests: Zeroizing<[u8; 32]>,
-    check: [u8; 32],
-}
 
 /// What became of a key.
 #[derive(Debug, Clone)]
@@ -57,8 +52,27 @@ pub(super) enum Slot {
 #[derive(Debug, Clone)]
 pub(super) struct Wrapped {
     pub(super) subject: String,
-    nonce: [u8; 24],
-    sealed: Vec<u8>,
+    pub(super) nonce: [u8; 24],
+    pub(super) sealed: Vec<u8>,
+    /// The key opens values and seals none any more.
+    pub(super) retired: bool,
+}
+
+/// The key of a subject that had none: it is wrapped when it is written.
+#[derive(Clone)]
+pub(super) struct NewKey {
+    pub(super) id: KeyId,
+    pub(super) nonce: [u8; 24],
+    pub(super) subject: String,
+    pub(super) key: DataKey,
+}
+
+impl NewKey {
+    /// The payload that stores it under the master key of now.
+    pub(super) fn payload(&self, wrapping: &Wrapping) -> Option<Vec<u8>> {
+        let wrapped = wrapping.wrap(&self.id, self.nonce, &self.subject, &self.key)?;
+        Some(key_payload(&self.id, &wrapped))
+    }
 }
 
 /// All keys of the file.
@@ -68,72 +82,8 @@ pub(super) struct Keys {
     current: BTreeMap<String, KeyId>,
 }
 
-impl Wrapping {
-    pub(super) fn new(master: &MasterKey) -> Self {
-        let check = master.derive("reckon 2026 vault check v1");
-        let check = blake3::keyed_hash(&check, b"reckon vault").into();
-        let wrap = master.derive("reckon 2026 vault wrapping key v1");
-        let digests = master.derive("reckon 2026 vault digest key v1");
-        Self { wrap, digests, check }
-    }
-
-    /// Returns a digest of sealed content that tells nothing without the master key.
-    pub(super) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new_keyed(&self.digests);
-        hasher.update(&to_u64(subject.len()).to_le_bytes());
-        hasher.update(subject.as_bytes()).update(content);
-        hasher.finalize().into()
-    }
-
-    /// The payload by which a file of keys knows its master key.
-    pub(super) fn check_payload(&self) -> Vec<u8> {
-        let mut payload = vec![CHECK];
-        payload.extend_from_slice(&self.check);
-        payload
-    }
-
-    /// Whether this is the check of this master key; `None` if it is no check at all.
-    pub(super) fn checks(&self, payload: &[u8]) -> Option<bool> {
-        let mut fields = Fields::new(payload);
-        if fields.u8()? != CHECK {
-            return None;
-        }
-        let found: [u8; 32] = fields.array()?;
-        Some(blake3::Hash::from(found) == blake3::Hash::from(self.check))
-    }
-
-    /// The payload that stores a new key.
-    pub(super) fn wrap(
-        &self,
-        id: KeyId,
-        nonce: [u8; 24],
-        subject: &str,
-        key: &DataKey,
-    ) -> Option<Vec<u8>> {
-        let bound = bound(&id, subject);
-        let sealed = cipher::seal(&self.wrap, &nonce, key.as_slice(), &bound)?;
-        Some(key_payload(&id, &Wrapped { subject: subject.to_owned(), nonce, sealed }))
-    }
-
-    /// The key in the open; `None` if it is not what was written.
-    pub(super) fn unwrap(&self, id: &KeyId, wrapped: &Wrapped) -> Option<DataKey> {
-        let bound = bound(id, &wrapped.subject);
-        let opened = cipher::open(&self.wrap, &wrapped.nonce, &wrapped.sealed, &bound)?;
-        let mut key = Zeroizing::new([0; 32]);
-        if opened.len() != key.len() {
-            return None;
-        }
-        key.copy_from_slice(&opened);
-        Some(key)
-    }
-}
-
-fn bound(id: &KeyId, subject: &str) -> Vec<u8> {
-    [id.as_slice(), subject.as_bytes()].concat()
-}
-
 fn key_payload(id: &KeyId, wrapped: &Wrapped) -> Vec<u8> {
-    let mut payload = vec![KEY];
+    let mut payload = vec![if wrapped.retired { RETIRED } else { KEY }];
     payload.extend_from_slice(id);
     payload.extend_from_slice(&wrapped.nonce);
     payload.extend_from_slice(&wrapped.sealed);
@@ -163,7 +113,9 @@ impl Keys {
         if matches!(self.slots.get(&id), Some(Slot::Erased)) {
             return Some(id);
         }
-        if let Slot::Live(wrapped) = &slot {
+        if let Slot::Live(wrapped) = &slot
+            && !wrapped.retired
+        {
             self.current.insert(wrapped.subject.clone(), id);
         }
         self.slots.insert(id, slot);
@@ -201,6 +153,33 @@ impl Keys {
         Self { slots, current }
     }
 
+    /// These keys under another master key, all of them retired.
+    ///
+    /// # Errors
+    /// A key is damaged.
+    pub(super) fn rewrapped(
+        &self,
+        old: &Wrapping,
+        new: &Wrapping,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Self, VaultError> {
+        let mut slots = BTreeMap::new();
+        for (id, slot) in &self.slots {
+            let slot = match slot {
+                Slot::Erased => Slot::Erased,
+                Slot::Live(wrapped) => {
+                    let key = old.unwrap(id, wrapped);
+                    let again =
+                        key.and_then(|key| new.wrap(id, random(rng), &wrapped.subject, &key));
+                    let damaged = || VaultError::Rewrap { subject: wrapped.subject.clone() };
+                    Slot::Live(Wrapped { retired: true, ..again.ok_or_else(damaged)? })
+                }
+            };
+            slots.insert(*id, slot);
+        }
+        Ok(Self { slots, current: BTreeMap::new() })
+    }
+
     /// The keys that were destroyed.
     pub(super) fn erased(&self) -> BTreeSet<KeyId> {
         let erased = self.slots.iter().filter(|(_, slot)| matches!(slot, Slot::Erased));
@@ -220,9 +199,9 @@ impl Keys {
         Some(Self { slots, current })
     }
 
-    /// The whole file, the check first.
+    /// The whole file, with what proves the master key first.
     pub(super) fn file(&self, wrapping: &Wrapping) -> Vec<u8> {
-        let mut file = frame::frame(&wrapping.check_payload());
+        let mut file = frame::frame(wrapping.header());
         for (id, slot) in &self.slots {
             let payload = match slot {
                 Slot::Live(wrapped) => key_payload(id, wrapped),
@@ -240,23 +219,12 @@ fn parse(payload: &[u8]) -> Option<(KeyId, Slot)> {
     if kind == ERASED {
         return Some((fields.array()?, Slot::Erased));
     }
-    if kind != KEY {
+    if kind != KEY && kind != RETIRED {
         return None;
     }
     let id = fields.array()?;
     let nonce = fields.array()?;
     let sealed = fields.take(48)?.to_vec();
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
-    Some((id, Slot::Live(Wrapped { subject, nonce, sealed })))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wrapped_key_is_bound_to_its_name_and_subject() {
-        let of = |id: u8, subject| bound(&[id; 16], subject);
-        assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
-    }
+    Some((id, Slot::Live(Wrapped { subject, nonce, sealed, retired: kind == RETIRED })))
 }

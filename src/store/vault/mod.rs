@@ -21,11 +21,14 @@ mod generation;
 mod keys;
 mod named;
 mod reference;
+mod rekey;
 mod rewrite;
+mod state;
 mod within;
+mod wrapping;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -40,12 +43,16 @@ pub use self::{
     keys::FILE as KEYS_FILE,
     named::Named,
     reference::{VaultRef, VaultRefError},
+    rekey::identity,
     rewrite::Survey,
+    wrapping::Identity,
 };
 use self::{
     blob::{Blob, Place},
     frame::Scan,
-    keys::{DataKey, KeyId, Keys, Slot, Wrapping},
+    keys::{DataKey, KeyId, NewKey, Slot},
+    state::State,
+    wrapping::Wrapping,
 };
 use super::{disk::Disk, key::MasterKey};
 use crate::base::hash::Digest;
@@ -63,7 +70,6 @@ pub struct Vault {
 
 struct Shared {
     disk: Arc<dyn Disk>,
-    wrapping: Wrapping,
     state: Mutex<State>,
     /// Held while written files are made durable, or one is put in the place of another.
     syncing: Mutex<()>,
@@ -81,40 +87,17 @@ impl Shared {
     }
 }
 
-#[derive(Default)]
-struct State {
-    keys: Option<Keys>,
-    /// The key that was last sealed with, in the open: many values of one subject come one after the other.
-    recent: Option<(KeyId, DataKey)>,
-    /// The keys that this process sealed with.
-    used: BTreeSet<KeyId>,
-    /// Which file holds the values.
-    generation: u64,
-    /// Where each value's frame begins.
-    places: Option<BTreeMap<VaultRef, u64>>,
-    /// Files written since the last sync.
-    unsynced: Unsynced,
-    poisoned: Option<String>,
-}
-
-#[derive(Default, Clone, Copy)]
-struct Unsynced {
-    keys: bool,
-    data: bool,
-}
-
 impl Vault {
     /// Opens the vault on this disk, or makes it.
     ///
     /// Fails with [`VaultError::WrongKey`] if it was made with another master key.
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
-        let wrapping = Wrapping::new(master);
         let newest = generation::newest(disk.as_ref());
         let generation = newest.map_err(VaultError::io("list", "*"))?;
-        check(disk.as_ref(), &generation::name(generation), &wrapping)?;
-        let state = Mutex::new(State { generation, ..State::default() });
+        let wrapping = check(disk.as_ref(), &generation::name(generation), master)?;
+        let state = Mutex::new(State::new(wrapping, generation));
         let (syncing, compacting) = (Mutex::default(), Mutex::default());
-        Ok(Self { shared: Arc::new(Shared { disk, wrapping, state, syncing, compacting }) })
+        Ok(Self { shared: Arc::new(Shared { disk, state, syncing, compacting }) })
     }
 
     /// Seals a value of a subject. Nothing is written yet: give it to [`Vault::write`].
@@ -137,7 +120,7 @@ impl Vault {
     /// Returns a digest of content that is sealed: equal for equal content of one subject, and nothing to be guessed from
     /// without the master key.
     pub fn digest(&self, subject: &str, content: &[u8]) -> Digest {
-        Digest::from_bytes(self.shared.wrapping.digest(subject, content))
+        Digest::from_bytes(self.state().wrapping.digest(subject, content))
     }
 
     /// Writes sealed values; durable only after [`Vault::sync`].
@@ -192,9 +175,10 @@ impl Vault {
         let mut state = self.state();
         let recent = state.recent.take().filter(|(recent, _)| *recent == blob.key);
         let recent = recent.map(|(_, key)| key);
-        let key = match state.keys(self.disk())?.get(&blob.key) {
+        state.keys(self.disk())?;
+        let key = match state.keys.as_ref().and_then(|keys| keys.get(&blob.key)) {
             Some(Slot::Live(wrapped)) => {
-                recent.or_else(|| self.shared.wrapping.unwrap(&blob.key, wrapped))
+                recent.or_else(|| state.wrapping.unwrap(&blob.key, wrapped))
             }
             Some(Slot::Erased) => return Err(VaultError::Erased { reference }),
             None => None,
@@ -214,7 +198,7 @@ impl Vault {
             return Ok(());
         }
         let left = keys.without(subject);
-        let file = left.file(&self.shared.wrapping);
+        let file = left.file(&state.wrapping);
         let done = self.disk().replace(keys::FILE, &file);
         state.poison_on_failure(done.map_err(VaultError::io("replace", keys::FILE)))?;
         state.keys = Some(left);
@@ -235,30 +219,34 @@ impl Vault {
         &self,
         subject: &str,
         rng: &mut dyn CryptoRng,
-    ) -> Result<(KeyId, DataKey, Option<Vec<u8>>), VaultError> {
+    ) -> Result<(KeyId, DataKey, Option<NewKey>), VaultError> {
         let damaged = || VaultError::KeyDamaged { subject: subject.to_owned() };
         let mut state = self.state();
         let recent = state.recent.take();
-        if let Some((id, wrapped)) = state.keys(self.disk())?.current(subject) {
+        state.keys(self.disk())?;
+        if let Some((id, wrapped)) = state.keys.as_ref().and_then(|keys| keys.current(subject)) {
             let (id, recent) = (*id, recent.filter(|(recent, _)| recent == id));
-            let unwrapped = || Some((id, self.shared.wrapping.unwrap(&id, wrapped)?));
+            let unwrapped = || Some((id, state.wrapping.unwrap(&id, wrapped)?));
             let (id, key) = recent.or_else(unwrapped).ok_or_else(damaged)?;
             state.recent = Some((id, key.clone()));
             state.used.insert(id);
             return Ok((id, key, None));
         }
         drop(state);
-        let (id, key) = (random(rng), Zeroizing::new(random(rng)));
-        let payload = self.shared.wrapping.wrap(id, random(rng), subject, &key);
-        Ok((id, key, Some(payload.ok_or_else(damaged)?)))
+        let (id, key): (KeyId, DataKey) = (random(rng), Zeroizing::new(random(rng)));
+        let nonce = random(rng);
+        let new = NewKey { id, nonce, subject: subject.to_owned(), key: key.clone() };
+        Ok((id, key, Some(new)))
     }
 
     fn write_keys(&self, state: &mut State, sealed: &[Sealed]) -> Result<(), VaultError> {
         let mut bytes = Vec::new();
-        for payload in sealed.iter().filter_map(|sealed| sealed.new_key.as_deref()) {
-            let learned = state.keys(self.disk())?.learn(payload);
+        for new in sealed.iter().filter_map(|sealed| sealed.new_key.as_ref()) {
+            let damaged = || VaultError::KeyDamaged { subject: new.subject.clone() };
+            let payload = new.payload(&state.wrapping).ok_or_else(damaged)?;
+            let learned = state.keys(self.disk())?.learn(&payload);
             state.used.extend(learned);
-            bytes.extend_from_slice(&frame::frame(payload));
+            bytes.extend_from_slice(&frame::frame(&payload));
         }
         if !bytes.is_empty() {
             state.unsynced.keys = true;
@@ -297,43 +285,6 @@ impl Vault {
     }
 }
 
-impl State {
-    /// The file of values in use.
-    fn file(&self) -> String {
-        generation::name(self.generation)
-    }
-
-    fn keys(&mut self, disk: &dyn Disk) -> Result<&mut Keys, VaultError> {
-        if self.keys.is_none() {
-            self.keys = Some(Keys::read(disk).map_err(VaultError::io("read", keys::FILE))?);
-        }
-        Ok(self.keys.get_or_insert_default())
-    }
-
-    fn places(&mut self, disk: &dyn Disk) -> Result<&BTreeMap<VaultRef, u64>, VaultError> {
-        if self.places.is_none() {
-            let file = self.file();
-            let places = Scan::new(disk, &file, 0).and_then(|mut scan| list(&mut scan));
-            self.places = Some(places.map_err(VaultError::io("read", blob::FILE))?);
-        }
-        Ok(self.places.get_or_insert_default())
-    }
-
-    fn refuse_if_poisoned(&self) -> Result<(), VaultError> {
-        match &self.poisoned {
-            Some(cause) => Err(VaultError::Poisoned { cause: cause.clone() }),
-            None => Ok(()),
-        }
-    }
-
-    fn poison_on_failure(&mut self, done: Result<(), VaultError>) -> Result<(), VaultError> {
-        if let Err(error) = &done {
-            self.poisoned = Some(error.to_string());
-        }
-        done
-    }
-}
-
 impl fmt::Debug for Vault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Vault").field("disk", &self.shared.disk).finish_non_exhaustive()
@@ -357,22 +308,17 @@ pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
 }
 
 /// Verifies the master key against the file of keys, or makes that file.
-fn check(disk: &dyn Disk, data: &str, wrapping: &Wrapping) -> Result<(), VaultError> {
-    let read = VaultError::io("read", keys::FILE);
-    let length = |file, called| frame::length(disk, file).map_err(VaultError::io("read", called));
-    if length(keys::FILE, keys::FILE)? == 0 {
-        if length(data, blob::FILE)? > 0 {
-            return Err(VaultError::KeysLost);
-        }
-        let file = frame::frame(&wrapping.check_payload());
-        return disk.replace(keys::FILE, &file).map_err(VaultError::io("make", keys::FILE));
+fn check(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
+    if let Some(wrapping) = rekey::wrapping(disk, master)? {
+        return Ok(wrapping);
     }
-    let first = Scan::new(disk, keys::FILE, 0).and_then(|mut scan| scan.here()).map_err(read)?;
-    match first.and_then(|payload| wrapping.checks(&payload)) {
-        Some(true) => Ok(()),
-        Some(false) => Err(VaultError::WrongKey),
-        None => Err(VaultError::KeysLost),
+    if frame::length(disk, data).map_err(VaultError::io("read", blob::FILE))? > 0 {
+        return Err(VaultError::KeysLost);
     }
+    let wrapping = Wrapping::new(master);
+    let made = disk.replace(keys::FILE, &frame::frame(wrapping.header()));
+    made.map_err(VaultError::io("make", keys::FILE))?;
+    Ok(wrapping)
 }
 
 /// Where every value begins.

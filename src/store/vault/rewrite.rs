@@ -123,7 +123,7 @@ impl Vault {
         let left = state.keys(self.disk()).map(|keys| keys.only(&needed));
         state.used = used;
         let Some(left) = left? else { return Ok(()) };
-        let replaced = self.disk().replace(keys::FILE, &left.file(&self.shared.wrapping));
+        let replaced = self.disk().replace(keys::FILE, &left.file(&state.wrapping));
         state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::FILE)))?;
         state.keys = Some(left);
         Ok(())

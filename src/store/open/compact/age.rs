@@ -101,6 +101,7 @@ fn at(record: &Record) -> Option<DateTime<Utc>> {
         Record::Retained(one) => one.at,
         Record::Lapsed(one) => one.at,
         Record::Rotated(one) => one.at,
+        Record::Rekeyed(one) => one.at,
         Record::Adopted(one) => one.fact.at,
         Record::Bound(_) | Record::Passed(_) | Record::Unauthorised(_) => return None,
     })

@@ -1,0 +1,152 @@
+//! `store rekey`: the key of the state is exchanged for another one, beside the daemon or without one.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::base::clock::{Clock, SystemClock, timestamp};
+use crate::cli::args::RekeyArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::host;
+use crate::cli::out::Out;
+use crate::cli::server::{Daemon, local};
+use crate::cli::session::daemon;
+use crate::cli::setup::{Open, Setup};
+use crate::control::Request;
+use crate::engine::Reply;
+use crate::model::record::Rekeyed;
+use crate::store::key::MasterKey;
+use crate::store::rekey::{RekeyError, Rekeyer, Rekeying};
+use crate::store::vault::KEYS_FILE;
+
+/// The word for what is wrong with the key file that was given, or that was not.
+const KEY_FILE: &str = "reckon::rekey::key_file";
+
+/// The output.
+#[derive(Debug, Serialize)]
+struct Report {
+    rekeyed: Rekeyed,
+    /// The file that holds the key now.
+    key_file: PathBuf,
+    /// The operator has to set `secrets.key` to what the file holds.
+    set_secrets_key: bool,
+}
+
+/// Runs the command.
+pub(super) async fn run(setup: &Setup, args: &RekeyArgs, out: Out) -> Result<Exit, Failure> {
+    if setup.server.is_some() {
+        return Err(local("`store rekey`", "it changes the key of the state"));
+    }
+    if !setup.state.join("vault").join(KEYS_FILE).exists() {
+        return Err(setup.absent("there is no state"));
+    }
+    let key_file = new_key_file(setup, args)?;
+    if !agreed(args, out)? {
+        out.note("nothing was changed");
+        return Ok(Exit::Done);
+    }
+    let rekeyed = match daemon(setup).await? {
+        Some(client) => asked(&client, key_file.clone()).await?,
+        None => alone(setup, key_file.clone()).await?,
+    };
+    let set_secrets_key = key_file.is_some();
+    let own = setup.own_key_file().map(|file| file.path().to_owned());
+    let key_file = key_file.or(own).unwrap_or_default();
+    let report = Report { rekeyed, key_file, set_secrets_key };
+    out.result(&report, || text(&report))?;
+    Ok(Exit::Done)
+}
+
+/// The whole path of the file of the new key; none where the command makes the key.
+fn new_key_file(setup: &Setup, args: &RekeyArgs) -> Result<Option<PathBuf>, Failure> {
+    let refused = |error: RekeyError| Failure::input(KEY_FILE, error);
+    let path = match (&args.new_key_file, setup.own_key_file()) {
+        (None, Some(_)) => return Ok(None),
+        (None, None) => {
+            return Err(refused(RekeyError::NewMissing).help(
+                "(umask 077; openssl rand -base64 32 > FILE), then `reckon store rekey --new-key-file FILE`",
+            ));
+        }
+        (Some(_), Some(own)) => {
+            return Err(refused(RekeyError::NewNeedless { path: own.path().to_owned() }));
+        }
+        (Some(path), None) => path,
+    };
+    let found = MasterKey::read_file(path).map_err(|error| Failure::input(KEY_FILE, error))?;
+    if found.is_none() {
+        return Err(Failure::input(KEY_FILE, format!("there is no file {}", path.display())));
+    }
+    let whole = std::path::absolute(path).map_err(|error| Failure::input(KEY_FILE, error));
+    whole.map(Some)
+}
+
+/// Asks, since the old key then opens nothing; without a terminal `--yes` is needed.
+fn agreed(args: &RekeyArgs, out: Out) -> Result<bool, Failure> {
+    if args.yes {
+        return Ok(true);
+    }
+    if !out.interactive {
+        let what =
+            "exchange the key: backups from before need the old key, so a person has to agree";
+        let failure = Failure::input("reckon::rekey::unconfirmed", what);
+        return Err(failure
+            .help("keep the old key with those backups, then say `reckon store rekey --yes`"));
+    }
+    out.note("The old key will open nothing of this state. Backups from before need it: keep it with them.");
+    out.confirm("Exchange the key?")
+}
+
+/// Has the daemon do it.
+async fn asked(client: &Daemon, new_key_file: Option<PathBuf>) -> Result<Rekeyed, Failure> {
+    let Reply::Rekeyed(done) = client.request(&Request::Rekey { new_key_file }).await? else {
+        return Err(Failure::bug("an exchange of the key was not answered by what it did"));
+    };
+    done.map_err(failed)
+}
+
+/// Does it where no daemon runs.
+async fn alone(setup: &Setup, new_key_file: Option<PathBuf>) -> Result<Rekeyed, Failure> {
+    let open = setup.open_state(false).await?;
+    let wanted = Rekeying { new_key_file, at: SystemClock.now(), actor: host::actor() };
+    let done = rekeyer(setup, &open)?.rekey(&wanted).await;
+    let closed = open.state.close().await;
+    let done = done.map_err(|error| failed(error.to_string()))?;
+    closed?;
+    Ok(done)
+}
+
+/// Makes the exchanger of the key of an open state.
+pub(in crate::cli) fn rekeyer(setup: &Setup, open: &Open) -> Result<Rekeyer, Failure> {
+    Ok(Rekeyer::new(&open.state, setup.own_key_file(), host::rng()?))
+}
+
+fn failed(why: String) -> Failure {
+    Failure::environment("reckon::store::rekey", why)
+}
+
+/// The line of `store check`.
+pub(super) fn line(rekeyed: &Rekeyed) -> String {
+    let Rekeyed { generation, at, actor } = rekeyed;
+    let times = if *generation == 1 { "once".to_owned() } else { format!("{generation} times") };
+    format!("key           exchanged {times}, last at {} by {actor}", timestamp(at))
+}
+
+/// The report for people.
+fn text(report: &Report) -> String {
+    let path: &Path = &report.key_file;
+    let next = if report.set_secrets_key {
+        format!(
+            "next          set secrets.key to what {} holds now: no command opens the state before that",
+            path.display()
+        )
+    } else {
+        format!("new key       {}", path.display())
+    };
+    let lines = [
+        line(&report.rekeyed),
+        next,
+        "backups       those from before need the old key: `reckon store backup` makes one that needs the new key"
+            .to_owned(),
+    ];
+    lines.join("\n")
+}

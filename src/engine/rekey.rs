@@ -1,0 +1,47 @@
+//! The key of the state is exchanged beside everything else, when a person asks for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::Engine;
+use super::compaction::beside;
+use super::question::Reply;
+use crate::store::rekey::{Rekeyer, Rekeying};
+
+impl Engine {
+    /// Exchanges the key of the state by this from now on.
+    pub fn rekey_with(&mut self, rekeyer: Arc<Rekeyer>) {
+        self.rekeyer = Some(rekeyer);
+    }
+
+    /// Exchanges the key because a person asks for it.
+    pub(super) fn rekey(
+        &self,
+        new_key_file: Option<PathBuf>,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) {
+        let Some(rekeyer) = self.rekeyer.clone() else {
+            let why = "this process does not exchange the key of its state".to_owned();
+            return drop(reply.send(Reply::Rekeyed(Err(why))));
+        };
+        let wanted = Rekeying { new_key_file, at: self.shared.now(), actor };
+        beside(async move {
+            let done = rekeyer.rekey(&wanted).await;
+            match &done {
+                Ok(done) => tracing::info!(
+                    generation = done.generation,
+                    actor = done.actor,
+                    "the key of the state was exchanged"
+                ),
+                Err(error) => {
+                    tracing::error!(%error, "the key of the state was not exchanged as asked");
+                }
+            }
+            // The asker may have gone away.
+            drop(reply.send(Reply::Rekeyed(done.map_err(|why| why.to_string()))));
+        });
+    }
+}

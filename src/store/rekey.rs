@@ -1,0 +1,139 @@
+//! The master key of a state is exchanged, in the process that holds the state.
+//!
+//! Guarantees: a wrong new key is refused before anything changes; a crash at any step leaves a state that one of the two
+//! keys opens, and the key that opens it is on disk. The vault notes the exchange in the same moment, and a record of the
+//! journal follows. Reads and writes go on.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use rand_chacha::ChaCha20Rng;
+
+use super::error::StoreError;
+use super::fold::IndexFold;
+use super::key::{KeyError, MasterKey};
+use super::key_file::KeyFile;
+use super::open::State;
+use super::vault::{Vault, VaultError};
+use super::writer::{Commit, Writer};
+use crate::model::record::{Record, Rekeyed};
+
+/// Exchanges the key of a state.
+#[derive(Debug)]
+pub struct Rekeyer {
+    vault: Vault,
+    writer: Arc<Writer<Record, IndexFold>>,
+    /// The key file beside the state; none where the configuration gives the key.
+    key_file: Option<KeyFile>,
+    /// Held while a key is exchanged.
+    rng: Mutex<ChaCha20Rng>,
+}
+
+/// A wanted exchange.
+#[derive(Debug, Clone)]
+pub struct Rekeying {
+    /// The file of the new key, where the configuration gives the key; else a new key is made.
+    pub new_key_file: Option<PathBuf>,
+    /// The time of the exchange.
+    pub at: DateTime<Utc>,
+    /// The person who wants it.
+    pub actor: String,
+}
+
+/// Why a key was not exchanged.
+#[derive(Debug, thiserror::Error)]
+pub enum RekeyError {
+    /// A key cannot be read, made or kept.
+    #[error("exchange the key, nothing was changed: {0}")]
+    Key(#[source] KeyError),
+    /// The vault refuses.
+    #[error(transparent)]
+    Vault(VaultError),
+    /// The disk refused while the vault was exchanged.
+    #[error(
+        "exchange the key: {0}; the old key or the new one opens the state: stop the daemon if one runs, and open it again"
+    )]
+    Unsure(#[source] VaultError),
+    /// The new key opens the state, and its file is not in its place yet.
+    #[error(
+        "the key was exchanged, and its file is not in its place yet: {0}; the next command puts it there"
+    )]
+    Unsettled(#[source] KeyError),
+    /// The new key opens the state, and the journal does not say so.
+    #[error("the key was exchanged, and the journal does not tell it: {0}")]
+    Untold(#[source] StoreError),
+    /// The configuration gives the key, and no new one was given.
+    #[error(
+        "exchange the key: secrets.key gives it; name the file of the new one with --new-key-file"
+    )]
+    NewMissing,
+    /// A new key was given, and the command makes it itself.
+    #[error("exchange the key: {} is exchanged for a new one; leave --new-key-file out", path.display())]
+    NewNeedless {
+        /// The key file.
+        path: PathBuf,
+    },
+}
+
+impl Rekeyer {
+    /// Exchanges the key of this state. `key_file`: the one beside it, where the configuration does not give the key.
+    pub fn new(state: &State, key_file: Option<KeyFile>, rng: ChaCha20Rng) -> Self {
+        let (vault, writer) = (state.vault.clone(), Arc::clone(&state.writer));
+        Self { vault, writer, key_file, rng: Mutex::new(rng) }
+    }
+
+    /// Exchanges the key. Waits for disks: it belongs on a thread that may block.
+    ///
+    /// # Errors
+    /// Each says whether the old key or the new one opens the state.
+    pub async fn rekey(&self, wanted: &Rekeying) -> Result<Rekeyed, RekeyError> {
+        let (rekeyed, settled) = self.exchange(wanted)?;
+        let record = Record::Rekeyed(Box::new(rekeyed.clone()));
+        let told = self.writer.append(Commit::of(vec![record])).await;
+        settled.map_err(RekeyError::Unsettled)?;
+        told.map_err(RekeyError::Untold)?;
+        Ok(rekeyed)
+    }
+
+    /// Exchanges the keys of the vault, and the key file after it; answers whether that is in its place.
+    fn exchange(
+        &self,
+        Rekeying { new_key_file, at, actor }: &Rekeying,
+    ) -> Result<(Rekeyed, Result<(), KeyError>), RekeyError> {
+        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = &self.key_file else {
+            let new = given(new_key_file.as_deref())?;
+            let done = self.vault.rekey(&new, (*at, actor.clone()), &mut *rng);
+            return Ok((done.map_err(|error| self.failed(error))?, Ok(())));
+        };
+        if new_key_file.is_some() {
+            return Err(RekeyError::NewNeedless { path: file.path().to_owned() });
+        }
+        let old = file.read().map_err(RekeyError::Key)?.ok_or(RekeyError::NewMissing)?;
+        let new = MasterKey::generate(&mut *rng);
+        file.stage(&new, &mut *rng).map_err(RekeyError::Key)?;
+        match self.vault.rekey(&new, (*at, actor.clone()), &mut *rng) {
+            Ok(rekeyed) => Ok((rekeyed, file.settle(&new))),
+            Err(error) if self.vault.is_unsure() => Err(RekeyError::Unsure(error)),
+            Err(error) => {
+                file.settle(&old).map_err(RekeyError::Key)?;
+                Err(RekeyError::Vault(error))
+            }
+        }
+    }
+
+    fn failed(&self, error: VaultError) -> RekeyError {
+        if self.vault.is_unsure() { RekeyError::Unsure(error) } else { RekeyError::Vault(error) }
+    }
+}
+
+/// Reads the new key that the operator gives.
+fn given(path: Option<&Path>) -> Result<MasterKey, RekeyError> {
+    let path = path.ok_or(RekeyError::NewMissing)?;
+    let missing = || KeyError::io(path, std::io::ErrorKind::NotFound.into());
+    MasterKey::read_file(path).and_then(|key| key.ok_or_else(missing)).map_err(RekeyError::Key)
+}
+
+#[cfg(test)]
+mod tests;

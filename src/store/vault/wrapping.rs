@@ -1,0 +1,276 @@
+//! The keys that are derived from the master key, and the first frame of the file of keys, which proves the master key.
+//!
+//! ```text
+//! check:   0 · keyed digest 32
+//! rekeyed: 3 · keyed digest 32 · nonce 24 · sealed identity 96 · about (CBOR)
+//! ```
+//!
+//! A state keeps the keys of its digests for ever: the journal, marks, addresses and links name what they made. Once the
+//! master key was exchanged, these keys lie in the first frame, sealed under the present master key. A program that
+//! does not know the second form refuses the file: it would make other digests.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::super::{bytes::Fields, bytes::to_u64, key::MasterKey};
+use super::error::VaultError;
+use super::keys::{DataKey, KeyId, Wrapped};
+use super::{cipher, random};
+use crate::model::record::Rekeyed;
+
+const CHECK: u8 = 0;
+const REKEYED: u8 = 3;
+/// Two keys, a fingerprint in hex digits, and the tag of the cipher.
+const SEALED_BYTES: usize = 32 + 32 + NAME_BYTES + 16;
+/// The length of a fingerprint.
+const NAME_BYTES: usize = 16;
+
+/// The part of a state that no exchange of its master key changes: the keys of its digests, and its name.
+#[derive(Clone)]
+pub struct Identity {
+    /// The key of digests that journal, addresses and links name.
+    digests: Zeroizing<[u8; 32]>,
+    /// The key of digests of sealed content.
+    content: Zeroizing<[u8; 32]>,
+    /// The fingerprint of the first master key.
+    name: String,
+    about: Option<About>,
+}
+
+/// The exchanges of a master key, readable without one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct About {
+    last: Rekeyed,
+    /// The fingerprints of the master keys before.
+    earlier: Vec<String>,
+}
+
+/// The keys by which a vault seals under its master key.
+pub(super) struct Wrapping {
+    wrap: Zeroizing<[u8; 32]>,
+    /// The first payload of the file of keys.
+    header: Vec<u8>,
+    /// The fingerprint of the master key.
+    fingerprint: String,
+    pub(super) identity: Identity,
+}
+
+impl Identity {
+    /// The identity of a state that begins with this master key.
+    pub fn of(master: &MasterKey) -> Self {
+        Self {
+            digests: master.derive("digest"),
+            content: master.derive("reckon 2026 vault digest key v1"),
+            name: master.fingerprint(),
+            about: None,
+        }
+    }
+
+    /// Returns the key of digests that journal, addresses and links name.
+    pub fn digest_key(&self) -> [u8; 32] {
+        *self.digests
+    }
+
+    /// Returns the name that binds the state to its owner: the fingerprint of its first master key.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the last exchange of the master key, if there was one.
+    pub fn rekeyed(&self) -> Option<&Rekeyed> {
+        self.about.as_ref().map(|about| &about.last)
+    }
+
+    fn plain(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new([&*self.digests, &*self.content, self.name.as_bytes()].concat())
+    }
+
+    fn from_plain(plain: &[u8], about: About) -> Option<Self> {
+        let mut fields = Fields::new(plain);
+        let (digests, content) = (fields.array()?, fields.array()?);
+        let name = String::from_utf8(fields.rest().to_vec()).ok()?;
+        let (digests, content) = (Zeroizing::new(digests), Zeroizing::new(content));
+        Some(Self { digests, content, name, about: Some(about) })
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The second form of the first payload.
+struct Header<'a> {
+    check: [u8; 32],
+    nonce: [u8; 24],
+    sealed: &'a [u8],
+    about: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    fn read(fields: &mut Fields<'a>) -> Option<Self> {
+        let (check, nonce) = (fields.array()?, fields.array()?);
+        Some(Self {
+            check,
+            nonce,
+            sealed: fields.take(SEALED_BYTES)?,
+            about: fields.clone().rest(),
+        })
+    }
+}
+
+impl Wrapping {
+    /// The keys of a state whose master key was never exchanged.
+    pub(super) fn new(master: &MasterKey) -> Self {
+        let mut header = vec![CHECK];
+        header.extend_from_slice(&check(master));
+        Self::with(master, header, Identity::of(master))
+    }
+
+    /// The keys of a state whose file of keys begins with this payload.
+    ///
+    /// # Errors
+    /// Another master key made the file, or the payload is damaged.
+    pub(super) fn open(master: &MasterKey, first: &[u8]) -> Result<Self, VaultError> {
+        let mut fields = Fields::new(first);
+        let lost = || VaultError::KeysLost;
+        match fields.u8() {
+            Some(CHECK) => {
+                let found = fields.array().ok_or_else(lost)?;
+                let own = same(found, check(master));
+                own.then(|| Self::new(master)).ok_or(VaultError::WrongKey)
+            }
+            Some(REKEYED) => {
+                let header = Header::read(&mut fields).ok_or_else(lost)?;
+                let identity = identity(master, &header)?;
+                Ok(Self::with(master, first.to_vec(), identity))
+            }
+            Some(_) | None => Err(lost()),
+        }
+    }
+
+    fn with(master: &MasterKey, header: Vec<u8>, identity: Identity) -> Self {
+        let wrap = master.derive("reckon 2026 vault wrapping key v1");
+        Self { wrap, header, fingerprint: master.fingerprint(), identity }
+    }
+
+    /// The same state's keys under another master key, and the record of the exchange.
+    ///
+    /// # Errors
+    /// The state has or had this master key.
+    pub(super) fn exchanged(
+        &self,
+        new: &MasterKey,
+        (at, actor): (DateTime<Utc>, String),
+        rng: &mut dyn CryptoRng,
+    ) -> Result<(Self, Rekeyed), VaultError> {
+        let before = self.identity.about.as_ref();
+        let mut earlier = before.map(|about| about.earlier.clone()).unwrap_or_default();
+        earlier.push(self.fingerprint.clone());
+        if earlier.contains(&new.fingerprint()) {
+            return Err(VaultError::KeyUsed);
+        }
+        let generation = before.map_or(0, |about| about.last.generation).saturating_add(1);
+        let last = Rekeyed { generation, at, actor };
+        let about = About { last: last.clone(), earlier };
+        let identity = Identity { about: Some(about), ..self.identity.clone() };
+        let header = header(new, &identity, random(rng)).ok_or(VaultError::KeysLost)?;
+        Ok((Self::with(new, header, identity), last))
+    }
+
+    /// Returns a digest of sealed content that is worth nothing without the master key.
+    pub(super) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.identity.content);
+        hasher.update(&to_u64(subject.len()).to_le_bytes());
+        hasher.update(subject.as_bytes()).update(content);
+        hasher.finalize().into()
+    }
+
+    /// The payload by which a file of keys knows its master key.
+    pub(super) fn header(&self) -> &[u8] {
+        &self.header
+    }
+
+    /// A data key under this master key.
+    pub(super) fn wrap(
+        &self,
+        id: &KeyId,
+        nonce: [u8; 24],
+        subject: &str,
+        key: &DataKey,
+    ) -> Option<Wrapped> {
+        let sealed = cipher::seal(&self.wrap, &nonce, key.as_slice(), &bound(id, subject))?;
+        Some(Wrapped { subject: subject.to_owned(), nonce, sealed, retired: false })
+    }
+
+    /// The key in the open; `None` if it is not what was written.
+    pub(super) fn unwrap(&self, id: &KeyId, wrapped: &Wrapped) -> Option<DataKey> {
+        let bound = bound(id, &wrapped.subject);
+        let opened = cipher::open(&self.wrap, &wrapped.nonce, &wrapped.sealed, &bound)?;
+        let mut key = Zeroizing::new([0; 32]);
+        if opened.len() != key.len() {
+            return None;
+        }
+        key.copy_from_slice(&opened);
+        Some(key)
+    }
+}
+
+/// The digest that proves a master key.
+fn check(master: &MasterKey) -> [u8; 32] {
+    let key = master.derive("reckon 2026 vault check v1");
+    blake3::keyed_hash(&key, b"reckon vault").into()
+}
+
+/// Compares in constant time.
+fn same(one: [u8; 32], other: [u8; 32]) -> bool {
+    blake3::Hash::from(one) == blake3::Hash::from(other)
+}
+
+/// The first payload of a file whose master key was exchanged.
+fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Vec<u8>> {
+    let mut about = Vec::new();
+    ciborium::into_writer(identity.about.as_ref()?, &mut about).ok()?;
+    let sealed = cipher::seal(&sealing(master), &nonce, &identity.plain(), &about)?;
+    let kind = [REKEYED];
+    Some([&kind[..], &check(master), &nonce, &sealed, &about].concat())
+}
+
+/// Opens the identity in such a payload.
+fn identity(master: &MasterKey, header: &Header<'_>) -> Result<Identity, VaultError> {
+    let lost = |_| VaultError::KeysLost;
+    let about: About = ciborium::from_reader(header.about).map_err(lost)?;
+    if !same(header.check, check(master)) {
+        let at = about.last.at;
+        let had = about.earlier.contains(&master.fingerprint());
+        return Err(if had { VaultError::Rekeyed { at } } else { VaultError::WrongKey });
+    }
+    let plain = cipher::open(&sealing(master), &header.nonce, header.sealed, header.about);
+    let identity = plain.and_then(|plain| Identity::from_plain(&plain, about));
+    identity.ok_or(VaultError::KeysLost)
+}
+
+/// The key under which an identity is sealed.
+fn sealing(master: &MasterKey) -> Zeroizing<[u8; 32]> {
+    master.derive("reckon 2026 vault identity key v1")
+}
+
+fn bound(id: &KeyId, subject: &str) -> Vec<u8> {
+    [id.as_slice(), subject.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrapped_key_is_bound_to_its_name_and_subject() {
+        let of = |id: u8, subject| bound(&[id; 16], subject);
+        assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
+    }
+}
