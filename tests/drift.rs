@@ -2,8 +2,11 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "a failure here is a failed test"
 )]
+
+use std::time::Duration;
 
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not everything is used here")]
@@ -13,9 +16,10 @@ mod payments;
 mod world;
 
 use payments::{MERCHANT, START, card, only, recurring, requests};
-use reckon::engine::{Confidence, Engine, Question, Reply};
+use reckon::engine::{Confidence, Engine, Event, Question, Reply, Until};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 use world::{World, told};
 
 /// A world with a merchant, a card and a recurring charge.
@@ -132,6 +136,45 @@ async fn a_card_that_somebody_removed_is_not_saved_again_without_a_word() {
     world.ask("acme", "DELETE", &format!("/v1/cards/{id}"), &Value::Null);
     let shown = told(&looked(&world).await);
     assert!(shown[0].contains("Blocked SavedMethod/jane: Vanished"), "{shown:?}");
+}
+
+/// A look counts only for the object that it began with. The list is slow, and meanwhile
+/// the card is deleted and saved again by ourselves: the new one is neither gone nor changed.
+#[tokio::test(start_paused = true)]
+async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_removed() {
+    let world = World::new(Surface::Documented, START);
+    let saved = |year: &str| {
+        let deleted = "{name: jane, annotations: {reckon.dev/deletion: delete}}";
+        let card = card("jane", "4242424242424242").replace("{name: jane}", deleted);
+        [MERCHANT.to_owned(), card.replace("exp_year: 2031", year)].concat()
+    };
+    world.write(&saved("exp_year: 2031"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let first = only(&world, "cards")["id"].clone();
+    let slow = json!({"method": "GET", "path": "/v1/cards", "fault": "delay", "delay_ms": 20_000});
+    world.control("POST", "faults", &slow);
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel::<Event>(8);
+    let act = async {
+        let (reply, looked) = oneshot::channel();
+        sender.send(Event::Refresh(reply)).await.unwrap();
+        for tree in [MERCHANT.to_owned(), saved("exp_year: 2032")] {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            world.write(&tree);
+            sender.send(Event::Files(Vec::new())).await.unwrap();
+        }
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let second = only(&world, "cards")["id"].clone();
+        assert_ne!(second, first, "it was exchanged before the list was there");
+        assert!(looked.await.is_ok());
+        assert_eq!(only(&world, "cards")["id"], second);
+    };
+    tokio::select! {
+        ended = engine.run(events, Until::Stopped) => panic!("the daemon ended: {ended:?}"),
+        () = act => {}
+    }
+    drop(engine);
+    assert_eq!(world.plan(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]

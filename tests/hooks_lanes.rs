@@ -16,6 +16,8 @@ mod payments;
 mod pigeon;
 #[path = "hooks_lanes/roster.rs"]
 mod roster;
+#[path = "hooks_lanes/stopped.rs"]
+mod stopped;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;

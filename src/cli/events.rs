@@ -12,7 +12,7 @@ use super::setup::Setup;
 use super::{fire, recover, signals, urls};
 use crate::base::counted::verbed;
 use crate::control::Request;
-use crate::engine::{EventsView, EventsWanted, Question, Reply};
+use crate::engine::{EventsView, EventsWanted, HooksView, Question, Reply};
 use crate::render;
 
 /// How often `events tail` looks for more.
@@ -28,11 +28,17 @@ pub(super) async fn run(setup: &Setup, command: &EventsCommand, out: Out) -> Res
             Ok(Exit::Done)
         }
         EventsCommand::Show { id } => show(setup, id, out).await,
-        EventsCommand::Dead { forget: None } => dead(setup, out).await,
-        EventsCommand::Dead { forget: Some(id) } => forget(setup, id, out).await,
+        EventsCommand::Dead { forget: Some(id), .. } => forget(setup, id, out).await,
+        EventsCommand::Dead { forget_script: Some(script), .. } => {
+            forget_all(setup, script, out).await
+        }
+        EventsCommand::Dead { .. } => dead(setup, out).await,
         EventsCommand::Fire(args) => fire::run(setup, args, out).await,
         EventsCommand::Recover(args) => recover::run(setup, args, out).await,
-        EventsCommand::Replay { id } => replay(setup, id, out).await,
+        EventsCommand::Replay { id: Some(id), .. } => replay(setup, id, out).await,
+        EventsCommand::Replay { script, .. } => {
+            replay_all(setup, script.as_deref().unwrap_or_default(), out).await
+        }
         EventsCommand::Tail(args) => tail(setup, args, out).await,
     }
 }
@@ -66,16 +72,66 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
 /// Hooks that failed, what was not done, and what waits. A hook that failed for good needs a person, and so does an
 /// action that was not done or is held (exit 3).
 async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+    let view = hooks(setup).await?;
+    out.result(&view, || render::events::dead(&view))?;
+    let held = view.waiting.iter().any(|wish| wish.held.is_some());
+    let waited_for = render::hooks::roster::needs_attention(&view.known);
+    let quiet = !waited_for && view.totals.dead == 0 && view.undone.is_empty() && !held;
+    Ok(if quiet { Exit::Done } else { Exit::Stuck })
+}
+
+async fn hooks(setup: &Setup) -> Result<HooksView, Failure> {
     let session = Session::look(setup).await?;
     let reply = session.ask(Question::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
         return Err(Failure::bug("hooks were not answered by hooks"));
     };
-    out.result(&view, || render::events::dead(&view))?;
-    let held = view.waiting.iter().any(|wish| wish.held.is_some());
-    let absent = view.known.iter().any(|one| one.absent.is_some());
-    let quiet = !absent && view.totals.dead == 0 && view.undone.is_empty() && !held;
-    Ok(if quiet { Exit::Done } else { Exit::Stuck })
+    Ok(*view)
+}
+
+/// The events for which a script failed for good, as far as they are listed.
+async fn dead_of(setup: &Setup, script: &str) -> Result<BTreeSet<String>, Failure> {
+    let view = hooks(setup).await?;
+    let dead = view.dead.into_iter().filter(|one| one.script == script);
+    let dead: BTreeSet<String> = dead.map(|one| one.event).collect();
+    if dead.is_empty() {
+        let message = format!("no hook of the script `{script}` failed for good");
+        let failure = Failure::input("reckon::events::script", message);
+        return Err(failure.help("`reckon events dead` lists those that did"));
+    }
+    Ok(dead)
+}
+
+/// Writes the same down of every event for which a script failed for good.
+async fn forget_all(setup: &Setup, script: &str, out: Out) -> Result<Exit, Failure> {
+    let mut forgotten: usize = 0;
+    for event in dead_of(setup, script).await? {
+        let reply = Session::open(setup).await?.done(setup, Request::Dismiss(event)).await?;
+        let Reply::Dismissed(found) = reply else {
+            return Err(Failure::bug("what was seen was not answered by it"));
+        };
+        forgotten = forgotten.saturating_add(found);
+    }
+    out.result(&serde_json::json!({ "forgotten": forgotten }), || {
+        format!("{forgotten} of them are listed no more; the journal keeps them")
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Has every hook that failed for good run again of the events for which this script did.
+async fn replay_all(setup: &Setup, script: &str, out: Out) -> Result<Exit, Failure> {
+    let mut hooks: usize = 0;
+    for event in dead_of(setup, script).await? {
+        let reply = Session::open(setup).await?.done(setup, Request::Replay(event)).await?;
+        let Reply::Replayed(found) = reply else {
+            return Err(Failure::bug("a replay was not answered by one"));
+        };
+        hooks = hooks.saturating_add(found);
+    }
+    out.result(&serde_json::json!({ "hooks": hooks }), || {
+        format!("{hooks} hooks are run again; the daemon does it at once")
+    })?;
+    Ok(Exit::Done)
 }
 
 /// Writes down that a person has seen what became of the hooks of an event.

@@ -12,13 +12,12 @@ use crate::control::Request;
 use crate::engine::{HooksView, Question, Reply, ScriptView};
 use crate::render::hooks::{quotas, roster as shown};
 
-/// Runs `hooks list`. An absent script needs a person (exit 3).
+/// Runs `hooks list`. A script that is absent or stopped needs a person (exit 3).
 pub(super) async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let HooksView { known, quotas, .. } = view(setup).await?;
     let shown = || format!("{}{}", shown::text(&known), quotas::text(&quotas));
     out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
-    let absent = known.iter().any(|one| one.absent.is_some());
-    Ok(if absent { Exit::Stuck } else { Exit::Done })
+    Ok(if shown::needs_attention(&known) { Exit::Stuck } else { Exit::Done })
 }
 
 async fn known(setup: &Setup) -> Result<Vec<ScriptView>, Failure> {

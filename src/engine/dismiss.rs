@@ -17,7 +17,7 @@ impl Engine {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match dismissed(&shared, event, actor).await {
-                Ok(found) => Finished::Heard(None).answering(Reply::Dismissed(found), reply),
+                Ok(found) => Finished::Replayed.answering(Reply::Dismissed(found), reply),
                 Err(error) => Finished::Broken(error),
             }
         });

@@ -125,27 +125,26 @@ fn horizon(
 }
 
 /// Drops a merchant's old events. Events are numbered about in the order of their times: from the first page without an
-/// old one on none is looked at.
+/// old one on none is looked at, and none that a script was not run for.
 async fn events(
     shared: &Shared,
     merchant: &Key,
     horizon: DateTime<Utc>,
 ) -> Result<(), EngineError> {
-    let mut after = 0;
+    let (mut after, ran_to) = (0, shared.facts.ran_everywhere(merchant)?);
     loop {
         let page = shared.facts.events_after(merchant, after, STEP)?;
         let Some((last, _)) = page.last() else { return Ok(()) };
-        let (mut any, mut old) = (false, false);
-        for (number, id) in &page {
+        let mut old = false;
+        for (_, id) in &page {
             old |= shared.facts.is_older(merchant, id, horizon)?;
-            any |= shared.facts.may_drop(merchant, (*number, id), horizon)?;
         }
-        if any {
+        if shared.facts.may_drop(merchant, &page, horizon)? {
             let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
             let events = (first, *last);
             write(shared, Retained { events, ..nothing(shared, merchant, horizon) }).await?;
         }
-        if !old || shared.is_stopping() {
+        if !old || *last > ran_to || shared.is_stopping() {
             return Ok(());
         }
         after = *last;

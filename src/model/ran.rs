@@ -17,6 +17,8 @@ use crate::model::hook::{NOTIFY, RECONCILE, RESUME, Run, SUSPEND, Wish};
 pub const DEPTH_MAX: u32 = 4;
 /// A hook that failed is run so often before it is left to a person.
 pub const TRIES_MAX: u32 = 5;
+/// From so many failed runs of a script for one merchant on it takes no further events of that merchant: they wait.
+pub const FAILED_MAX: u64 = 500;
 
 /// The hooks of one event, run: all that they ask for, in one record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,6 +94,9 @@ pub struct Passed {
     /// The one script that has come so far, where others are ahead of it; none: all have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
+    /// Scripts that keep their place, since too many of their runs failed. Where all scripts have come, they have not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Lane>,
 }
 
 /// What an action of a hook is called, for ever.

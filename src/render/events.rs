@@ -94,7 +94,7 @@ pub fn dead(view: &HooksView) -> String {
             "The scripts in the folder are wrong (`reckon hooks check`): older ones are in use.",
         );
     }
-    super::hooks::roster::absent(&mut out, &view.known);
+    super::hooks::roster::waited_for(&mut out, &view.known);
     let failed = |out: &mut String, title: &str, all: &[FailedView]| {
         for (number, one) in all.iter().enumerate() {
             if number == 0 {

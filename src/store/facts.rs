@@ -4,6 +4,7 @@ mod adoption;
 mod again;
 mod epoch;
 mod events;
+mod failed;
 mod hooks;
 mod old_actions;
 mod retained;
@@ -30,11 +31,13 @@ pub(super) use events::{
     EVENT_LEDGERS, EVENTS, NOTICES_IGNORED, event_key, forged_key, garbled_key, ledger_key,
     newest_page_key, number_key, numbers_of, object_key, stranger_key, waiting_key,
 };
+pub(super) use failed::{
+    HOOKS_FAILED, failed_count, failed_count_key, failed_key, failed_of, retry_key,
+};
 pub(super) use hooks::{
-    HOOK_CURSORS, HOOKS_FAILED, HOOKS_KEPT, HOOKS_SURE, ROSTER, UNDONE, WISHES, at_most_key,
-    cursor_key, cursors_of, depth_key, doubt_key, failed_key, failed_of, granted_key, kept_key,
-    kept_of, kept_size_key, retry_key, roster_key, schedule_key, sure_key, telling_key, to_run_key,
-    undone_key, wish_key,
+    HOOK_CURSORS, HOOKS_KEPT, HOOKS_SURE, ROSTER, UNDONE, WISHES, at_most_key, cursor_key,
+    cursors_of, depth_key, doubt_key, granted_key, kept_key, kept_of, kept_size_key, roster_key,
+    schedule_key, sure_key, telling_key, to_run_key, undone_key, wish_key,
 };
 pub(super) use old_actions::{Age, age, pending_actions};
 pub(super) use retained::Keeping;
@@ -43,7 +46,7 @@ pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
 /// The version of the fold: an index made by another one is made again.
-pub const FOLD_VERSION: u32 = 11;
+pub const FOLD_VERSION: u32 = 12;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
@@ -127,16 +130,6 @@ impl Facts {
     /// What is known of a resource.
     pub fn observed(&self, key: &Key) -> Result<Option<Observed>, FactError> {
         read(&*self.index, &Batch::new(), &observed_key(key))
-    }
-
-    /// What is known of a resource that is asked for often: decoded again only if it is not what
-    /// `before` was made of.
-    pub fn observed_again(
-        &self,
-        key: &Key,
-        before: Option<&Decoded<Observed>>,
-    ) -> Result<Option<Decoded<Observed>>, FactError> {
-        self.again(&observed_key(key), before)
     }
 
     /// Gives every resource that something is known of, one after the other, by key. Errors: a read

@@ -20,6 +20,9 @@ pub enum EventsCommand {
         /// You have seen what became of the hooks of this event: it is listed no more.
         #[arg(long, value_name = "ID")]
         forget: Option<String>,
+        /// The same of every event for which this script failed for good.
+        #[arg(long, value_name = "NAME", conflicts_with = "forget")]
+        forget_script: Option<String>,
     },
     /// Have the sandbox tell an event of this type, to see what your scripts make of it. Never the service itself.
     Fire(FireArgs),
@@ -29,8 +32,11 @@ pub enum EventsCommand {
     /// Run the hooks of an event again that failed for good.
     Replay {
         /// The service's id of the event.
-        #[arg(value_name = "ID")]
-        id: String,
+        #[arg(value_name = "ID", required_unless_present = "script")]
+        id: Option<String>,
+        /// Every event for which this script failed for good.
+        #[arg(long, value_name = "NAME", conflicts_with = "id")]
+        script: Option<String>,
     },
     /// List the newest events, and go on with those that come.
     Tail(EventsListArgs),

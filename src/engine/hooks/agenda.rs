@@ -149,3 +149,81 @@ fn newest(facts: &Facts, now: DateTime<Utc>) -> Result<DateTime<Utc>, FactError>
     }
     Ok(newest)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::base::hash::sha256;
+    use crate::base::id::Key;
+    use crate::model::event::Polled;
+    use crate::model::hook::{NOTIFY, Run, Wish};
+    use crate::model::ran::{Lane, Ran};
+    use crate::model::record::Record;
+    use crate::store::fold::fold;
+    use crate::store::index::{Batch, Index, MemoryIndex};
+
+    fn merchant() -> Key {
+        "Merchant/acme".parse().unwrap()
+    }
+
+    /// The run of a hook that asked for these actions at this moment, each with a time of its own or none.
+    fn asked(at: DateTime<Utc>, actions: &[(&str, Option<DateTime<Utc>>)]) -> Record {
+        let wish = |(name, at): &(&str, Option<DateTime<Utc>>)| Wish {
+            name: name.parse().unwrap(),
+            verb: NOTIFY.to_owned(),
+            merchant: None,
+            fields: serde_json::json!({"target": "ops"}),
+            at: *at,
+            at_most: None,
+            content: None,
+        };
+        let run = Run {
+            script: "tells".to_owned(),
+            function: "on_event".to_owned(),
+            hash: sha256(b"text"),
+            wishes: actions.iter().map(wish).collect(),
+            kept: Vec::new(),
+            added: Vec::new(),
+            looks: Vec::new(),
+            log: Vec::new(),
+            operations: 1,
+            sealed: None,
+            answers: Vec::new(),
+        };
+        Record::Ran(Box::new(Ran {
+            merchant: merchant(),
+            event: "e1".to_owned(),
+            number: 1,
+            again: false,
+            lane: Some(Lane { script: "tells".to_owned(), text: sha256(b"text") }),
+            formerly: None,
+            runs: vec![run],
+            failures: Vec::new(),
+            depth: 0,
+            at,
+        }))
+    }
+
+    /// A process whose clock is an hour behind that of the one before does at once what a hook asked for at once; an
+    /// action with a later time of its own waits for it.
+    #[tokio::test(start_paused = true)]
+    async fn what_was_asked_for_at_once_is_done_at_once_although_the_clock_went_back() {
+        let then: DateTime<Utc> = "2026-11-22T12:00:00Z".parse().unwrap();
+        let later = then + TimeDelta::days(2);
+        let index = Arc::new(MemoryIndex::new());
+        let polled = Polled { merchant: merchant(), to: then, whole: true, at: then };
+        let actions = asked(then + TimeDelta::minutes(1), &[("now", None), ("then", Some(later))]);
+        for record in [Record::Polled(Box::new(polled)), actions] {
+            let mut batch = Batch::new();
+            fold(&*index, &mut batch, &record).unwrap();
+            index.apply(batch).unwrap();
+        }
+        let (facts, mut agenda) = (Facts::new(index), Agenda::default());
+        agenda.wake(&facts, then - TimeDelta::hours(1)).unwrap();
+        let started = agenda.start().map(|id| id.name.to_string());
+        assert_eq!(started.as_deref(), Some("now"));
+        assert_eq!(agenda.start(), None, "the other one has a time of its own");
+    }
+}

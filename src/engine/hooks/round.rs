@@ -20,7 +20,7 @@ use crate::engine::Event;
 use crate::engine::shared::{EngineError, Shared};
 use crate::engine::tasks::Finished;
 use crate::hooks::{Hooks, Queue};
-use crate::model::ran::{Failed, FailedHook, Passed, Scheduled};
+use crate::model::ran::{FAILED_MAX, Failed, FailedHook, Lane, Passed, Scheduled};
 use crate::model::record::Record;
 
 /// Events of one script that are written down together at most; time is up before that for any that takes some.
@@ -149,7 +149,9 @@ impl Round {
         let mut failed = self.bell.waiting();
         failed.retain(|one| self.owner(one).as_ref() == Some(&lane.script));
         let told = self.shared.facts.event_ledger(&self.merchant)?.told;
-        let events = (place.at.saturating_add(1), told.min(place.at.saturating_add(BATCH_MAX)));
+        let is_stopped = self.shared.facts.is_stopped(&self.merchant, &lane.script)?;
+        let most = if is_stopped { 0 } else { BATCH_MAX };
+        let events = (place.at.saturating_add(1), told.min(place.at.saturating_add(most)));
         if failed.is_empty() && events.0 > events.1 {
             return Ok(None);
         }
@@ -168,8 +170,17 @@ impl Round {
         }
         let is_news = !records.is_empty();
         let asking: Vec<String> = records.iter().filter_map(asking).collect();
+        let was_stopped = self.shared.facts.is_stopped(&self.merchant, &script)?;
         if is_news {
             self.write(records, places).await?;
+        }
+        if !was_stopped && self.shared.facts.is_stopped(&self.merchant, &script)? {
+            let merchant = self.merchant.short();
+            tracing::error!(
+                script,
+                merchant,
+                "{FAILED_MAX} runs of the script failed: events wait for it (`reckon events dead`)"
+            );
         }
         drop(turn);
         self.bell.done(&failed);
@@ -195,16 +206,27 @@ impl Round {
         let ledger = self.shared.facts.event_ledger(&self.merchant)?;
         let nobody = if self.hooks.queues().next().is_none() { ledger.told } else { 0 };
         records.extend(self.behind(places, ledger.ran_to)?);
-        let to = places.values().map(|place| place.at).min().unwrap_or(nobody);
+        let held = self.held(places, ledger.told)?;
+        let free = places.iter().filter(|(name, _)| held.iter().all(|lane| lane.script != **name));
+        let all = if held.is_empty() { nobody } else { ledger.told };
+        let to = free.map(|(_, place)| place.at).min().unwrap_or(all);
         if to > ledger.ran_to {
             let merchant = self.merchant.clone();
-            records.push(Record::Passed(Box::new(Passed { merchant, to, script: None })));
+            records.push(Record::Passed(Box::new(Passed { merchant, to, script: None, held })));
         }
         if records.is_empty() {
             return Ok(());
         }
         let blobs = sealed(&self.shared, &self.merchant, &mut records)?;
         self.shared.write(blobs, records).await
+    }
+
+    /// The scripts that take no further events, since too many of their runs failed.
+    fn held(&self, places: &Places, told: u64) -> Result<Vec<Lane>, EngineError> {
+        let stopped = self.shared.facts.stopped(&self.merchant)?;
+        let held = stopped.iter().filter_map(|script| places.get(script));
+        let held = held.filter(|place| !place.is_busy && place.at < told);
+        Ok(held.map(|place| place.queue.lane.clone()).collect())
     }
 
     /// How far scripts have come that are behind all others.
@@ -214,7 +236,8 @@ impl Round {
             let to = places.get(&script)?.at;
             let (merchant, script) = (self.merchant.clone(), Some(script));
             let further = cursor.to < to && cursor.to < ran_to;
-            further.then(|| Record::Passed(Box::new(Passed { merchant, to, script })))
+            let passed = Passed { merchant, to, script, held: Vec::new() };
+            further.then(|| Record::Passed(Box::new(passed)))
         });
         Ok(behind.collect())
     }

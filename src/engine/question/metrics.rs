@@ -61,6 +61,9 @@ pub struct EventTotals {
     /// Scripts whose file is gone and whose place is kept.
     #[serde(default)]
     pub hooks_absent: u64,
+    /// Scripts that take no further events of a merchant, since too many of their runs failed: one for each merchant.
+    #[serde(default)]
+    pub hooks_stopped: u64,
     /// What scripts keep.
     #[serde(default)]
     pub kept: KeptSize,
@@ -108,7 +111,9 @@ impl Engine {
         let now = self.shared.now();
         let since = |at: DateTime<Utc>| now.signed_duration_since(at).num_seconds().max(0);
         let mut totals = EventTotals::default();
-        for ledger in facts.event_ledgers()? {
+        for (merchant, ledger) in facts.ledgers()? {
+            totals.hooks_stopped =
+                totals.hooks_stopped.saturating_add(many(facts.stopped(&merchant)?.len()));
             totals.ledger.add(&ledger);
             totals.horizon_age_seconds = totals.horizon_age_seconds.max(ledger.horizon.map(since));
         }

@@ -16,12 +16,20 @@ pub struct ScriptView {
     /// Since when its file is gone; none while it is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<String>,
+    /// Merchants for whom so many of its runs failed that their events wait for it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub stopped: u64,
     /// Events that it was not run for yet.
     pub waiting: u64,
     /// Keys that it keeps.
     pub kept_keys: u64,
     /// Bytes that it keeps, of at most [`crate::model::kept::BYTES_MAX`].
     pub kept_bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(stopped: &u64) -> bool {
+    *stopped == 0
 }
 
 impl Engine {
@@ -31,16 +39,19 @@ impl Engine {
         let ledgers = facts.ledgers()?;
         let mut views = Vec::new();
         for (script, enrolled) in facts.roster()? {
-            let mut waiting: u64 = 0;
+            let (mut waiting, mut stopped) = (0_u64, 0_u64);
             for (merchant, ledger) in &ledgers {
                 let cursor = facts.hook_cursor(merchant, &script)?;
                 let to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
                 waiting = waiting.saturating_add(ledger.told.saturating_sub(to));
+                let is_stopped = facts.is_stopped(merchant, &script)?;
+                stopped = stopped.saturating_add(u64::from(is_stopped));
             }
             let kept = facts.kept_size(&script)?;
             views.push(ScriptView {
                 since: timestamp(&enrolled.since),
                 absent: enrolled.absent.as_ref().map(timestamp),
+                stopped,
                 waiting,
                 kept_keys: kept.keys,
                 kept_bytes: kept.bytes,

@@ -3,6 +3,7 @@
 use crate::base::counted::{counted, verbed};
 use crate::engine::ScriptView;
 use crate::model::kept::{BYTES_MAX, KEYS_MAX};
+use crate::model::ran::FAILED_MAX;
 use crate::render::words::{clean, line};
 
 /// All of them, a line each; below an absent one the way out.
@@ -12,6 +13,7 @@ pub fn text(known: &[ScriptView]) -> String {
         let (name, waiting) = (clean(&one.script), waiting(one));
         let kept = kept(one);
         match &one.absent {
+            None if one.stopped > 0 => stop(&mut out, one),
             None => {
                 line(&mut out, &format!("{name}  in use since {}, {waiting}; {kept}", one.since));
             }
@@ -24,13 +26,36 @@ pub fn text(known: &[ScriptView]) -> String {
     out
 }
 
-/// The absent ones alone.
-pub fn absent(out: &mut String, known: &[ScriptView]) {
+/// Whether a script needs a person: its file is gone, or too many of its runs failed.
+pub fn needs_attention(known: &[ScriptView]) -> bool {
+    known.iter().any(|one| one.absent.is_some() || one.stopped > 0)
+}
+
+/// The absent ones and those that are stopped alone.
+pub fn waited_for(out: &mut String, known: &[ScriptView]) {
     for one in known {
-        if let Some(absent) = &one.absent {
-            absence(out, one, absent);
+        match &one.absent {
+            Some(absent) => absence(out, one, absent),
+            None if one.stopped > 0 => stop(out, one),
+            None => {}
         }
     }
+}
+
+fn stop(out: &mut String, one: &ScriptView) {
+    let name = clean(&one.script);
+    let merchants = counted(usize::try_from(one.stopped).unwrap_or(usize::MAX), "merchant");
+    let (waiting, kept) = (waiting(one), kept(one));
+    line(
+        out,
+        &format!("{name}  STOPPED for {merchants}: {FAILED_MAX} runs failed, {waiting}; {kept}"),
+    );
+    line(
+        out,
+        &format!(
+            "    correct it, then run `reckon events replay --script {name}`; what is not needed any more, `reckon events dead --forget-script {name}` drops"
+        ),
+    );
 }
 
 fn absence(out: &mut String, one: &ScriptView, absent: &str) {

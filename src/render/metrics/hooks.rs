@@ -31,5 +31,7 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let help = "Partner notifications that are about nothing submitted here.";
     out.one("notices_ignored_total", help, events.notices_ignored)?;
     let help = "Scripts whose file is gone; events wait for them.";
-    out.one("hooks_absent", help, events.hooks_absent)
+    out.one("hooks_absent", help, events.hooks_absent)?;
+    let help = "Scripts and merchants whose events wait, since too many runs failed.";
+    out.one("hooks_stopped", help, events.hooks_stopped)
 }

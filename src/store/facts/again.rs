@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::{FactError, Facts, decode};
+use super::{FactError, Facts, decode, observed_key};
+use crate::base::id::Key;
+use crate::model::observed::Observed;
 
 /// An entry's bytes and what they say.
 #[derive(Debug)]
@@ -21,6 +23,16 @@ impl<T> Clone for Decoded<T> {
 }
 
 impl Facts {
+    /// What is known of a resource that is asked for often: decoded again only if it is not what
+    /// `before` was made of.
+    pub fn observed_again(
+        &self,
+        key: &Key,
+        before: Option<&Decoded<Observed>>,
+    ) -> Result<Option<Decoded<Observed>>, FactError> {
+        self.again(&observed_key(key), before)
+    }
+
     /// An entry, decoded only where it differs from what is known.
     pub(super) fn again<T: DeserializeOwned>(
         &self,

@@ -9,7 +9,7 @@ use super::events::{number_key, numbers_of};
 use super::{FactError, Facts, decode_entry, parse_key, read};
 use crate::base::id::Key;
 use crate::model::kept::KeptSize;
-use crate::model::ran::{Cursor, FailedHook, Granted, Pending, Scheduled, Undone, WishId};
+use crate::model::ran::{Cursor, Granted, Pending, Scheduled, Undone, WishId};
 use crate::model::roster::Enrolled;
 use crate::store::index::Batch;
 
@@ -18,12 +18,8 @@ const EVENTS_TO_RUN: &[u8] = b"w/r/";
 pub(in crate::store) const WISHES: &[u8] = b"w/p/";
 /// The same in the order in which they become due.
 const SCHEDULE: &[u8] = b"w/a/";
-/// Failed hooks in the order in which they are run again.
-const RETRIES: &[u8] = b"w/g/";
 const WISHES_GRANTED: &[u8] = b"w/d/";
 const WISHES_TELLING: &[u8] = b"w/t/";
-/// Hooks that failed.
-pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
 /// Actions of hooks that were not done.
 pub(in crate::store) const UNDONE: &[u8] = b"w/x/";
 /// Values that scripts keep.
@@ -115,44 +111,6 @@ impl Facts {
         Ok(first)
     }
 
-    /// Failed hooks that are run again by `now`, at most so many, in the order of their times; and the moment of the
-    /// first one that is not. A time beyond `latest` counts as come: the clock went back.
-    pub fn retries(
-        &self,
-        (now, latest): (DateTime<Utc>, DateTime<Utc>),
-        most: usize,
-    ) -> Result<(Vec<FailedHook>, Option<DateTime<Utc>>), FactError> {
-        let (mut due, mut next) = (Vec::new(), None);
-        for (key, value) in self.index.scan_from(RETRIES, None, most)? {
-            let at = moment(&key, RETRIES);
-            if at.is_some_and(|at| at > now) {
-                next = at;
-                break;
-            }
-            due.extend(self.entry::<FailedHook>(&value)?);
-        }
-        let beyond = behind(RETRIES, latest);
-        for (_, value) in self.index.scan_from(RETRIES, Some(&beyond), most)? {
-            due.extend(self.entry::<FailedHook>(&value)?);
-        }
-        Ok((due, next))
-    }
-
-    /// Failed hooks of an event, whosever it is.
-    pub fn failed_of(&self, event: &str) -> Result<Vec<FailedHook>, FactError> {
-        let mut failed = Vec::new();
-        for merchant in self.event_merchants()? {
-            failed.extend(self.list::<FailedHook>(&of(HOOKS_FAILED, &merchant, event, ""))?);
-        }
-        Ok(failed)
-    }
-
-    /// Failed hooks, at most so many.
-    pub fn first_failed(&self, most: usize) -> Result<Vec<FailedHook>, FactError> {
-        let entries = self.index.scan_from(HOOKS_FAILED, None, most)?;
-        entries.iter().map(|(key, value)| decode_entry(key, value)).collect()
-    }
-
     /// Every action of a hook that is not settled.
     pub fn wishes(&self) -> Result<Vec<Pending>, FactError> {
         self.list(WISHES)
@@ -171,11 +129,6 @@ impl Facts {
     /// Whether a notification was begun to be told, and nobody wrote down what became of it.
     pub fn is_telling(&self, id: &WishId) -> Result<bool, FactError> {
         Ok(self.index.get(&telling_key(id))?.is_some())
-    }
-
-    /// Hooks that failed: those that are run again, and those that wait for a person.
-    pub fn failed_hooks(&self) -> Result<Vec<FailedHook>, FactError> {
-        self.list(HOOKS_FAILED)
     }
 
     /// Actions of hooks that ended without being done, by merchant, the oldest first: the newest of each.
@@ -251,7 +204,7 @@ pub(in crate::store) fn to_run_key(merchant: &Key) -> Vec<u8> {
     [EVENTS_TO_RUN, merchant.to_string().as_bytes()].concat()
 }
 
-fn of(prefix: &[u8], merchant: &Key, event: &str, name: &str) -> Vec<u8> {
+pub(super) fn of(prefix: &[u8], merchant: &Key, event: &str, name: &str) -> Vec<u8> {
     let merchant = merchant.to_string();
     [prefix, merchant.as_bytes(), b"\0", event.as_bytes(), b"\0", name.as_bytes()].concat()
 }
@@ -265,12 +218,6 @@ pub(in crate::store) fn wish_key(id: &WishId) -> Vec<u8> {
 pub(in crate::store) fn schedule_key(scheduled: &Scheduled) -> Vec<u8> {
     let WishId { merchant, event, name } = &scheduled.id;
     of(&timed(SCHEDULE, scheduled.at), merchant, event, name.as_str())
-}
-
-/// The entry of a failed hook's place in the order of times; none where it is not run again.
-pub(in crate::store) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
-    let prefix = timed(RETRIES, failed.failed.again?);
-    Some(of(&prefix, &failed.merchant, &failed.event, &failed.failed.script))
 }
 
 /// Where the entries of an event's actions begin that are not settled.
@@ -288,26 +235,21 @@ pub(in crate::store) fn undone_of(merchant: &Key) -> Vec<u8> {
     [UNDONE, merchant.to_string().as_bytes(), b"\0"].concat()
 }
 
-/// Where the entries of the failed hooks of an event begin.
-pub(in crate::store) fn failed_of(merchant: &Key, event: &str) -> Vec<u8> {
-    of(HOOKS_FAILED, merchant, event, "")
-}
-
 /// Where the entries of this moment begin: keys are in the order of their times.
-fn timed(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
+pub(super) fn timed(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
     let order = at.timestamp_micros().wrapping_sub(i64::MIN).to_be_bytes();
     [prefix, &order].concat()
 }
 
 /// Behind all entries of this moment.
-fn behind(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
+pub(super) fn behind(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
     let mut key = timed(prefix, at);
     key.push(u8::MAX);
     key
 }
 
 /// The moment in the key of such an entry, in whole microseconds.
-fn moment(key: &[u8], prefix: &[u8]) -> Option<DateTime<Utc>> {
+pub(super) fn moment(key: &[u8], prefix: &[u8]) -> Option<DateTime<Utc>> {
     let order = key.get(prefix.len()..)?.first_chunk()?;
     DateTime::from_timestamp_micros(i64::from_be_bytes(*order).wrapping_add(i64::MIN))
 }
@@ -320,11 +262,6 @@ pub(in crate::store) fn granted_key(id: &WishId) -> Vec<u8> {
 /// The entry of a notification that is being told.
 pub(in crate::store) fn telling_key(id: &WishId) -> Vec<u8> {
     of(WISHES_TELLING, &id.merchant, &id.event, id.name.as_str())
-}
-
-/// The entry of a hook that failed.
-pub(in crate::store) fn failed_key(merchant: &Key, event: &str, script: &str) -> Vec<u8> {
-    of(HOOKS_FAILED, merchant, event, script)
 }
 
 /// The entry of an action that was not done: they are counted from 1.

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::events::numbers_of;
-use super::hooks::{cursors_of, failed_of, granted_of, undone_of, wishes_of};
+use super::failed::failed_of;
+use super::hooks::{cursors_of, granted_of, undone_of, wishes_of};
 use super::{FactError, Facts, decode, event_key, ledger_key, number_key, open_key, read};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
@@ -29,15 +30,26 @@ impl Facts {
         entries.iter().map(|(key, value)| Ok((number(key), decode(key, value)?))).collect()
     }
 
-    /// Whether an event that the service showed may be dropped: everything that follows from it is settled.
+    /// Whether one of these events that the service showed may be dropped: everything that follows from it is settled.
     pub fn may_drop(
         &self,
         merchant: &Key,
-        event: (u64, &str),
+        events: &[(u64, String)],
         horizon: DateTime<Utc>,
     ) -> Result<bool, FactError> {
-        let keeping = Keeping::of(&*self.index, &Batch::new(), merchant)?;
-        Ok(keeping.droppable(&*self.index, &Batch::new(), event, horizon)?.is_some())
+        let (index, batch) = (&*self.index, Batch::new());
+        let keeping = Keeping::of(index, &batch, merchant)?;
+        for (number, id) in events {
+            if keeping.droppable(index, &batch, (*number, id), horizon)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The number of the last event that every script that is known was run for: none behind it is dropped.
+    pub fn ran_everywhere(&self, merchant: &Key) -> Result<u64, FactError> {
+        Ok(Keeping::of(&*self.index, &Batch::new(), merchant)?.ran_to)
     }
 
     /// Whether an event that the service showed is not newer than the horizon.

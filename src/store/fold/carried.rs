@@ -5,6 +5,7 @@
 //! Guarantees: a pure function of the entries, in the order of their versions. Entries that no step names keep their
 //! bytes. What an older version did not write down stays unknown; nothing is guessed.
 
+mod from_11;
 mod from_9;
 
 use crate::store::facts::FactError;
@@ -20,7 +21,7 @@ const PAGE: usize = 256;
 type Step = fn(&dyn Index) -> Result<(), FactError>;
 
 /// The steps, each from its version. Every version without one has the form of the one before it.
-const STEPS: [(u32, Step); 1] = [(9, from_9::carry)];
+const STEPS: [(u32, Step); 2] = [(9, from_9::carry), (11, from_11::carry)];
 
 /// Gives the entries of this version of the fold, which fill the index, the present form.
 pub(in crate::store) fn carry(index: &dyn Index, version: u32) -> Result<(), FactError> {

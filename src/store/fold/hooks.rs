@@ -49,12 +49,14 @@ pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(),
     }
     let doubted = doubted(index, batch, ran)?;
     if !ran.again {
-        counted(index, batch, &ran.merchant, ran.number)?;
+        counted(index, batch, (&ran.merchant, ran.number), &[])?;
     }
     let ledger_key = ledger_key(&ran.merchant);
     let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
+    let mut was_stopped = false;
     if ran.again {
         for script in scripts(ran).chain(ran.formerly.as_deref()) {
+            was_stopped |= failed::is_stopped(index, batch, &ran.merchant, script)?;
             let key = failed_key(&ran.merchant, &ran.event, script);
             failed::remove(index, batch, &mut ledger, &key)?;
         }
@@ -62,6 +64,9 @@ pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(),
     let ended = came_to(index, batch, &mut ledger, (ran, doubted))?;
     tally(&mut ledger, ran);
     write(batch, &ledger_key, &ledger)?;
+    if was_stopped {
+        roster::queue_again(index, batch, &ran.merchant)?;
+    }
     Ok(asked::list(index, batch, ended)?)
 }
 
@@ -134,12 +139,12 @@ fn failed_hook(ran: &Ran, failed: &Failed, doubted: bool) -> FailedHook {
     FailedHook { merchant, event, failed: failed.clone(), doubted }
 }
 
-/// The hooks of an event are run once, and in the order of the events.
+/// The hooks of an event are run once, and in the order of the events; these scripts keep their place.
 fn counted(
     index: &dyn Index,
     batch: &mut Batch,
-    merchant: &Key,
-    number: u64,
+    (merchant, number): (&Key, u64),
+    held: &[Lane],
 ) -> Result<(), FoldError> {
     let key = ledger_key(merchant);
     let mut ledger: EventLedger = read(index, batch, &key)?.unwrap_or_default();
@@ -151,8 +156,10 @@ fn counted(
     if ledger.ran_to >= ledger.told {
         batch.remove(to_run_key(merchant));
     }
-    roster::moved(index, batch, merchant, (from, number))?;
-    Ok(write(batch, &ledger_key(merchant), &ledger)?)
+    roster::moved(index, batch, merchant, (from, number), held)?;
+    write(batch, &ledger_key(merchant), &ledger)?;
+    // A person may have let a script go on meanwhile.
+    if held.is_empty() { Ok(()) } else { Ok(roster::queue_again(index, batch, merchant)?) }
 }
 
 /// Every hook of these events was run.
@@ -163,7 +170,7 @@ pub(super) fn passed(
 ) -> Result<(), FoldError> {
     match &passed.script {
         Some(script) => roster::caught_up(index, batch, passed, script),
-        None => counted(index, batch, &passed.merchant, passed.to),
+        None => counted(index, batch, (&passed.merchant, passed.to), &passed.held),
     }
 }
 

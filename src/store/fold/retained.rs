@@ -152,3 +152,77 @@ fn numbered(
     }
     Ok(numbered)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::event::Via;
+    use crate::model::ran::Passed;
+    use crate::model::record::Record;
+    use crate::model::remote_object::Standing;
+    use crate::store::facts::Facts;
+    use crate::store::fold::fold;
+    use crate::store::index::MemoryIndex;
+
+    fn day(day: u32) -> DateTime<Utc> {
+        format!("2026-11-{day:02}T12:00:00Z").parse().unwrap()
+    }
+
+    fn merchant() -> Key {
+        "Merchant/acme".parse().unwrap()
+    }
+
+    /// An event of this day about a payment that the service dates on the first day.
+    fn event(number: u64, of: u32, standing: Standing) -> Record {
+        let data = serde_json::json!({"id": "t1", "status": "COMPLETED", "amount": 100,
+            "modified": "2026-11-01T12:00:00.000Z"});
+        let kind = "transaction.updated".to_owned();
+        Record::Told(Box::new(Told {
+            merchant: merchant(),
+            event: format!("e{number}"),
+            object: RemoteObject::of(&kind, &data, day(of)),
+            kind,
+            created: day(of),
+            via: Via::Poll,
+            body: "vault".to_owned(),
+            standing,
+            previous: None,
+            about: Vec::new(),
+            quiet: false,
+            at: day(of),
+        }))
+    }
+
+    /// The newest version of an object is known as long as its newest event is, although the service dates the object
+    /// itself before the horizon: an older event that comes late would be news otherwise.
+    #[test]
+    fn an_object_is_known_as_long_as_an_event_of_it_is() {
+        let index = Arc::new(MemoryIndex::new());
+        let facts = Facts::new(index.clone());
+        let take = |record: &Record| {
+            let mut batch = Batch::new();
+            fold(&*index, &mut batch, record).unwrap();
+            index.apply(batch).unwrap();
+        };
+        take(&event(1, 1, Standing::News));
+        take(&event(2, 9, Standing::Same));
+        let (script, held) = (None, Vec::new());
+        take(&Record::Passed(Box::new(Passed { merchant: merchant(), to: 2, script, held })));
+        for (horizon, events, is_known) in [(5, 1, true), (20, 0, false)] {
+            take(&Record::Retained(Box::new(Retained {
+                merchant: merchant(),
+                horizon: day(horizon),
+                events: (0, 2),
+                forged: Vec::new(),
+                garbled: Vec::new(),
+                actions: Vec::new(),
+                at: day(25),
+            })));
+            assert_eq!(facts.events_after(&merchant(), 0, 9).unwrap().len(), events);
+            let known = facts.remote_object(&merchant(), "t1").unwrap();
+            assert_eq!(known.is_some(), is_known, "day {horizon}");
+        }
+    }
+}

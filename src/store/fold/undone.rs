@@ -2,7 +2,7 @@
 //! them.
 
 use super::events;
-use super::hooks::failed;
+use super::hooks::{failed, roster};
 use crate::base::id::Key;
 use crate::model::ran::{Dismissed, FailedHook, Fate, Granted, Pending, Undone};
 use crate::store::facts::{
@@ -78,9 +78,13 @@ fn acknowledged(
         if failed.failed.again.is_some() {
             continue;
         }
+        let was_stopped = failed::is_stopped(index, batch, merchant, &failed.failed.script)?;
         let mut ledger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
         failed::remove(index, batch, &mut ledger, &key)?;
         write(batch, &ledger_key(merchant), &ledger)?;
+        if was_stopped {
+            roster::queue_again(index, batch, merchant)?;
+        }
     }
     Ok(())
 }

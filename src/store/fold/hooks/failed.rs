@@ -1,8 +1,14 @@
-//! Failed hooks in the index: each with its place in the order of times, and counted in its merchant's ledger.
+//! Failed hooks in the index: each with its place in the order of times, and counted in its merchant's ledger, and by script.
+//!
+//! Guarantees: a script with [`FAILED_MAX`](crate::model::ran::FAILED_MAX) of them for a merchant is stopped there. It
+//! goes on as soon as fewer are left.
 
+use crate::base::id::Key;
 use crate::model::event::EventLedger;
-use crate::model::ran::FailedHook;
-use crate::store::facts::{FactError, failed_key, read, retry_key, write};
+use crate::model::ran::{FAILED_MAX, FailedHook};
+use crate::store::facts::{
+    FactError, failed_count, failed_count_key, failed_key, read, retry_key, write,
+};
 use crate::store::index::{Batch, Index};
 
 fn key(failed: &FailedHook) -> Vec<u8> {
@@ -23,7 +29,35 @@ pub(in crate::store::fold) fn put(
 ) -> Result<(), FactError> {
     remove(index, batch, ledger, &key(failed))?;
     list(batch, ledger, failed);
+    script_count(index, batch, failed, |count| count.saturating_add(1))?;
     write(batch, &key(failed), failed)
+}
+
+/// Changes the number of failed hooks of a script for a merchant.
+fn script_count(
+    index: &dyn Index,
+    batch: &mut Batch,
+    failed: &FailedHook,
+    change: impl FnOnce(u64) -> u64,
+) -> Result<(), FactError> {
+    let (merchant, script) = (&failed.merchant, &failed.failed.script);
+    let count = change(failed_count(index, batch, merchant, script)?);
+    let key = failed_count_key(merchant, script);
+    if count == 0 {
+        batch.remove(key);
+        return Ok(());
+    }
+    write(batch, &key, &count)
+}
+
+/// Whether a script takes no further events of a merchant.
+pub(in crate::store::fold) fn is_stopped(
+    index: &dyn Index,
+    batch: &Batch,
+    merchant: &Key,
+    script: &str,
+) -> Result<bool, FactError> {
+    Ok(failed_count(index, batch, merchant, script)? >= FAILED_MAX)
 }
 
 /// Gives a failed hook its place in the order of times, and counts it.
@@ -53,5 +87,5 @@ pub(in crate::store::fold) fn remove(
     let count = count(ledger, &known);
     *count = count.saturating_sub(1);
     batch.remove(key);
-    Ok(())
+    script_count(index, batch, &known, |count| count.saturating_sub(1))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::FoldError;
+use super::{FoldError, failed};
 use crate::base::id::Key;
 use crate::model::event::EventLedger;
 use crate::model::ran::{Cursor, Lane, Passed};
@@ -101,7 +101,9 @@ fn queue(
 ) -> Result<(), FactError> {
     let mut waits = ledger.ran_to < ledger.told;
     for (name, cursor) in cursors(index, batch, merchant)? {
-        waits |= cursor.to < ledger.told && !is_absent(known, &name);
+        waits |= cursor.to < ledger.told
+            && !is_absent(known, &name)
+            && !failed::is_stopped(index, batch, merchant, &name)?;
     }
     if waits {
         batch.put(to_run_key(merchant), Vec::new());
@@ -109,6 +111,16 @@ fn queue(
         batch.remove(to_run_key(merchant));
     }
     Ok(())
+}
+
+/// The same of a merchant for whom a script may go on.
+pub(in crate::store::fold) fn queue_again(
+    index: &dyn Index,
+    batch: &mut Batch,
+    merchant: &Key,
+) -> Result<(), FactError> {
+    let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
+    queue(index, batch, (merchant, &ledger), &roster(index, batch)?)
 }
 
 fn is_absent(known: &Roster, name: &str) -> bool {
@@ -130,24 +142,28 @@ fn cursors(
         .collect()
 }
 
-/// All scripts in use were run up to this event. Their cursors up to it are of no use any more; an absent script keeps
-/// the place that it had.
+/// All scripts in use were run up to this event, but for those that are held. Their cursors up to it are of no use any
+/// more; an absent script and a held one keep the place that they had.
 pub(super) fn moved(
     index: &dyn Index,
     batch: &mut Batch,
     merchant: &Key,
     (from, to): (u64, u64),
+    held: &[Lane],
 ) -> Result<(), FactError> {
     let known = roster(index, batch)?;
+    let is_held = |name: &str| held.iter().any(|lane| lane.script == name);
     for (name, cursor) in cursors(index, batch, merchant)? {
-        if cursor.to <= to && !is_absent(&known, &name) {
+        if cursor.to <= to && !is_absent(&known, &name) && !is_held(&name) {
             batch.remove(cursor_key(merchant, &name));
         }
     }
-    for (name, enrolled) in known.iter().filter(|(_, enrolled)| enrolled.absent.is_some()) {
+    let absent = known.iter().filter(|(_, enrolled)| enrolled.absent.is_some());
+    let absent = absent.map(|(name, enrolled)| (name, enrolled.text));
+    for (name, text) in absent.chain(held.iter().map(|lane| (&lane.script, lane.text))) {
         let key = cursor_key(merchant, name);
         if batch.get(index, &key)?.is_none() {
-            write(batch, &key, &Cursor { to: from, text: enrolled.text })?;
+            write(batch, &key, &Cursor { to: from, text })?;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::base::hash::sha256;
 use crate::model::hook::Run;
+use crate::model::ran::FAILED_MAX;
 use crate::model::record::Record;
 use crate::store::error::StoreError;
 use crate::store::facts::{Facts, number_key};
@@ -54,7 +55,11 @@ fn take(index: &MemoryIndex, one: &Ran) -> Result<(), FoldError> {
 
 fn pass(index: &MemoryIndex, to: u64) -> Result<(), FoldError> {
     let mut batch = Batch::new();
-    passed(index, &mut batch, &Passed { merchant: merchant(), to, script: None })?;
+    passed(
+        index,
+        &mut batch,
+        &Passed { merchant: merchant(), to, script: None, held: Vec::new() },
+    )?;
     index.apply(batch).unwrap();
     Ok(())
 }
@@ -123,29 +128,88 @@ fn a_hook_that_ends_well_under_another_name_has_failed_no_more() {
     assert_eq!(facts.failed_hooks().unwrap(), []);
 }
 
+/// A run of the script `a` that failed for good.
+fn failing(number: u64) -> Ran {
+    let (script, function) = ("a".to_owned(), "on_event".to_owned());
+    let failed =
+        Failed { script, function, message: "no".to_owned(), tries: 5, again: None, text: None };
+    Ran { failures: vec![failed], ..one(number, Some("a")) }
+}
+
+/// K11: a script that is stopped keeps its place, and nothing is left to be run until it goes on.
+#[test]
+fn k11_a_stopped_script_keeps_its_place_and_goes_on_when_fewer_of_its_runs_are_left() {
+    let index = with_events(FAILED_MAX + 9);
+    let facts = Facts::new(index.clone());
+    let held = vec![Lane { script: "a".to_owned(), text: sha256(b"a") }];
+    let all = |to, held: &[Lane]| {
+        let passed = Passed { merchant: merchant(), to, script: None, held: held.to_vec() };
+        let mut batch = Batch::new();
+        super::passed(&*index, &mut batch, &passed).unwrap();
+        index.apply(batch).unwrap();
+    };
+    for number in 1..FAILED_MAX {
+        take(&index, &failing(number)).unwrap();
+    }
+    assert!(!facts.is_stopped(&merchant(), "a").unwrap());
+    take(&index, &failing(FAILED_MAX)).unwrap();
+    assert_eq!(facts.stopped(&merchant()).unwrap(), ["a"]);
+    all(FAILED_MAX + 9, &held);
+    let places = facts.hook_cursors(&merchant()).unwrap();
+    assert_eq!((places.len(), places[0].1.to), (1, FAILED_MAX), "it is where it was");
+    assert_eq!(facts.hooks_to_run().unwrap(), []);
+    assert_eq!(facts.ran_everywhere(&merchant()).unwrap(), FAILED_MAX, "its events are kept");
+    let again = Ran { again: true, lane: None, ..failing(7) };
+    take(&index, &again).unwrap();
+    assert_eq!(facts.hooks_to_run().unwrap(), [], "one that fails once more changes nothing");
+    take(&index, &Ran { runs: vec![well("a")], failures: Vec::new(), ..again }).unwrap();
+    assert_eq!(facts.hooks_to_run().unwrap(), [merchant()]);
+    assert_eq!(facts.stopped(&merchant()).unwrap(), Vec::<String>::new());
+}
+
+/// K11: a person may let a script go on while the record is written that says it keeps its place.
+#[test]
+fn k11_a_script_that_goes_on_while_others_pass_it_loses_no_event() {
+    let index = with_events(9);
+    let facts = Facts::new(index.clone());
+    let held = vec![Lane { script: "a".to_owned(), text: sha256(b"a") }];
+    let mut batch = Batch::new();
+    passed(&*index, &mut batch, &Passed { merchant: merchant(), to: 9, script: None, held })
+        .unwrap();
+    index.apply(batch).unwrap();
+    let places = facts.hook_cursors(&merchant()).unwrap();
+    assert_eq!((places.len(), places[0].1.to), (1, 0));
+    assert_eq!(facts.hooks_to_run().unwrap(), [merchant()]);
+}
+
+fn well(script: &str) -> Run {
+    Run {
+        script: script.to_owned(),
+        function: "on_event".to_owned(),
+        hash: sha256(b"text"),
+        wishes: Vec::new(),
+        kept: Vec::new(),
+        added: Vec::new(),
+        looks: Vec::new(),
+        log: Vec::new(),
+        operations: 1,
+        sealed: None,
+        answers: Vec::new(),
+    }
+}
+
 /// What a run kept, or how it failed.
 fn ended(number: u64, script: &str) -> Record {
-    let (script, function) = (script.to_owned(), "on_event".to_owned());
-    let mut ran = one(number, Some(&script));
+    let mut ran = one(number, Some(script));
     if number.is_multiple_of(3) {
+        let (script, function) = (script.to_owned(), "on_event".to_owned());
         let message = "never".to_owned();
         ran.failures =
             vec![Failed { script, function, message, tries: 1, again: None, text: None }];
         return Record::Ran(Box::new(ran));
     }
-    ran.runs = vec![Run {
-        script,
-        function,
-        hash: sha256(b"text"),
-        wishes: Vec::new(),
-        kept: vec![("last".to_owned(), json!(number))],
-        added: Vec::new(),
-        looks: Vec::new(),
-        log: Vec::new(),
-        operations: number,
-        sealed: None,
-        answers: Vec::new(),
-    }];
+    let kept = vec![("last".to_owned(), json!(number))];
+    ran.runs = vec![Run { kept, operations: number, ..well(script) }];
     Record::Ran(Box::new(ran))
 }
 

@@ -1,0 +1,24 @@
+//! From version 11: the failed hooks of each merchant and script are counted.
+
+use std::collections::BTreeMap;
+
+use super::each;
+use crate::base::id::Key;
+use crate::model::ran::FailedHook;
+use crate::store::facts::{FactError, HOOKS_FAILED, decode_entry, failed_count_key, write};
+use crate::store::index::{Batch, Index};
+
+pub(super) fn carry(index: &dyn Index) -> Result<(), FactError> {
+    let mut counts: BTreeMap<(Key, String), u64> = BTreeMap::new();
+    each(index, HOOKS_FAILED, |_, (key, value)| {
+        let failed: FailedHook = decode_entry(key, value)?;
+        let count = counts.entry((failed.merchant, failed.failed.script)).or_default();
+        *count = count.saturating_add(1);
+        Ok(())
+    })?;
+    let mut batch = Batch::new();
+    for ((merchant, script), count) in &counts {
+        write(&mut batch, &failed_count_key(merchant, script), count)?;
+    }
+    Ok(index.apply(batch)?)
+}

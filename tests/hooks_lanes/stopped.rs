@@ -1,0 +1,82 @@
+//! A script whose runs fail without end: it stops, loses nothing, and costs others nothing. K11 of the list of findings.
+
+use reckon::control::Request;
+use reckon::engine::ScriptView;
+use reckon::model::ran::FAILED_MAX;
+
+use super::*;
+
+const BROKEN: &str = r#"fn on_transaction_authorized(event) { throw "no"; }"#;
+
+const MENDED: &str = r#"
+fn on_transaction_authorized(event) {
+    notify("ops", `mended ${event.data.amount}`);
+}
+"#;
+
+fn known(view: &HooksView) -> &ScriptView {
+    view.known.iter().find(|one| one.script == "worked").unwrap()
+}
+
+/// Failed runs: those that wait for a person, and those that are run again.
+fn failed(view: &HooksView) -> (u64, u64) {
+    (view.totals.dead, view.totals.failed)
+}
+
+/// Closes K11: the runs of a broken script that failed are bounded, and no event is lost.
+#[tokio::test(start_paused = true)]
+async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
+    let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
+    let most = i64::try_from(FAILED_MAX).unwrap();
+    let found = scripts(&[("quick", QUICK), ("worked", BROKEN)]);
+    world
+        .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
+            ears.wait(5).await;
+            for minor in 1..=most {
+                charge(&world, minor);
+                // The runtime gives a task only so many answers at once.
+                tokio::task::yield_now().await;
+            }
+            ears.wait(900).await;
+            let view = hooks(ears).await;
+            assert_eq!((failed(&view), known(&view).stopped), ((FAILED_MAX, 0), 1));
+            for minor in 1..=5 {
+                charge(&world, most + minor);
+            }
+            ears.wait(120).await;
+            let view = hooks(ears).await;
+            assert_eq!(failed(&view), (FAILED_MAX, 0), "it takes no more");
+            assert_eq!((known(&view).stopped, known(&view).waiting), (1, 10), "two events each");
+            assert_eq!(told(&pigeon, "quick"), 505, "others go on");
+        })
+        .await;
+    let (told_to, ran_to) = ledger(&world);
+    assert_eq!(told_to, ran_to, "no other script is behind");
+    let facts = Facts::new(world.index.clone());
+    assert_eq!(facts.hooks_to_run().unwrap(), [], "there is nothing to look for");
+    let found = scripts(&[("quick", QUICK), ("worked", MENDED)]);
+    world
+        .hearing_with(Some(found), Some(pigeon.clone()), async |ears| {
+            ears.wait(120).await;
+            let view = hooks(ears).await;
+            assert_eq!((told(&pigeon, "mended"), known(&view).stopped), (0, 1));
+            for (number, one) in view.dead.iter().enumerate() {
+                let asked = match number {
+                    0 => Request::Dismiss(one.event.clone()),
+                    _ => Request::Replay(one.event.clone()),
+                };
+                ears.control.handle(asked, "ann".to_owned()).await.unwrap();
+                if number == 0 {
+                    ears.wait(5).await;
+                    assert_eq!(told(&pigeon, "mended"), 5, "499 are left: it goes on by itself");
+                }
+            }
+            ears.wait(120).await;
+            let view = hooks(ears).await;
+            assert_eq!((failed(&view), known(&view).stopped), ((0, 0), 0));
+            assert_eq!((told(&pigeon, "mended"), told(&pigeon, "quick")), (504, 505));
+        })
+        .await;
+    assert_eq!(facts.hook_cursors(&merchant()).unwrap(), [], "all are at the same place");
+    assert_eq!(facts.hooks_to_run().unwrap(), []);
+}
