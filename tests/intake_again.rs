@@ -1,4 +1,5 @@
 //! A payer gives another card in the place of one that is stored, and what it pays goes on with it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
 
 #[path = "rig/partner.rs"]
 #[expect(dead_code, reason = "there is no applicant here")]

@@ -150,15 +150,15 @@ async fn a_disk_that_refuses_any_change_leaves_a_state_that_its_files_open() {
         journal.leave(room / 2);
         vault.leave(room.div_ceil(2));
         let writer = Arc::new(Writer::inline(opened, sealed.clone(), fold));
-        let rekeyer = Rekeyer {
+        let exchanger = Rekeyer {
             vault: sealed,
             writer,
             key_file: Some(place.file()),
             rng: Mutex::new(seeded(5)),
         };
-        let rekeyed = rekeyer.rekey(&wanted(None)).await;
+        let rekeyed = exchanger.rekey(&wanted(None)).await;
         done += usize::from(rekeyed.is_ok());
-        drop(rekeyer);
+        drop(exchanger);
         let fingerprint = place.is_whole(&format!("room for {room} changes")).await;
         let is_old = fingerprint == old.fingerprint();
         assert_eq!(is_old, matches!(rekeyed, Err(RekeyError::Unsure(_))), "{rekeyed:?}");
