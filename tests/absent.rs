@@ -87,6 +87,7 @@ const TABLE: &[(&str, i32, i32)] = &[
     ("store backup copy.backup", 1, 1),
     ("store restore missing.backup", 4, 4),
     ("store compact", 1, 1),
+    ("store rekey --yes", 1, 1),
     ("store release --all", 1, 1),
 ];
 
