@@ -1,0 +1,37 @@
+//! A door to an engine that a test plays.
+
+use super::*;
+use crate::engine::Overview;
+use crate::model::desired::Coverage;
+
+/// A door to an engine that answers with this function until every door is gone.
+pub(crate) fn engine(mut answer: impl FnMut(Question) -> Reply + Send + 'static) -> Control {
+    let (events, mut asked) = mpsc::channel(8);
+    tokio::spawn(async move {
+        while let Some(event) = asked.recv().await {
+            if let Event::Ask(question, reply) = event {
+                drop(reply.send(answer(question)));
+            }
+        }
+    });
+    Control::new(events)
+}
+
+/// Some state of affairs.
+pub(crate) fn overview() -> Overview {
+    Overview {
+        resources: 5,
+        ready: 3,
+        changes: 1,
+        stuck: 1,
+        orphaned: 0,
+        suspended: 0,
+        under_way: 2,
+        open_intents: 2,
+        broken: 0,
+        coverage: Coverage::Whole,
+        position: 42,
+        head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
+        traffic: crate::engine::TrafficView::default(),
+    }
+}
