@@ -114,6 +114,9 @@ async fn a_link_is_printed_once_and_shows_nowhere_else() {
     let mut stand = Stand { folder, environment: Vec::new(), said: Vec::new() };
     let sandbox = set_up(&mut stand).await;
     let told = stand.ends(&["link", "Invoice/one"], 1);
+    assert!(told.contains("reckon::state::absent"), "there is no state yet: {told}");
+    stand.ends(&["init", "--empty-remote", "--yes"], 0);
+    let told = stand.ends(&["link", "Invoice/one"], 1);
     assert!(told.contains("reckon::link::none"), "there is no invoice yet: {told}");
     assert!(stand.ends(&["link", "Contact/jane"], 1).contains("reckon::link::kind"));
     stand.ends(&["-vvv", "apply", "--yes"], 0);
