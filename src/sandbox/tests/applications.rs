@@ -225,7 +225,7 @@ async fn an_approved_application_makes_a_merchant_and_its_code_opens_it() {
     let kept = house.objects("applications").await[0].clone();
     assert_eq!((&kept["state"], &kept["merchant"]), (&json!("provisioned"), &json!("Doe & Sons")));
     assert_eq!(exchange(&house, &event).await.refusal().0, 400);
-    super::covers(&["2.4", "13.1", "14.1", "14.2", "16.2"]);
+    super::covers(&["2.4", "13.1", "13.4", "14.1", "14.2", "16.2"]);
 }
 
 async fn exchange(house: &House, event: &Value) -> super::Reply {

@@ -43,7 +43,7 @@ async fn a_capture_completes_a_hold_at_once_and_only_once() {
     assert_eq!(house.status(&held).await, "COMPLETED");
     let expect = [("CHARGE", "CHARGE", 500), ("CAPTURE", "CHARGE", 500)];
     assert_eq!(house.moves().await, movements(&expect));
-    super::covers(&["36.1"]);
+    super::covers(&["35.9", "36.1"]);
 }
 
 #[tokio::test]
