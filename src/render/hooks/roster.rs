@@ -26,7 +26,7 @@ pub fn text(known: &[ScriptView]) -> String {
     out
 }
 
-/// Whether a script needs a person: its file is gone, or too many of its runs failed.
+/// Returns whether a script needs a person: its file is gone, or too many of its runs failed.
 pub fn needs_attention(known: &[ScriptView]) -> bool {
     known.iter().any(|one| one.absent.is_some() || one.stopped > 0)
 }

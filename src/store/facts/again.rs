@@ -23,8 +23,8 @@ impl<T> Clone for Decoded<T> {
 }
 
 impl Facts {
-    /// What is known of a resource that is asked for often: decoded again only if it is not what
-    /// `before` was made of.
+    /// Returns the knowledge of a resource that is read often: decodes it again only if its bytes differ from those of
+    /// `before`.
     pub fn observed_again(
         &self,
         key: &Key,

@@ -59,7 +59,7 @@ impl Facts {
         self.list(HOOKS_FAILED)
     }
 
-    /// Whether so many runs of a script failed that it takes no further events of this merchant.
+    /// Returns whether a script takes no further events of this merchant, since too many of its runs failed.
     pub fn is_stopped(&self, merchant: &Key, script: &str) -> Result<bool, FactError> {
         Ok(failed_count(&*self.index, &Batch::new(), merchant, script)? >= FAILED_MAX)
     }
@@ -93,7 +93,7 @@ pub(in crate::store) fn failed_count_key(merchant: &Key, script: &str) -> Vec<u8
     [failed_counts_of(merchant).as_slice(), script.as_bytes()].concat()
 }
 
-/// Where the entries of these numbers begin.
+/// The prefix of these numbers' entries.
 fn failed_counts_of(merchant: &Key) -> Vec<u8> {
     [FAILED_COUNTS, merchant.to_string().as_bytes(), b"\0"].concat()
 }
@@ -104,7 +104,7 @@ pub(in crate::store) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
     Some(of(&prefix, &failed.merchant, &failed.event, &failed.failed.script))
 }
 
-/// Where the entries of the failed hooks of an event begin.
+/// The prefix of the entries of an event's failed hooks.
 pub(in crate::store) fn failed_of(merchant: &Key, event: &str) -> Vec<u8> {
     of(HOOKS_FAILED, merchant, event, "")
 }

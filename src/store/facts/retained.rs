@@ -30,7 +30,7 @@ impl Facts {
         entries.iter().map(|(key, value)| Ok((number(key), decode(key, value)?))).collect()
     }
 
-    /// Whether one of these events that the service showed may be dropped: everything that follows from it is settled.
+    /// Returns whether one of these events that the service showed may be dropped: all that follows from it is settled.
     pub fn may_drop(
         &self,
         merchant: &Key,

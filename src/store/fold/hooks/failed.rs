@@ -50,7 +50,7 @@ fn script_count(
     write(batch, &key, &count)
 }
 
-/// Whether a script takes no further events of a merchant.
+/// Returns whether a script takes no further events of a merchant.
 pub(in crate::store::fold) fn is_stopped(
     index: &dyn Index,
     batch: &Batch,
