@@ -1,6 +1,7 @@
 //! What somebody else changes on the service: seen, shown, put back, and never made again by itself.
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::indexing_slicing,
     reason = "a failure here is a failed test"
 )]
@@ -15,7 +16,7 @@ mod payments;
 mod world;
 
 use payments::{MERCHANT, START, card, only, recurring, requests};
-use reckon::engine::{Confidence, Engine, Event, Question, Reply, Until};
+use reckon::engine::{Confidence, Engine, Event, Question, Reply, ResourceView, Until};
 use reckon::sandbox::Surface;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -45,10 +46,20 @@ async fn looked(world: &World) -> Engine {
 }
 
 fn confidence(engine: &Engine, name: &str) -> Option<Confidence> {
+    resource(engine, name).confidence
+}
+
+fn resource(engine: &Engine, name: &str) -> ResourceView {
     let Reply::Resources(all) = engine.answer(Question::Resources).unwrap() else {
-        return None;
+        panic!("another answer")
     };
-    all.iter().find(|one| one.name == name).unwrap().confidence
+    all.into_iter().find(|one| one.name == name).unwrap()
+}
+
+/// The reason and the message of whether a resource is as its document says.
+fn synced(engine: &Engine, name: &str) -> (String, String) {
+    let synced = resource(engine, name).conditions.swap_remove(0);
+    (synced.reason, synced.message)
 }
 
 #[tokio::test(start_paused = true)]
@@ -176,6 +187,7 @@ async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_remo
     assert_eq!(world.plan(), Vec::<String>::new());
 }
 
+/// Closes M11: what cannot be read is not said to match.
 #[tokio::test(start_paused = true)]
 async fn no_claim_is_made_of_what_was_never_read() {
     let world = connected(Surface::Documented, "{}").await;
@@ -184,6 +196,10 @@ async fn no_claim_is_made_of_what_was_never_read() {
     let engine = looked(&world).await;
     assert_eq!(confidence(&engine, "jane"), Some(Confidence::Verified));
     assert_eq!(confidence(&engine, "rent"), Some(Confidence::CannotBeVerified));
+    let (word, message) = synced(&engine, "rent");
+    assert_eq!(word, "NotVerified", "{message}");
+    assert!(message.contains("the service does not show it since"), "{message}");
+    assert_eq!(synced(&engine, "jane").0, "InSync");
     let public = connected(Surface::Public, "{}").await;
     assert_eq!(confidence(&looked(&public).await, "rent"), Some(Confidence::Verified));
 }

@@ -10,6 +10,8 @@
 mod covers;
 #[path = "rig/ears.rs"]
 mod ears;
+#[path = "events/lag.rs"]
+mod lag;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every document is used here")]
 mod payments;

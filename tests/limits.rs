@@ -7,6 +7,8 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "limits/due.rs"]
+mod due;
 #[path = "rig/payments.rs"]
 #[expect(dead_code, reason = "not every sort of document is used here")]
 mod payments;
@@ -381,19 +383,4 @@ fn the_command_shows_a_limit_and_approves_the_plan_that_was_written() {
     std::fs::write(&file, broken).unwrap();
     let (code, _, said) = reckon(folder, &["plan"]);
     assert!(code == 1 && said.contains(&format!("reckon.yaml:{line}:")), "{said}");
-}
-
-/// Closes M14: a plan over what is there shows what is due by month, before and after.
-#[tokio::test(start_paused = true)]
-async fn m14_a_plan_shows_what_is_due_before_and_after() {
-    let rent = recurring("rent", "jane", "");
-    let tree = |rent: &str| format!("{MERCHANT}{}{rent}", card("jane", "4242424242424242"));
-    let world = house("  amounts: decimal", &tree(&rent));
-    assert_eq!(world.settle().await, Vec::<String>::new());
-    assert!(world.engine().plan_view().due.is_empty());
-    world.write(&tree(&rent.replace("20.00 USD", "32.00 USD")));
-    let due = world.engine().plan_view().due;
-    let first = due.first().unwrap();
-    assert_eq!((due.len(), &*first.month, &*first.currency), (12, "2030-02", "USD"));
-    assert_eq!((first.before, first.after, first.difference), (2000, 3200, 1200));
 }

@@ -63,6 +63,29 @@ fn planned() -> Shell {
     shell
 }
 
+/// Closes M2: programs are told what `apply` did, each effect once.
+#[test]
+fn m2_apply_tells_programs_what_it_did() {
+    let shell = planned();
+    let applied = shell.reckon(&["apply", "--yes", "-o", "json"]);
+    assert_eq!(code(&applied), 0, "{}", stderr(&applied));
+    let applied = json(&stdout(&applied));
+    let done = applied["done"].as_array().unwrap();
+    let of = |name: &str| done.iter().find(|one| one["key"].as_str().unwrap().ends_with(name));
+    let invoice = of("Invoice/default/first").unwrap_or_else(|| panic!("{done:?}"));
+    assert_eq!(
+        (&invoice["verb"], &invoice["effect"]),
+        (&"created".into(), &"invoice.create".into())
+    );
+    assert_eq!(
+        (&invoice["money"][0]["amount"], &invoice["money"][0]["currency"]),
+        (&12500.into(), &"USD".into())
+    );
+    assert!(invoice["remote_id"].is_string() && of("Contact/default/jane").is_some(), "{done:?}");
+    let again = json(&stdout(&shell.reckon(&["apply", "--yes", "-o", "json"])));
+    assert_eq!(again["done"].as_array().map(Vec::len), Some(0), "{again}");
+}
+
 #[test]
 fn a_saved_plan_is_applied_once_and_says_what_became_of_it() {
     use std::os::unix::fs::PermissionsExt;

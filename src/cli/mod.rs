@@ -78,6 +78,7 @@ mod validate;
 pub mod why;
 
 use std::io::IsTerminal;
+use std::num::NonZeroUsize;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -102,8 +103,11 @@ pub fn main() -> u8 {
         // The simulator brings its own runtime and its own time.
         return ended(chaos::run(args, out), out);
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build();
+    let cores = std::thread::available_parallelism().ok();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers(cores))
+        .enable_all()
+        .build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(commands::run(&cli, out)),
         Err(error) => Err(Failure::environment("reckon::runtime", error)),
@@ -112,8 +116,8 @@ pub fn main() -> u8 {
 }
 
 /// Threads for asynchronous work: one for each core that this process may use, at least two.
-fn workers() -> usize {
-    std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2))
+fn workers(cores: Option<NonZeroUsize>) -> usize {
+    cores.map_or(2, |cores| cores.get().max(2))
 }
 
 /// The exit code of what a command came to.
@@ -169,4 +173,16 @@ fn tell(failure: &Failure, out: Out) -> u8 {
         }
     }
     failure.exit.code()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Closes the item of C: a machine of many cores is used.
+    #[test]
+    fn c11_each_core_has_a_thread() {
+        let of = |cores| workers(NonZeroUsize::new(cores));
+        assert_eq!([of(0), of(1), of(2), of(64)], [2, 2, 2, 64]);
+    }
 }

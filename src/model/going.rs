@@ -217,3 +217,19 @@ fn from_text(key: &Key, from: &Key) -> String {
     }
     format!("{}/{}", from.namespace, from.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Closes M15: whoever takes a name back is told how, with the name to write.
+    #[test]
+    fn m15_a_move_back_is_told_how() {
+        let to: Key = "Contact/team-b/jane".parse().unwrap();
+        let told = Going::MovedAway { to }.to_string();
+        assert!(
+            told.contains("remove that document and write `reckon.dev/moved-from: team-b/jane`"),
+            "{told}"
+        );
+    }
+}

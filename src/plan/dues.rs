@@ -10,6 +10,8 @@ use crate::base::money::{Currency, Money};
 use crate::kinds::register::{self, KindRow};
 use crate::kinds::step::{merchant_of, mode_of};
 use crate::model::due::Due;
+use crate::model::manifest::Manifest;
+use crate::model::observed::Applied;
 use crate::model::plan::{Step, Verdict};
 
 /// Months that are compared, from the first one on.
@@ -38,9 +40,14 @@ impl Planner {
             return Vec::new();
         };
         let today = world.now().date_naive();
-        let before = known.as_ref().and_then(|known| known.applied.as_ref());
-        let before = due(row, before.map(|applied| &applied.spec), today);
-        let months = months(&before, &due(row, after, today));
+        let known = known.as_ref().filter(|known| known.text("ended").is_none());
+        let applied = known.and_then(|known| known.applied.as_ref());
+        let before = due(row, applied.map(|applied| &applied.spec), today);
+        let mut after = due(row, after, today);
+        if manifest.is_some_and(|new| goes_on_beside(&new, applied)) {
+            after.extend_from_slice(&before);
+        }
+        let months = months(&before, &after);
         let changed = months.into_iter().filter(|(_, (before, after))| before != after);
         let due = changed.map(|((month, currency), (before, after))| Due {
             month,
@@ -51,6 +58,11 @@ impl Planner {
         });
         due.collect()
     }
+}
+
+/// Whether what is there stays as it is beside a new object: its document raised `reckon.dev/generation`.
+fn goes_on_beside(new: &Manifest, applied: Option<&Applied>) -> bool {
+    applied.is_some_and(|applied| applied.generation < new.annotations.generation)
 }
 
 /// The money of a spec that is due from a day on.

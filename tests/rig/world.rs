@@ -20,7 +20,7 @@ use chrono::{DateTime, Utc};
 use counting::Counting;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use reckon::base::clock::VirtualClock;
+use reckon::base::clock::{Clock, VirtualClock};
 use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
@@ -165,6 +165,11 @@ impl World {
     pub(crate) fn lose_the_state(&mut self) {
         (self.journal, self.vault) = (MemoryDisk::new(), MemoryDisk::new());
         self.index = Arc::new(MemoryIndex::new());
+    }
+
+    /// The time in this world.
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
     }
 
     /// Writes the file that holds the tree.
