@@ -74,7 +74,13 @@ fn c5_a_sandbox_listens_at_the_address_of_the_configuration() {
     let file = folder.path().join("reckon.yaml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("127.0.0.1:8700", &address)).unwrap();
-    let output = reckon(folder.path(), &["sandbox"]);
+    let mut command = Command::new("timeout");
+    command.current_dir(folder.path()).env_clear().args([
+        "30",
+        env!("CARGO_BIN_EXE_reckon"),
+        "sandbox",
+    ]);
+    let output = command.output().unwrap();
     let told = stderr(&output);
     assert!(code(&output) == 4 && told.contains("reckon::sandbox::listen"), "{told}");
     assert!(told.contains(&address), "{told}");
