@@ -196,8 +196,8 @@ async fn no_claim_is_made_of_what_was_never_read() {
     let engine = looked(&world).await;
     assert_eq!(confidence(&engine, "jane"), Some(Confidence::Verified));
     assert_eq!(confidence(&engine, "rent"), Some(Confidence::CannotBeVerified));
-    let (word, message) = synced(&engine, "rent");
-    assert_eq!(word, "NotVerified", "{message}");
+    let (reason, message) = synced(&engine, "rent");
+    assert_eq!(reason, "NotVerified", "{message}");
     assert!(message.contains("the service does not show it since"), "{message}");
     assert_eq!(synced(&engine, "jane").0, "InSync");
     let public = connected(Surface::Public, "{}").await;

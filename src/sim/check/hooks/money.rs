@@ -1,11 +1,12 @@
 //! What hooks moved, by the service's own books.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{Asked, Books, cents};
 use crate::base::hash::Mark;
 use crate::model::ran::DEPTH_MAX;
-use crate::sandbox::Surface;
 use crate::sim::check::Violation;
 use crate::sim::desk::text;
 use crate::sim::hooks::texts::{
@@ -70,14 +71,22 @@ fn count(
     }
 }
 
-/// Each payment that is thanked for is thanked for once. Where nothing marks a credit, those of one amount wait behind one
-/// that is held.
+/// Each payment that is thanked for is thanked for once. A credit waits behind one like it, of the same method, that a
+/// person has to settle: nothing may tell the two apart.
 pub(super) fn credits(books: &Books<'_>, found: &mut Vec<Violation>) {
     let made = books.transactions("CREDIT").filter(|one| cents(one) == GIVEN).count();
-    let all = books.payments(THANKS);
-    let unmarked = books.evidence.script.surface == Surface::Documented;
-    let waits = unmarked && all.iter().any(|one| books.excused(one.event, false));
-    count(books, ("credits", made), &all, (1, usize::from(!waits)), found);
+    let mut all = books.payments(THANKS);
+    let unsettled = all.iter().filter(|one| books.excused(one.event, false));
+    let held: BTreeSet<String> = unsettled.map(|one| method(one.data).to_owned()).collect();
+    for one in &mut all {
+        one.due &= !held.contains(method(one.data));
+    }
+    count(books, ("credits", made), &all, (1, 1), found);
+}
+
+/// The id of the method that paid.
+fn method(payment: &Value) -> &str {
+    payment.pointer("/method/id").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Each payment is echoed until its chain of causes is as long as it may be. A state that was lost may have begun it.
