@@ -262,7 +262,7 @@ fn settings(policy: Rules) -> Settings {
         concurrency: 4,
         failures_max: None,
         hook_time: None,
-        first_look: false,
+        first_look: true,
         cautious_start: false,
         policy,
     }
