@@ -236,3 +236,44 @@ async fn a_daemon_over_a_snapshot_of_fold_9_does_nothing_twice() {
     after.last_mut().unwrap().1 += 1;
     assert_eq!(made(sandbox).await, after);
 }
+
+/// Runs a daemon until the hooks of the state that failed have failed for good, by a clock that goes quickly.
+async fn failed_for_good(place: &Place) -> (Running, Value) {
+    let mut daemon = place.run(&["run", "--sandbox"]);
+    let sandbox = daemon.address("sandbox   ");
+    let begun = Instant::now();
+    loop {
+        let view = place.view(&["events", "dead"]);
+        if view["failed"] == json!([]) && view["dead"] != json!([]) {
+            return (daemon, view);
+        }
+        assert!(begun.elapsed() < PATIENCE, "{view}");
+        let later = json!({"advance": "PT10M"});
+        control::ask(sandbox, Method::POST, "/_sandbox/clock", Some(&later)).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// Closes K11: what failed for good is run again, or listed no more, by the name of its script.
+#[tokio::test]
+async fn k11_runs_that_failed_for_good_are_taken_by_their_script() {
+    let place = Place::of("records");
+    let (daemon, view) = failed_for_good(&place).await;
+    assert_eq!(view["dead"][0]["script"], "answers");
+    for asked in [["replay", "--script"], ["dead", "--forget-script"]] {
+        let other = place.command(&["events", asked[0], asked[1], "other"]).output().unwrap();
+        let told = String::from_utf8_lossy(&other.stderr);
+        assert_eq!(other.status.code(), Some(1), "{told}");
+        assert!(told.contains("no hook of the script `other` failed for good"), "{told}");
+    }
+    let dead = view["dead"].as_array().unwrap().len();
+    assert_eq!(place.view(&["events", "replay", "--script", "answers"]), json!({"hooks": dead}));
+    drop(daemon);
+    // It fails again: the script is as it was.
+    let (daemon, view) = failed_for_good(&place).await;
+    drop(daemon);
+    let dead = view["dead"].as_array().unwrap().len();
+    let forgotten = place.view(&["events", "dead", "--forget-script", "answers"]);
+    assert_eq!(forgotten, json!({"forgotten": dead}));
+    assert_eq!(place.view(&["events", "dead"])["dead"], json!([]));
+}

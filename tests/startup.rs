@@ -1,10 +1,5 @@
 //! What a command takes up when it starts: its address, its variables, its scripts, and who may read what it makes.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a failure here is a failed test"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failure here is a failed test")]
 
 #[path = "rig/embedded.rs"]
 #[expect(dead_code, reason = "the address of the emulator is not used here")]

@@ -23,6 +23,14 @@ fn failed(view: &HooksView) -> (u64, u64) {
     (view.totals.dead, view.totals.failed)
 }
 
+/// What the metric says.
+async fn counted_as_stopped(ears: &Ears<'_>) -> u64 {
+    let Ok(Reply::Metrics(metrics)) = ears.control.ask(Question::Metrics).await else {
+        panic!("another answer")
+    };
+    metrics.events.hooks_stopped
+}
+
 /// Closes K11: the runs of a broken script that failed are bounded, and no event is lost.
 #[tokio::test(start_paused = true)]
 async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
@@ -40,6 +48,7 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
             ears.wait(900).await;
             let view = hooks(ears).await;
             assert_eq!((failed(&view), known(&view).stopped), ((FAILED_MAX, 0), 1));
+            assert_eq!(counted_as_stopped(ears).await, 1);
             for minor in 1..=5 {
                 charge(&world, most + minor);
             }
@@ -74,6 +83,7 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
             ears.wait(120).await;
             let view = hooks(ears).await;
             assert_eq!((failed(&view), known(&view).stopped), ((0, 0), 0));
+            assert_eq!(counted_as_stopped(ears).await, 0);
             assert_eq!((told(&pigeon, "mended"), told(&pigeon, "quick")), (504, 505));
         })
         .await;

@@ -82,3 +82,34 @@ pub fn forgetting(script: &ScriptView) -> String {
          this name that comes later is a new one."
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Closes K11: a script that too many failed runs stopped is shown with both ways out, in `hooks list` and in
+    /// `events dead`; one that runs is in the list alone.
+    #[test]
+    fn k11_a_stopped_script_is_shown_with_its_ways_out() {
+        let script = |name: &str, stopped: u64| ScriptView {
+            script: name.to_owned(),
+            since: "2026-11-22T10:00:00.000Z".to_owned(),
+            absent: None,
+            stopped,
+            waiting: stopped,
+            kept_keys: 0,
+            kept_bytes: 0,
+        };
+        let known = [script("runs", 0), script("fails", 1)];
+        let mut dead = String::new();
+        waited_for(&mut dead, &known);
+        insta::assert_snapshot!(dead, @"
+        fails  STOPPED for 1 merchant: 500 runs failed, 1 event waits; keeps 0 of 10000 keys, 0 of 8388608 bytes
+            correct it, then run `reckon events replay --script fails`; what is not needed any more, `reckon events dead --forget-script fails` drops
+        ");
+        let all = text(&known);
+        assert_eq!(all.split_once('\n').map(|(_, rest)| rest), Some(&*dead), "{all}");
+        assert!(all.starts_with("runs  in use since "), "{all}");
+        assert!(needs_attention(&known) && !needs_attention(&known[..1]));
+    }
+}
