@@ -24,7 +24,7 @@ const QUIET_LOOKS: u32 = 40;
 /// How long reading the list of events, or running all hooks, may take.
 pub(crate) const LONGEST: Duration = Duration::from_mins(10);
 /// A set with a mistake: events wait.
-pub(crate) const WRONG: &str = "fn on_event(event) { nothing }\n";
+const WRONG: &str = "fn on_event(event) { nothing }\n";
 /// Looks at the event, keeps a count, asks for nothing.
 const SCRIPT: &str = "\
 fn on_event(event) {
