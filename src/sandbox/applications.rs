@@ -22,6 +22,7 @@ use crate::api::application::{
 use crate::api::rules::FieldProblem;
 use crate::api::{Message, Problem};
 use crate::sandbox::asked::Asked;
+use crate::sandbox::documented;
 use crate::sandbox::due::{self, Due};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
@@ -34,7 +35,7 @@ pub(crate) fn submit(cx: &mut Cx<'_>, asked: &Asked) -> Result<SubmittedApplicat
     let Some(fields) = body.get("merchant_application").and_then(Value::as_object) else {
         return Err(Refusal::invalid("Body holds no merchant_application"));
     };
-    let fields = record::natural(fields.clone());
+    let fields = taken(cx, fields.clone());
     validate(cx, Submission::Complete, &fields)?;
     let id = match text(&fields, "test") {
         "" => {
@@ -51,12 +52,17 @@ pub(crate) fn sign_up(cx: &mut Cx<'_>, asked: &Asked) -> Result<StartedSignUp, R
     let Value::Object(fields) = asked.json()? else {
         return Err(Refusal::malformed("Body is not an object"));
     };
-    let fields = record::natural(fields);
+    let fields = taken(cx, fields);
     validate(cx, Submission::SignUp, &fields)?;
     let found = record::create(cx, Submission::SignUp, fields)?;
     let id = found.object.id;
     let redirect_uri = Some(page::open(cx, asked, id)?.into());
     Ok(StartedSignUp { merchant_application: SignUpPage { id, redirect_uri } })
+}
+
+/// The fields that count. The documents know no number and no truth that comes as a text.
+fn taken(cx: &Cx<'_>, fields: Map<String, Value>) -> Map<String, Value> {
+    if documented::alone(cx) { record::present(fields) } else { record::natural(fields) }
 }
 
 /// Everything wrong with an application, as 422: the rules of its fields, and what only the service knows.

@@ -162,8 +162,8 @@ fn prefix(cx: &Cx<'_>, known: &str) -> String {
 /// What clients send and the service forgives: explicit nulls, and numbers and truths as texts
 /// (service-facts, 9).
 pub(crate) fn natural(fields: Map<String, Value>) -> Map<String, Value> {
-    let present = fields.into_iter().filter(|(_, value)| !value.is_null());
-    present
+    present(fields)
+        .into_iter()
         .map(|(name, value)| match name.as_str() {
             SECOND_OWNER => (name, natural_second(value)),
             _ => typed(FIELDS, name, value),
@@ -172,11 +172,17 @@ pub(crate) fn natural(fields: Map<String, Value>) -> Map<String, Value> {
 }
 
 fn natural_second(value: Value) -> Value {
-    let Value::Object(second) = value else {
-        return value;
-    };
-    let present = second.into_iter().filter(|(_, value)| !value.is_null());
-    Value::Object(present.map(|(name, value)| typed(SECOND_OWNER_FIELDS, name, value)).collect())
+    let Value::Object(second) = value else { return value };
+    second.into_iter().map(|(name, value)| typed(SECOND_OWNER_FIELDS, name, value)).collect()
+}
+
+/// The fields without those that are null, also of the second owner.
+pub(crate) fn present(mut fields: Map<String, Value>) -> Map<String, Value> {
+    fields.retain(|_, value| !value.is_null());
+    if let Some(Value::Object(second)) = fields.get_mut(SECOND_OWNER) {
+        second.retain(|_, value| !value.is_null());
+    }
+    fields
 }
 
 fn typed(table: &[Field], name: String, value: Value) -> (String, Value) {

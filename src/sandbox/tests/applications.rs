@@ -140,7 +140,7 @@ async fn wrong_fields_are_told_all_at_once_and_nothing_is_made() {
     fields["owner_title"] = json!("Vice President");
     fields["business_country"] = json!("USA");
     fields["signature"] = json!("Jane");
-    fields["has_dba"] = json!("true");
+    fields["has_dba"] = json!(true);
     fields["second_owner"] = json!({"first_name": "John"});
     fields.as_object_mut().unwrap().shift_remove("email");
     let found = contexts(&post(&house, &fields).await);
@@ -201,6 +201,7 @@ async fn a_trust_plan_needs_its_account_and_an_unknown_plan_is_refused() {
 async fn an_approved_application_makes_a_merchant_and_its_code_opens_it() {
     let house = House::new(Surface::Documented);
     submit(&house, &application("usr 1/a", "Doe & Sons", "00-0000001")).await;
+    assert_eq!(house.objects("applications").await[0]["state"], "submitted");
     house.advance("PT4S").await;
     assert!(notices(&house).await.is_empty());
     house.advance("PT1S").await;
@@ -212,6 +213,7 @@ async fn an_approved_application_makes_a_merchant_and_its_code_opens_it() {
     assert_eq!(event["data"]["reference"], "usr 1/a");
     assert_eq!(event["data"].as_object().unwrap().len(), 2);
     let bearer = exchange(&house, &event).await.ok();
+    assert_eq!(bearer["scope"], "payments");
     let bearer = format!("Bearer {}", bearer["access_token"].as_str().unwrap());
     let keys = house.call("GET", "/gateway-credentials", Some(&bearer), &Value::Null).await.ok();
     assert_eq!(keys["merchant"]["name"], "Doe & Sons");
@@ -315,7 +317,8 @@ async fn people_decide_where_the_sandbox_does_not() {
 async fn a_decline_without_a_reason_is_for_another() {
     let house = manual();
     let id = submit(&house, &application("usr_1", "Doe LLC", "1")).await;
-    decide(&house, id, &json!({"decision": "decline"})).await.ok();
+    let decided = decide(&house, id, &json!({"decision": "decline"})).await.ok();
+    assert_eq!(decided["state"], "declined");
     assert_eq!(notices(&house).await[0].1["events"][0]["reason"], "other");
     super::covers(&["13.2"]);
 }
@@ -342,7 +345,7 @@ async fn a_validate_test_makes_nothing_and_its_code_opens_nothing() {
     assert_eq!(outcome(&house).await["type"], "merchant.provisioned");
     submit(&house, &application("usr_1", "Doe LLC", "1")).await;
     assert_eq!(outcome(&house).await["type"], "merchant.provisioned");
-    super::covers(&["10.1", "10.2", "10.3", "10.4", "10.7"]);
+    super::covers(&["10.1", "10.2", "10.3", "10.4", "10.7", "13.4"]);
 }
 
 #[tokio::test]
@@ -354,6 +357,7 @@ async fn a_fail_test_is_checked_and_then_declined() {
     let unknown = with(fields.clone(), "test", "maybe");
     assert_eq!(contexts(&post(&house, &unknown).await), ["test"]);
     let id = submit(&house, &fields).await;
+    assert!(notices(&house).await.is_empty());
     let event = outcome(&house).await;
     assert_eq!(event["type"], "merchant_application.declined");
     assert_eq!(event["data"], json!({"id": id, "reference": "usr_1"}));

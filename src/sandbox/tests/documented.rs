@@ -3,6 +3,7 @@
 use http::Request;
 use serde_json::{Value, json};
 
+use super::applications::{application, contexts, tenant};
 use super::clients::{bank, wrong};
 use super::recurring::{act, card, create, monthly, path};
 use super::{House, visa, with};
@@ -108,6 +109,7 @@ async fn the_documents_know_two_scopes_and_json() {
         let forms = content.get("application/x-www-form-urlencoded").is_some();
         assert_eq!(forms, surface == Surface::Public);
     }
+    super::covers(&["1.6", "2.6"]);
 }
 
 /// Closes E11 for the statuses of occurrences.
@@ -141,4 +143,21 @@ async fn details_of_a_saved_method_are_changed_by_a_token_alone() {
         let harmless = json!({"type": "card", "exp_year": null, "description": "new"});
         assert_eq!(house.secret("PATCH", &at, &harmless).await.ok()["description"], "new");
     }
+}
+
+/// Closes E11 for applications: a number is a number, and a truth is a truth.
+#[tokio::test]
+async fn a_number_and_a_truth_of_an_application_are_no_texts() {
+    let (strict, open) = (House::new(Surface::Documented), House::new(Surface::Public));
+    let post = async |house: &House, fields: &Value| {
+        let (bearer, body) = (tenant(house).await, json!({ "merchant_application": fields }));
+        house.call("POST", "/api/v1/merchant_applications", Some(&bearer), &body).await
+    };
+    let cases = [("industry_code", "8111", "00-0000001"), ("has_dba", "false", "00-0000002")];
+    for (name, text, tax) in cases {
+        let fields = with(application(name, "Doe LLC", tax), name, text);
+        assert_eq!(contexts(&post(&strict, &fields).await), [name]);
+        post(&open, &fields).await.ok();
+    }
+    super::covers(&["7.3"]);
 }
