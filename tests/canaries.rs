@@ -192,6 +192,21 @@ async fn save_token(stand: &mut Stand<'_>, sandbox: SocketAddr, canaries: &mut C
     assert!(code == 1 && told.contains("no one-time token"), "{code} {told}");
 }
 
+/// Plants the secret keys of both modes: those of each merchant, and those of its accounts, which its credentials show.
+async fn plant_keys(sandbox: SocketAddr, canaries: &mut Canaries) {
+    let known = stand::credentials(sandbox).await;
+    for merchant in known["merchants"].as_array().expect("merchants") {
+        for mode in ["test", "live"] {
+            let own = &merchant[mode];
+            let accounts = own["accounts"].as_array().expect("accounts");
+            for (at, keys) in std::iter::once(own).chain(accounts).enumerate() {
+                let key = keys["secret_key"].as_str().expect("a key");
+                canaries.plant(&format!("secret key {at} of {}, {mode}", merchant["name"]), key);
+            }
+        }
+    }
+}
+
 /// How often a program was run.
 fn calls(folder: &Path) -> usize {
     std::fs::read_to_string(folder.join("calls")).unwrap_or_default().lines().count()
@@ -238,11 +253,7 @@ async fn a_secret_of_any_source_shows_nowhere() {
     ask_daemon(&mut stand).await;
     save_token(&mut stand, sandbox.address, &mut canaries).await;
 
-    let known = stand::credentials(sandbox.address).await;
-    for merchant in known["merchants"].as_array().unwrap() {
-        let key = merchant["test"]["secret_key"].as_str().unwrap();
-        canaries.plant(&format!("the secret key of {}", merchant["name"]), key);
-    }
+    plant_keys(sandbox.address, &mut canaries).await;
     let mut found = canaries.in_folder(&folder.join(".reckon"));
     let saved = std::fs::read(folder.join("plan.json")).unwrap();
     found.extend(canaries.in_bytes("the saved plan", &saved));

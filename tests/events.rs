@@ -288,6 +288,7 @@ async fn a_post_that_was_answered_is_looked_up_by_the_next_process() {
             assert_eq!((known.stands.as_str(), known.posts), ("told", 1));
         })
         .await;
+    covers::covers(&["51.8"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -180,6 +180,7 @@ async fn an_occurrence_is_ignored_and_a_charge_cancelled_whatever_becomes_of_the
             assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
             let path = format!("/v1/recurring/charges/{recurring}/occurrences/{occurrence}");
             assert_eq!(world.ask("acme", "GET", &path, &Value::Null)["status"], "IGNORED");
+            assert_eq!(world.objects("occurrences").len(), 2, "it, and the one that it opened");
             fault(&world, "/v1/recurring/charges/", lost);
             let acted = act(&world, "cancel", None, json!({"recurring": recurring})).await;
             match surface {

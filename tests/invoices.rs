@@ -356,6 +356,8 @@ async fn an_invoice_that_is_paid_is_no_difference_and_is_not_made_again() {
         assert_eq!(world::told(&engine), Vec::<String>::new());
         drop(engine);
         assert_eq!(world.settle().await, Vec::<String>::new());
+        let id = paid["id"].as_str().unwrap();
+        assert_eq!(served(&world, "GET", id), 0, "it is not read again");
         assert_eq!(world.objects("invoices"), [paid]);
         assert_eq!(served(&world, "POST", "/invoices"), 1);
     }

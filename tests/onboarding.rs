@@ -32,6 +32,7 @@ use search::Canaries;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use world::World;
+use world::seen::Seen;
 
 fn told(told: &[String], start: &str) -> bool {
     told.iter().any(|one| one.starts_with(start))
@@ -60,18 +61,24 @@ fn lose_the_answer(world: &World) {
 #[tokio::test(start_paused = true)]
 async fn an_approved_application_becomes_a_merchant_with_a_contact_and_then_nothing_is_left_to_do()
 {
-    let world = world(&tree());
+    let mut world = world(&tree());
+    let seen = Seen::default();
+    world.seen = Some(seen.clone());
     let waiting = world.settle().await;
     assert!(told(&waiting, "Wait MerchantApplication/harbor: AwaitsDecision"), "{waiting:?}");
     assert!(told(&waiting, "Wait Merchant/harbor: WaitsFor"), "{waiting:?}");
     assert_eq!(world.objects("applications")[0]["state"], "submitted");
     assert_eq!(world.decided().await, Vec::<String>::new());
     assert_eq!(world.objects("contacts").len(), 1);
+    assert_eq!(world.objects("contacts")[0]["merchant"], "Harbor Books");
     assert_eq!(world.objects("applications")[0]["merchant"], "Harbor Books");
     assert!(keeps_a_code(&world));
     let (requests, position) = (world.requests(), world.position());
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!((world.requests(), world.position()), (requests, position));
+    let tokens = seen.of("POST", "/oauth/token").into_iter();
+    let codes = tokens.filter(|one| one.body["grant_type"] == "authorization_code");
+    assert_eq!(codes.count(), 1, "the code is exchanged once");
     covers::covers(&["13.5", "14.3"]);
 }
 
@@ -233,6 +240,7 @@ async fn a_test_ends_as_it_was_to_end_and_its_code_is_not_even_kept() {
                 lose_the_answer(&world);
             }
             world.settle().await;
+            assert_eq!(application(&world)["ready"], false, "{test}: nothing was told yet");
             let told = world.decided().await;
             assert_eq!(told, Vec::<String>::new());
             let view = application(&world);

@@ -245,9 +245,10 @@ async fn a_lost_answer_of_a_charge_from_an_earlier_one_is_found_or_held() {
                 .iter()
                 .map(|one| one["description"].as_str().unwrap().to_owned())
                 .collect();
+            assert_eq!(described.len(), 8, "each of them once");
             described.sort();
             described.dedup();
-            assert_eq!(described.len(), 8, "each of them once");
+            assert_eq!(described.len(), 8, "each with its own description");
         } else {
             let settled = tokio::time::timeout(Duration::from_mins(10), world.settle()).await;
             let told = settled.expect("a command does not wait for a person");

@@ -5,6 +5,8 @@
     reason = "a failure here is a failed test"
 )]
 
+#[path = "rig/covers.rs"]
+mod covers;
 #[path = "rig/world.rs"]
 #[expect(dead_code, reason = "not everything of a world is used here")]
 mod world;
@@ -475,4 +477,5 @@ async fn a_merchant_is_deauthorised_last_and_its_credentials_are_forgotten() {
             assert!(known.fact(fact).is_null(), "{fact} is forgotten");
         }
     }
+    covers::covers(&["6.5"]);
 }

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use applicant::COMPLETE;
 use payments::{MERCHANT, START, bank, card, document, only, recurring};
-use reckon::engine::{Event, Question, Reply, Until};
+use reckon::engine::{Event, Question, Reply, Resolved, Resolving, Said, Until};
 use reckon::sandbox::Surface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
@@ -117,6 +117,42 @@ async fn a_code_is_exchanged_once_and_where_its_answer_is_lost_another_code_is_n
             "redirect_uri": partner["redirect_uri"], "code": sent[0].body["code"]});
         assert_eq!((&sent[0].body, &sent[0].authorization), (&body, &None));
     }
+    covers::covers(&["2.7"]);
+}
+
+/// A person says that what is on hold did not happen.
+async fn let_go(world: &World) {
+    let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
+        panic!("another answer");
+    };
+    let id = view.items[0].id.parse().unwrap();
+    let resolving = Resolving { id, said: Said::NotDone, actor: "uid 1".to_owned() };
+    let (reply, heard) = tokio::sync::oneshot::channel();
+    let (sender, events) = tokio::sync::mpsc::channel(2);
+    sender.send(Event::Resolve(resolving, reply)).await.unwrap();
+    let mut engine = world.engine();
+    engine.choose([].into());
+    let people = async {
+        let told = heard.await.unwrap();
+        sender.send(Event::Stop).await.unwrap();
+        told
+    };
+    let (ended, told) = tokio::join!(engine.run(events, Until::Stopped), people);
+    ended.unwrap();
+    assert!(matches!(told, Reply::Resolved(Resolved::Settled(_))), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_code_opens_the_merchant_whose_first_token_was_lost() {
+    let (world, seen) = of(&[MERCHANT.to_owned()]);
+    strike(&world, "POST", "/oauth/token", "drop_after", 500);
+    let told = world.settle().await;
+    assert!(told[0].contains("what the first try gave is lost"), "{told:?}");
+    let_go(&world).await;
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let sent = seen.of("POST", "/oauth/token");
+    assert_eq!(sent.len(), 3);
+    assert_ne!(sent[2].body["code"], sent[0].body["code"], "the first one is used up");
     covers::covers(&["2.7"]);
 }
 
@@ -262,6 +298,25 @@ async fn an_invoice_is_sent_with_its_amounts_in_cents_as_texts_and_its_bank_acco
     assert_eq!(sent[0].body, body);
     assert_eq!(only(&world, "contacts")["test_mode"], true);
     covers::covers(&["17.6", "19.12", "23.4"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_invoice_of_a_live_merchant_is_live_and_so_are_its_contact_and_its_bank_account() {
+    let live = MERCHANT.replace("mode: test", "mode: live");
+    let (world, seen) = of(&[live, contact(""), invoice()]);
+    world.attach("letter.pdf", "Dear Joe");
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let all = credentials(&world);
+    let mut merchants = all["merchants"].as_array().unwrap().iter();
+    let acme = merchants.find(|one| one["name"] == "acme").unwrap();
+    let mut banks = acme["bank_accounts"].as_array().unwrap().iter();
+    let operating = banks.find(|one| one["name"] == "Operating" && one["mode"] == "live").unwrap();
+    let sent = seen.of("POST", "/invoices");
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].body["bank_account_id"], operating["id"]);
+    assert_eq!(sent[0].body["test_mode"], false);
+    assert_eq!(only(&world, "contacts")["test_mode"], false);
+    covers::covers(&["23.4"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -202,3 +202,29 @@ async fn a_transaction_is_signed_once_and_the_strokes_stay_secret() {
     }
     crate::covers::covers(&["40.8"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_captured_voided_or_signed_is_not_sent_again() {
+    for (verb, what) in [("capture", "charges"), ("void", "transactions"), ("sign", "transactions")]
+    {
+        for lost in ["", "drop_after"] {
+            let world = connected(Surface::Public).await;
+            let id = charge(&world, "jane", verb == "capture").await;
+            let fields = match verb {
+                "capture" => json!({"charge": id, "amount": usd(10_000)}),
+                "void" => json!({"transaction": id}),
+                _ => json!({"transaction": id, "mime_type": "service/jsignature",
+                    "data": r#"[{"x":[1],"y":[2]}]"#}),
+            };
+            let path = format!("/v1/{what}/{id}/{verb}");
+            fault(&world, &path, lost);
+            for before in [false, true] {
+                let acted = act(&world, verb, None, fields.clone()).await;
+                assert_eq!((acted.stands, acted.before), (Stands::Done, before), "{acted:?}");
+                let sent = crate::payments::requests(&world, "POST", &path);
+                assert_eq!(sent.len(), 1, "{verb} {lost}: {sent:?}");
+            }
+        }
+    }
+    crate::covers::covers(&["36.10", "38.7", "40.8"]);
+}

@@ -33,6 +33,7 @@ async fn every_account_has_keys_of_its_own_and_shows_them_to_the_partner() {
         (account(&house, "MerchantAccount").await, account(&house, "AchAccount").await);
     for (listed, own) in [(&shown["test_accounts"][0], &card), (&shown["test_accounts"][1], &ach)] {
         for field in ["id", "type", "public_key", "secret_key"] {
+            assert!(listed[field].is_string(), "{field}");
             assert_eq!(listed[field], own[field]);
         }
         assert!(listed["name"].is_string());
@@ -82,6 +83,22 @@ async fn where_no_account_is_named_a_key_takes_its_own_and_the_merchant_s_the_pr
     let banks = house.call("GET", "/bank-accounts", Some(&bearer), &Value::Null).await.ok();
     assert_eq!(banks[1]["name"], "Trust");
     assert_eq!(banks[1]["processing_accounts"][0]["id"], club["id"]);
+}
+
+#[tokio::test]
+async fn a_payment_that_names_no_account_takes_the_primary_one_of_its_type() {
+    let house = House::new(Surface::Documented);
+    let merchant = house.demo().await["test"]["secret_key"].clone();
+    for (kind, method) in [("MerchantAccount", visa()), ("AchAccount", super::story::bank())] {
+        let body = json!({"amount": 100, "method": method});
+        let first = account(&house, kind).await;
+        let second = added(&house, json!({"name": "Second", "type": kind})).await;
+        assert_eq!(charged(&house, &merchant, &body).await.ok()["account_id"], first["id"]);
+        let main = added(&house, json!({"name": "Main", "type": kind, "primary": true})).await;
+        assert!(main["id"] != first["id"] && main["id"] != second["id"]);
+        assert_eq!(charged(&house, &merchant, &body).await.ok()["account_id"], main["id"]);
+    }
+    super::covers(&["33.7"]);
 }
 
 #[tokio::test]

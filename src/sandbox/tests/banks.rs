@@ -29,6 +29,10 @@ async fn a_bank_is_answered_masked_and_its_number_is_kept_nowhere() {
     assert_eq!(saved["account_number"], "******7890");
     assert_eq!(saved["bank_name"], "FIRST BANK OF TESTING");
     assert_eq!((&saved["name"], &saved["account_type"]), (&json!("Doe Ltd"), &json!("CHECKING")));
+    assert_eq!(
+        (&saved["account_holder_type"], &saved["reference"]),
+        (&json!("business"), &json!("rk1"))
+    );
     assert_eq!(saved["fingerprint"].as_str().unwrap().len(), 20);
     assert_eq!(saved["id"].as_str().unwrap().len(), 22);
     assert!(saved.get("number").is_none());
@@ -92,7 +96,8 @@ async fn every_wrong_field_is_named_at_once() {
 async fn published_test_banks_and_real_check_digits_are_taken_and_an_individual_too() {
     let house = House::new(Surface::Documented);
     for routing in ["000000000", "000000013", "000000001", "111000025", "021000021"] {
-        save(&house, &with(bank(), "routing_number", routing)).await;
+        let saved = save(&house, &with(bank(), "routing_number", routing)).await;
+        assert_eq!(saved["account_holder_type"], "business");
     }
     let jane = json!({"routing_number": "000000013", "account_number": 1_234_567_890_i64,
         "account_type": "SAVINGS", "given_name": "Jane", "surname": "Doe", "name": null});
@@ -133,6 +138,9 @@ async fn a_patch_changes_texts_or_the_account_by_a_token() {
     assert_eq!((&after["reference"], &after["account_type"]), (&json!("new"), &json!("CHECKING")));
     assert_ne!(after["modified"], saved["modified"]);
     assert_eq!(after["created"], saved["created"]);
+    let told = json!({"description": "Dues"});
+    let after = house.secret("PATCH", &path(&saved), &told).await.ok();
+    assert_eq!((&after["description"], &after["reference"]), (&json!("Dues"), &json!("new")));
     let other = with(with(bank(), "account_number", "99990000"), "name", "Roe Ltd");
     let other = token(&house, &with(other, "account_type", "SAVINGS")).await;
     let after = house.secret("PATCH", &path(&saved), &json!({"token_id": other["id"]})).await.ok();

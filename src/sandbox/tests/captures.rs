@@ -43,6 +43,13 @@ async fn a_capture_completes_a_hold_at_once_and_only_once() {
     assert_eq!(house.status(&held).await, "COMPLETED");
     let expect = [("CHARGE", "CHARGE", 500), ("CAPTURE", "CHARGE", 500)];
     assert_eq!(house.moves().await, movements(&expect));
+    let ended = [house.held(300).await, house.held(300).await];
+    house.void(&ended[0]).await.ok();
+    house.settle(&ended[1], "failed").await;
+    for charge in &ended {
+        let late = house.to_charge(charge, "capture", json!({"amount": 300})).await;
+        assert_eq!(refused(&late), are(UNFIT));
+    }
     super::covers(&["35.9", "36.1"]);
 }
 
@@ -62,6 +69,11 @@ async fn a_capture_left_to_the_daily_run_is_an_automatic_one_from_then_on() {
     assert_eq!(house.status(&held).await, "AUTHORIZED", "its seven days count no more");
     house.advance("PT10H").await;
     assert_eq!(house.now(&held).await["completion_timestamp"], "2026-11-29T04:00:00.000Z");
+    for body in [json!({"amount": 300}), json!({"amount": 300, "capture_time": "IMMEDIATE"})] {
+        let fresh = house.held(300).await;
+        let done = house.to_charge(&fresh, "capture", body).await.ok();
+        assert_eq!((&done["status"], &done["auto_capture"]), (&json!("COMPLETED"), &json!(false)));
+    }
     super::covers(&["36.6"]);
 }
 
@@ -105,7 +117,11 @@ async fn the_tenant_enables_captures_per_account() {
     let body = json!({"amount": 500});
     let reply = house.to_charge(&held, "capture", body.clone()).await;
     assert_eq!(refused(&reply), are((422, "unavailable_for_merchant_policy")));
-    house.allow("capture_enabled", true).await;
+    let other = house.demo().await["test"]["ach_account_id"].as_str().unwrap().to_owned();
+    house.allow("capture_enabled", json!({ other: true })).await;
+    let reply = house.to_charge(&held, "capture", body.clone()).await;
+    assert_eq!(refused(&reply), are((422, "unavailable_for_merchant_policy")));
+    house.allow("capture_enabled", json!({ card: true })).await;
     house.to_charge(&held, "capture", body).await.ok();
     let wrong = json!({"merchant": "demo", "capture_enabled": {"none": true}});
     assert_eq!(house.call("POST", "/_sandbox/policy", None, &wrong).await.status, 400);

@@ -13,7 +13,13 @@ async fn save(house: &House, card: &Value) -> Value {
 #[tokio::test]
 async fn a_card_is_answered_masked_and_its_number_is_kept_nowhere() {
     let house = House::new(Surface::Documented);
-    let card = save(&house, &with(visa(), "reference", "rk1")).await;
+    let sent = with(with(visa(), "reference", "rk1"), "description", "Club");
+    let card = save(&house, &sent).await;
+    for name in
+        ["name", "exp_month", "exp_year", "address1", "postal_code", "reference", "description"]
+    {
+        assert_eq!(card[name], sent[name], "{name}");
+    }
     assert_eq!(card["number"], "************4242");
     assert_eq!(card["card_type"], "VISA");
     assert_eq!(card["type"], "card");
@@ -110,13 +116,26 @@ async fn a_patch_changes_texts_or_the_number_by_a_token() {
 }
 
 #[tokio::test]
+async fn a_saved_card_pays_by_its_id() {
+    let house = House::new(Surface::Documented);
+    let card = save(&house, &visa()).await;
+    let paid = house.charged(100, card["id"].clone()).await;
+    assert_eq!((&paid["method"]["id"], &paid["status"]), (&card["id"], &json!("AUTHORIZED")));
+    assert_eq!(paid["account_id"], house.demo().await["test"]["card_account_id"]);
+    super::covers(&["33.4"]);
+}
+
+#[tokio::test]
 async fn a_deleted_card_is_answered_once_more_and_cannot_pay() {
     let house = House::new(Surface::Documented);
     let card = save(&house, &with(visa(), "reference", "r")).await;
     let id = card["id"].as_str().unwrap();
     let path = format!("/v1/cards/{id}");
     assert_eq!(house.secret("DELETE", &path, &Value::Null).await.ok(), card);
-    assert_eq!(house.secret("DELETE", &path, &Value::Null).await.refusal().0, 404);
+    for method in ["DELETE", "GET"] {
+        let reply = house.secret(method, &path, &Value::Null).await;
+        assert_eq!(reply.refusal().0, 404, "{method}");
+    }
     let charge = json!({"amount": 100, "method": id});
     assert_eq!(house.secret("POST", "/v1/charges", &charge).await.refusal().0, 404);
     for query in ["", "?reference=r", "?exp_month=10"] {
@@ -153,4 +172,28 @@ async fn lists_are_paged_newest_first_and_filtered() {
     let reply = house.secret("GET", "/v1/cards?page_size=101", &Value::Null).await;
     assert_eq!(fields(&reply), [("page_size".to_owned(), "exceeds_maximum_value".to_owned())]);
     super::covers(&["48.7", "52.1", "52.2", "52.3"]);
+}
+
+#[tokio::test]
+async fn pages_count_from_one_and_hold_a_hundred_at_the_most() {
+    let house = House::new(Surface::Documented);
+    let mut saved = Vec::new();
+    for _ in 0..3 {
+        saved.push(save(&house, &visa()).await);
+    }
+    let list = async |query: &str| {
+        let path = format!("/v1/cards{query}");
+        house.secret("GET", &path, &Value::Null).await
+    };
+    let whole = list("").await.ok();
+    assert_eq!((&whole["page"], &whole["page_size"]), (&json!(1), &json!(20)));
+    saved.reverse();
+    assert_eq!(whole["results"], json!(saved), "the newest first");
+    let most = list("?page=1&page_size=100").await.ok();
+    assert_eq!((&most["page_size"], &most["results"]), (&json!(100), &whole["results"]));
+    for name in ["page", "page_size"] {
+        let expect = (name.to_owned(), "below_minimum_value".to_owned());
+        assert_eq!(fields(&list(&format!("?{name}=0")).await), [expect]);
+    }
+    super::covers(&["52.1"]);
 }

@@ -88,7 +88,7 @@ async fn an_owner_who_agrees_sends_a_code_back_to_the_partner() {
     let partner = house.control("GET", "partner", &Value::Null).await;
     assert_eq!(partner["redirect_uri"], moved["redirect_uri"]);
     assert_eq!(house.call("GET", &address, None, &Value::Null).await.status, 400, "the old one");
-    covers(&["2.3", "2.6", "3.3", "5.7"]);
+    covers(&["2.3", "2.6", "3.3", "3.5", "5.7"]);
 }
 
 #[tokio::test]
@@ -149,12 +149,21 @@ async fn a_tenant_token_is_for_applications_and_a_payments_token_is_not() {
 #[tokio::test]
 async fn the_partner_application_is_set_up_by_three_roles_alone() {
     let house = House::new(Surface::Documented);
+    let mut stands = Value::Null;
     for (role, status) in
         [("administrator", 200), ("developer", 200), ("owner", 200), ("viewer", 401)]
     {
-        let order = json!({"role": role, "event_url": format!("https://{role}.example/")});
+        let order = json!({"role": role, "event_url": format!("https://{role}.example/"),
+            "redirect_uri": format!("https://{role}.example/back")});
         let reply = house.call("POST", "/_sandbox/partner", None, &order).await;
         assert_eq!(reply.status, status, "{role}");
+        if status == 200 {
+            stands = order;
+        }
+        let shown = house.control("GET", "partner", &Value::Null).await;
+        for name in ["event_url", "redirect_uri"] {
+            assert_eq!(shown[name], stands[name], "{role}: {name}");
+        }
     }
     let shown = house.control("GET", "partner", &Value::Null).await;
     assert_eq!(shown["event_url"], "https://owner.example/");

@@ -28,11 +28,12 @@ async fn credits_are_disabled_until_the_tenant_enables_them_for_an_account() {
     let card = house.demo().await["test"]["card_account_id"].as_str().unwrap().to_owned();
     let told = house.allow("credits_enabled", json!({ card.clone(): true })).await;
     assert_eq!(told["credits_enabled"][&card], true);
-    credit(&house, body(&visa())).await.ok();
+    let made = credit(&house, body(&visa())).await.ok();
+    assert_eq!((&made["type"], &made["status"]), (&json!("CREDIT"), &json!("AUTHORIZED")));
     assert_eq!(credit(&house, body(&bank())).await.refusal().1, refused);
     house.allow("credits_enabled", false).await;
     assert_eq!(credit(&house, body(&visa())).await.refusal().1, refused);
-    super::covers(&["39.1"]);
+    super::covers(&["39.1", "39.2"]);
 }
 
 #[tokio::test]
@@ -74,8 +75,10 @@ async fn the_documented_surface_knows_no_reference_of_a_credit() {
 async fn an_account_is_chosen_as_for_charges() {
     let house = enabled(Surface::Documented).await;
     let demo = house.demo().await;
-    let made = credit(&house, body(&bank())).await.ok();
-    assert_eq!(made["account_id"], demo["test"]["ach_account_id"]);
+    for (method, account) in [(visa(), "card_account_id"), (bank(), "ach_account_id")] {
+        let made = credit(&house, body(&method)).await.ok();
+        assert_eq!(made["account_id"], demo["test"][account]);
+    }
     for (account, code) in [
         (&demo["test"]["ach_account_id"], "incorrect_payment_type"),
         (&demo["live"]["card_account_id"], "unavailable_for_merchant_mode"),
@@ -86,7 +89,7 @@ async fn an_account_is_chosen_as_for_charges() {
     }
     let euro = credit(&house, with(body(&visa()), "currency", "EUR")).await;
     assert_eq!(euro.refusal().1, "unsupported_currency");
-    super::covers(&["39.3"]);
+    super::covers(&["39.3", "52.14"]);
 }
 
 #[tokio::test]

@@ -63,6 +63,33 @@ async fn what_the_partner_was_given_ends_and_the_merchant_stays() {
 }
 
 #[tokio::test]
+async fn every_token_and_every_key_that_the_credentials_gave_is_refused() {
+    let house = House::new(Surface::Documented);
+    let bearers = [house.bearer("acme").await, house.bearer("acme").await];
+    let path = "/gateway-credentials";
+    let shown = house.call("GET", path, Some(&bearers[0]), &Value::Null).await.ok();
+    let lists = ["test_accounts", "live_accounts"].map(|name| shown[name].as_array().unwrap());
+    let accounts: Vec<&Value> = lists.into_iter().flatten().collect();
+    assert_eq!(accounts.len(), 4, "a card and a check account of each mode");
+    for account in &accounts {
+        assert_eq!(cards(&house, &account["secret_key"]).await, 200);
+    }
+    let public_key = accounts[0]["public_key"].as_str().unwrap();
+    assert_eq!(end(&house, public_key, Some(&tenant(&house).await)).await.status, 200);
+    for account in &accounts {
+        assert_eq!(cards(&house, &account["secret_key"]).await, 401, "{}", account["id"]);
+        let key = basic(account["public_key"].as_str().unwrap());
+        let token = house.call("POST", "/v1/tokens", Some(&key), &json!({"type": "card"})).await;
+        assert_eq!(token.refusal().0, 401, "{}", account["id"]);
+    }
+    for bearer in &bearers {
+        let reply = house.call("GET", path, Some(bearer.as_str()), &Value::Null).await;
+        assert_eq!(reply.refusal().0, 401);
+    }
+    super::covers(&["6.2"]);
+}
+
+#[tokio::test]
 async fn an_authorization_ends_once_and_a_fresh_code_begins_another() {
     let house = House::new(Surface::Public);
     let (_, account) = given(&house, "acme").await;

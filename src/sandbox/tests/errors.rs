@@ -13,15 +13,16 @@ async fn a_wrong_or_missing_credential_is_401() {
     let demo = house.demo().await;
     let secret = demo["test"]["secret_key"].as_str().unwrap().to_owned();
     let public = demo["test"]["public_key"].as_str().unwrap();
-    let with_password =
-        format!("Basic {}", data_encoding::BASE64.encode(format!("{secret}:x").as_bytes()));
+    let encoded = |pair: &str| format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()));
     let bearer = house.bearer("demo").await;
     let wrong = [
         None,
         Some(basic("nothing")),
         Some(basic("")),
         Some(basic(public)),
-        Some(with_password),
+        Some(encoded(&format!("{secret}:x"))),
+        Some(encoded(&format!(":{secret}"))),
+        Some(encoded(&secret)),
         Some(bearer),
         Some(secret.clone()),
     ];
@@ -30,8 +31,9 @@ async fn a_wrong_or_missing_credential_is_401() {
         assert_eq!(reply.refusal(), (401, "not_authorized".to_owned(), None), "{auth:?}");
         assert_eq!(reply.json()["messages"][0]["message"], "Not authorized");
     }
-    let reply =
-        house.call("GET", "/gateway-credentials", Some(&basic(&secret)), &Value::Null).await;
+    let right = encoded(&format!("{secret}:"));
+    assert_eq!(house.call("GET", "/v1/cards", Some(&right), &Value::Null).await.status, 200);
+    let reply = house.call("GET", "/gateway-credentials", Some(&right), &Value::Null).await;
     assert_eq!(reply.refusal().0, 401);
     super::covers(&["29.1", "29.2", "29.4", "52.7"]);
 }

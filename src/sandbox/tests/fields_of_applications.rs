@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::applications::{application, contexts, submit, tenant};
 use super::{House, Reply, covers, with};
-use crate::api::application::FIELDS;
+use crate::api::application::{FIELDS, FieldType, Privacy};
 use crate::sandbox::Surface;
 
 async fn post(house: &House, fields: &Value) -> Reply {
@@ -27,6 +27,8 @@ async fn each_field_has_its_type() {
     let house = House::new(Surface::Public);
     for (name, wrong) in [
         ("business_name", json!({"a": 1})),
+        ("goods_and_services", json!(7)),
+        ("first_name", json!(true)),
         ("email", json!("jane")),
         ("industry_code", json!("law")),
         ("owner_percentage_of_ownership", json!(101)),
@@ -53,6 +55,41 @@ async fn each_field_has_its_type() {
     covers(&["7.3"]);
 }
 
+/// What an application may hold beside what it has to hold.
+fn optional() -> Value {
+    json!({
+        "plan": "trust", "business_address2": "Suite 1", "has_dba": true, "dba_name": "Doe Law",
+        "dba_address1": "3 Elm Street", "dba_address2": "Floor 1", "dba_city": "Springfield",
+        "dba_state": "IL", "dba_zip_code": "62701", "dba_phone": "217-555-0102",
+        "business_website": "https://doe.example/", "past_bankruptcy": true,
+        "bankruptcy_date": "2011-05-31", "owner_percentage_of_ownership": 60,
+        "owner_address2": "Floor 2", "owner_years_in_residence": 4,
+        "operating_account_name": "Doe LLC", "trust_account_name": "Doe Trust",
+        "trust_account_routing_number": "000000013",
+        "trust_account_bank_name": "FIRST BANK OF TESTING", "trust_account_number": "7654321",
+        "signed_by": "Jane Doe", "ip_address": "192.0.2.1", "browser_user_agent": "Browser/1.0",
+        "browser_language": "en-US", "number_of_locations": 2, "currently_accepting_cards": true,
+        "current_card_processor": "Acme Pay", "wants_to_accept_amex": false,
+        "current_amex_merchant_number": "1",
+    })
+}
+
+#[tokio::test]
+async fn every_field_of_the_table_is_taken_and_kept_as_it_was_sent() {
+    let house = House::new(Surface::Documented);
+    let mut all = good();
+    all.as_object_mut().unwrap().extend(optional().as_object().unwrap().clone());
+    submit(&house, &all).await;
+    let kept = house.objects("applications").await[0]["fields"].clone();
+    let masked = json!("***");
+    for field in FIELDS.iter().filter(|field| field.name != "test") {
+        assert!(all.get(field.name).is_some(), "{} was not sent", field.name);
+        let shown = if field.privacy == Privacy::Secret { &masked } else { &all[field.name] };
+        assert_eq!(&kept[field.name], shown, "{}", field.name);
+    }
+    covers(&["7.3", "7.9"]);
+}
+
 #[tokio::test]
 async fn values_are_plain_text() {
     let house = House::new(Surface::Public);
@@ -62,6 +99,9 @@ async fn values_are_plain_text() {
             ["business_name"],
             "{encoded}"
         );
+    }
+    for field in FIELDS.iter().filter(|field| field.of == FieldType::Text) {
+        assert_eq!(refused(&house, field.name, json!("Doe%20LLC")).await, [field.name]);
     }
     submit(&house, &with(good(), "business_name", "Doe & Sons, 100 %")).await;
     covers(&["7.4"]);
@@ -79,6 +119,7 @@ async fn codes_of_countries_and_states_have_two_letters() {
     ] {
         assert_eq!(refused(&house, name, json!(wrong)).await, [name], "{wrong}");
     }
+    submit(&house, &with(good(), "dba_state", "IL")).await;
     covers(&["7.7"]);
 }
 
@@ -107,6 +148,7 @@ async fn what_is_not_marked_optional_is_required() {
     ] {
         assert!(!contexts(&post(&house, &json!({})).await).iter().any(|one| one == name), "{name}");
     }
+    submit(&house, &good()).await;
     covers(&["7.8"]);
 }
 
@@ -118,10 +160,12 @@ async fn the_older_optional_fields_are_taken() {
     let mut fields = good();
     fields.as_object_mut().unwrap().extend(older.as_object().unwrap().clone());
     submit(&house, &fields).await;
-    assert_eq!(
-        house.objects("applications").await[0]["fields"]["current_card_processor"],
-        "Acme Pay"
-    );
+    let kept = house.objects("applications").await[0]["fields"].clone();
+    for name in ["number_of_locations", "currently_accepting_cards", "current_card_processor"] {
+        assert_eq!(kept[name], older[name], "{name}");
+    }
+    assert_eq!(kept["wants_to_accept_amex"], false);
+    assert_eq!(kept["current_amex_merchant_number"], "***", "it is given, and shown to nobody");
     covers(&["7.9"]);
 }
 
@@ -151,6 +195,9 @@ async fn somebody_is_responsible_where_nobody_owns_much() {
         false,
     );
     assert_eq!(contexts(&post(&house, &nobody).await), ["owner_has_significant_responsibility"]);
+    for name in ["owner_has_significant_ownership", "owner_has_significant_responsibility"] {
+        submit(&house, &with(good(), name, false)).await;
+    }
     covers(&["8.4"]);
     submit(&house, &with(nobody, "second_owner", second())).await;
     let short = with(good(), "second_owner", json!({"first_name": "John"}));
@@ -162,12 +209,46 @@ async fn somebody_is_responsible_where_nobody_owns_much() {
 }
 
 #[tokio::test]
+async fn a_second_owner_is_kept_and_counts_for_as_much_as_is_said_of_them() {
+    let house = House::new(Surface::Public);
+    let nobody = with(
+        with(good(), "owner_has_significant_ownership", false),
+        "owner_has_significant_responsibility",
+        false,
+    );
+    let other = with(second(), "has_significant_responsibility", false);
+    let both = with(nobody.clone(), "second_owner", other.clone());
+    assert_eq!(contexts(&post(&house, &both).await), ["owner_has_significant_responsibility"]);
+    let owning = with(other, "has_significant_ownership", true);
+    submit(&house, &with(nobody.clone(), "second_owner", owning)).await;
+    let full = with(second(), "home_address2", "Floor 1");
+    submit(&house, &with(nobody, "second_owner", full.clone())).await;
+    let kept = house.objects("applications").await[1]["fields"]["second_owner"].clone();
+    for (name, sent) in full.as_object().unwrap() {
+        let is_secret = ["date_of_birth", "social_security_number"].contains(&name.as_str());
+        let shown = if is_secret { json!("***") } else { sent.clone() };
+        assert_eq!(kept[name], shown, "{name}");
+    }
+    covers(&["8.5"]);
+}
+
+#[tokio::test]
 async fn a_signature_is_a_text_of_strokes() {
     let house = House::new(Surface::Public);
     for wrong in
         ["Jane Doe", "{}", "[{\"lx\":1}]", "[{\"lx\":1,\"ly\":2,\"mx\":3,\"my\":4.5}]", "[]"]
     {
         assert_eq!(refused(&house, "signature", json!(wrong)).await, ["signature"], "{wrong}");
+    }
+    let stroke = json!({"lx": 1, "ly": 2, "mx": 3, "my": 4});
+    let strokes = json!([stroke, stroke]);
+    submit(&house, &with(good(), "signature", strokes.to_string())).await;
+    assert_eq!(refused(&house, "signature", strokes).await, ["signature"], "an array is no text");
+    for name in ["lx", "ly", "mx", "my"] {
+        let mut part = stroke.clone();
+        part.as_object_mut().unwrap().shift_remove(name);
+        let short = json!(json!([part]).to_string());
+        assert_eq!(refused(&house, "signature", short).await, ["signature"], "{name}");
     }
     covers(&["8.6"]);
 }

@@ -36,6 +36,13 @@ async fn a_file_is_processed_after_a_moment_and_then_attached() {
     );
     let read = house.call("GET", &path, Some(&bearer), &Value::Null).await.ok();
     assert_eq!(read["processing_state"], "completed");
+    assert_eq!(
+        [&read["id"], &read["file_name"], &read["type"]],
+        [file["id"].as_str().unwrap(), "letter.pdf", "invoice_file_reference"]
+    );
+    for name in ["created", "modified"] {
+        assert!(read[name]["timestamp"].is_string(), "{name}");
+    }
     let invoice = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
     assert_eq!(invoice["attachments"], json!([read]));
     let (sent, told) = (&invoice["presentment_status"], &invoice["invoice_messages"][0]["status"]);
@@ -91,7 +98,7 @@ async fn a_portal_link_is_given_once_the_contact_has_an_invoice_and_is_shown_mas
     let body = new_invoice(&house, &bearer).await;
     let path = format!("/contacts/{}/hash", body["contact_id"].as_str().unwrap());
     let early = house.call("POST", &path, Some(&bearer), &Value::Null).await;
-    assert_eq!(early.refusal().1, "unavailable_for_current_status");
+    assert_eq!(early.refusal(), (422, "unavailable_for_current_status".to_owned(), None));
     house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
     let given = house.call("POST", &path, Some(&bearer), &json!({})).await.ok();
     let url = given["url"].as_str().unwrap();

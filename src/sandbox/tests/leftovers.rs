@@ -32,6 +32,23 @@ async fn each_brand_has_a_web_host_with_the_same_paths() {
 }
 
 #[tokio::test]
+async fn the_paths_of_the_web_application_are_the_same_at_each_host() {
+    let house = House::new(Surface::Documented);
+    for host in ["lawyers.example", "doctors.example:8443"] {
+        for (verb, path) in [
+            ("POST", "/api/v1/merchant_applications"),
+            ("POST", "/api/v1/merchant_applications/sign_up"),
+            ("DELETE", "/api/v1/merchants/key/deauthorize_application"),
+        ] {
+            let request = Request::builder().method(verb).uri(path).header("host", host);
+            let refused = house.send(request.body(Body::empty()).unwrap()).await.refusal();
+            assert_eq!((refused.0, refused.1.as_str()), (401, "not_authorized"), "{host}{path}");
+        }
+    }
+    covers(&["28.2"]);
+}
+
+#[tokio::test]
 async fn base_web_and_portal_may_be_three_hosts() {
     let options = Options {
         portal_url: "https://pay.example".to_owned(),
@@ -112,7 +129,10 @@ async fn the_surcharge_of_each_type_is_told_with_the_public_key() {
     );
     let body = json!({"amount": 10325, "surcharge_amount": 325, "method": visa()});
     let made = house.secret("POST", "/v1/charges", &body).await.ok();
-    assert_eq!((&made["amount"], &made["surcharge_amount"]), (&json!(10325), &json!(325)));
+    let kept = house.objects("transactions").await[0].clone();
+    for one in [made, kept] {
+        assert_eq!((&one["amount"], &one["surcharge_amount"]), (&json!(10325), &json!(325)));
+    }
     covers(&["41.1", "41.2", "41.3", "41.5"]);
 }
 
@@ -122,6 +142,8 @@ async fn a_token_takes_form_data_cuts_what_is_too_long_and_is_a_card_by_default(
     let data = json!({"matter": ["a", {"b": 1}]});
     let made = token(&house, &with(visa(), "form_data", data.clone())).await;
     assert_eq!(made["form_data"], data);
+    let extra = token(&house, &with(visa(), "matter", "A-1")).await;
+    assert_eq!(extra["form_data"], json!({"matter": "A-1"}), "an extra field comes back, too");
     covers(&["49.4"]);
     let long = json!({"number": "42424242424242424242424", "cvv": "123456", "name": "n".repeat(70), "address1": "a".repeat(70),
         "postal_code": "62701-1234567", "country": "USA", "exp_month": 1, "exp_year": 2030});
@@ -150,10 +172,12 @@ async fn without_an_account_of_the_type_nothing_is_charged() {
         house.sandbox.commit(&mut live, cx).unwrap();
     }
     let body = json!({"amount": 100, "method": super::story::bank()});
-    let reply = house.secret("POST", "/v1/charges", &body).await;
-    assert_eq!(reply.refusal().1, "no_account_for_payment_method");
+    for path in ["/v1/charges", "/v1/credits"] {
+        let reply = house.secret("POST", path, &body).await;
+        assert_eq!(reply.refusal().1, "no_account_for_payment_method", "{path}");
+    }
     assert_eq!(house.objects("transactions").await.len(), 0);
-    covers(&["33.9"]);
+    covers(&["33.9", "52.14"]);
 }
 
 #[tokio::test]

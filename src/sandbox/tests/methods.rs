@@ -45,7 +45,7 @@ async fn every_published_card_has_its_brand_and_is_accepted() {
     }
     let short = with(with(visa(), "number", "378282246310005"), "cvv", "123");
     assert_eq!(charge(&house, short).await.status, 200, "three digits do for this brand too");
-    covers(&["34.1", "34.5"]);
+    covers(&["34.1", "34.5", "34.14"]);
 }
 
 #[tokio::test]
@@ -70,6 +70,7 @@ async fn every_published_card_that_fails_fails_as_it_is_published() {
         ("4000000000000101", whole.clone(), "NOT_MATCHED", "ADDRESS_AND_POSTAL_CODE"),
         ("4000000000000010", whole.clone(), "MATCHED", "NO_MATCH"),
         ("4000000000000085", whole.clone(), "MATCHED", "UNAVAILABLE"),
+        ("4000000000000093", whole.clone(), "MATCHED", "AVS_ERROR_INELIGIBLE"),
         ("4000000000000028", json!({"address1": "1 Main Street"}), "MATCHED", "NO_MATCH"),
         ("4000000000000028", whole.clone(), "MATCHED", "POSTAL_CODE"),
         ("4000000000000036", json!({"postal_code": "62701"}), "MATCHED", "NO_MATCH"),
@@ -131,6 +132,7 @@ async fn a_card_code_is_seen_by_nobody_but_as_stars_in_tokens_and_events() {
     let events = house.secret("GET", "/v1/events", &Value::Null).await.ok();
     assert_eq!(events["results"][0]["data"]["method"]["cvv"], "***");
     let kept = house.control("GET", "snapshot", &Value::Null).await.to_string();
+    assert!(kept.contains("************4242"), "the methods are in it");
     assert!(!kept.contains("4242424242424242") && !kept.contains("\"123\""));
     covers(&["34.3", "34.16"]);
 }
@@ -169,6 +171,35 @@ async fn lengths_and_characters_of_a_card_are_checked() {
 }
 
 #[tokio::test]
+async fn the_shortest_and_the_longest_of_a_method_are_taken() {
+    let house = House::new(Surface::Documented);
+    for (name, value) in [
+        ("number", "424242424242"),
+        ("number", "4242424242424242428"),
+        ("cvv", "123"),
+        ("cvv", "1234"),
+        ("postal_code", "627"),
+        ("postal_code", "627012345"),
+    ] {
+        assert_eq!(card(&house, name, value).await.status, 200, "{name} {value}");
+    }
+    let reply = card(&house, "postal_code", "6270123456").await;
+    assert_eq!(fields(&reply), [("postal_code".to_owned(), "invalid_length".to_owned())]);
+    let save = async |digits: usize| {
+        let account = with(bank(), "account_number", "1".repeat(digits));
+        house.secret("POST", "/v1/banks", &account).await
+    };
+    for taken in [4, 17] {
+        assert_eq!(save(taken).await.status, 200, "{taken}");
+    }
+    for refused in [3, 18] {
+        let told = fields(&save(refused).await);
+        assert_eq!(told, [("account_number".to_owned(), "invalid_length".to_owned())]);
+    }
+    covers(&["34.9"]);
+}
+
+#[tokio::test]
 async fn a_state_fits_its_country() {
     let house = House::new(Surface::Documented);
     for (country, state, status) in [
@@ -182,6 +213,9 @@ async fn a_state_fits_its_country() {
             .secret("POST", "/v1/cards", &with(with(visa(), "country", country), "state", state))
             .await;
         assert_eq!(reply.status, status, "{country} {state}");
+        if status == 422 {
+            assert_eq!(fields(&reply), [("state".to_owned(), "invalid".to_owned())]);
+        }
     }
     covers(&["34.11"]);
 }
@@ -197,6 +231,8 @@ async fn a_bank_account_has_a_type_a_holder_and_masked_numbers() {
         let reply = house.secret("POST", "/v1/banks", &with(bank(), name, wrong)).await;
         assert_eq!(fields(&reply)[0].0, name, "{wrong}");
     }
+    let checking = house.secret("POST", "/v1/banks", &bank()).await.ok();
+    assert_eq!(checking["account_type"], "CHECKING");
     let person = json!({"type": "bank", "routing_number": "000000013", "account_number": "1234567890",
         "account_type": "SAVINGS", "given_name": "Jane", "surname": "Doe"});
     let saved = house.secret("POST", "/v1/banks", &person).await.ok();

@@ -58,7 +58,7 @@ async fn an_operation_from_another_country_is_refused_and_leaves_nothing_but_a_f
     for address in ["198.51.100.1", "2001:db8::7", "no address"] {
         relayed(&house, &of(&charge, "refund"), &json!({"amount": 100}), address).await.ok();
     }
-    super::covers(&["32.2", "32.4"]);
+    super::covers(&["32.2", "32.4", "52.14"]);
 }
 
 #[tokio::test]

@@ -82,6 +82,8 @@ async fn the_link_in_a_mail_shows_the_invoice() {
         "30 November 2026",
         "Retainer",
         "125.00 USD",
+        "<td>Fee</td>",
+        ">5.00 USD<",
         "Pay 130.00 USD",
         "letter.pdf",
     ] {

@@ -36,3 +36,19 @@ async fn a_preview_follows_schedule_and_limits() {
     assert_eq!(fields(&reply)[0].0, "occurrences");
     super::covers(&["46.1", "46.2", "46.4"]);
 }
+
+#[tokio::test]
+async fn a_charge_of_today_is_the_first_payment_of_a_preview() {
+    let house = House::new(Surface::Documented);
+    let body = json!({"amount": 400, "max_occurrences": 3,
+        "schedule": {"interval_unit": "WEEK", "interval_delay": 1}});
+    let path = "/v1/recurring/charges/schedule?start_date=2026-11-21&start_date_charge=true";
+    let shown = house.secret("GET", path, &body).await.ok();
+    let expect = json!([
+        {"amount": 400, "due_date": "2026-11-21"},
+        {"amount": 400, "due_date": "2026-11-28"},
+        {"amount": 400, "due_date": "2026-12-05"},
+    ]);
+    assert_eq!(shown["occurrences"], expect, "the limit counts it");
+    super::covers(&["46.3", "46.4"]);
+}

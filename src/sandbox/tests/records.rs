@@ -122,5 +122,10 @@ async fn the_service_says_how_it_is() {
     let house = House::new(Surface::Public);
     let status = house.call("GET", "/status", None, &Value::Null).await.ok();
     assert_eq!(status, json!({"status": "NORMAL"}));
+    let card = house.secret("POST", "/v1/cards", &visa()).await.ok();
+    let path = format!("/v1/cards/{}", card["id"].as_str().unwrap());
+    for method in ["GET", "PATCH", "DELETE"] {
+        assert_eq!(house.secret(method, &path, &json!({})).await.status, 200, "{method}");
+    }
     covers(&["52.13"]);
 }

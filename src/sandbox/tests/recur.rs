@@ -147,7 +147,7 @@ async fn what_recurs_may_differ_and_limits_count_the_first_payment() {
             (&json!(amount), &json!(count))
         );
     }
-    assert_eq!(ended[0]["amount"], 300);
+    assert_eq!((&ended[0]["amount"], &ended[1]["amount"]), (&json!(300), &json!(1000)));
     super::covers(&["42.7"]);
 }
 
@@ -171,10 +171,26 @@ async fn a_recurring_charge_is_made_from_an_earlier_charge() {
     let expect = ["schedule.interval_unit", "schedule.interval_delay", "schedule.start"];
     assert_eq!(bare.iter().map(|one| one.0.as_str()).collect::<Vec<_>>(), expect);
     let none = house.secret("POST", "/v1/charges/none/schedule", &body).await;
-    assert_eq!(none.refusal().2.as_deref(), Some("Transaction[none]"));
+    let missing = (404, "resource_not_found".to_owned(), Some("Transaction[none]".to_owned()));
+    assert_eq!(none.refusal(), missing);
     house.advance("P30D").await;
     assert_eq!(house.total("CHARGE").await, 1200);
     super::covers(&["43.1", "43.2", "43.3", "43.4", "43.5"]);
+}
+
+#[tokio::test]
+async fn a_start_in_the_past_may_lead_to_today() {
+    let house = House::new(Surface::Documented);
+    let earlier = charge(&house, &json!({"amount": 500, "method": visa()})).await.ok();
+    let path = format!("/v1/charges/{}/schedule", earlier["id"].as_str().unwrap());
+    for (start, next) in [("2026-10-20", "2026-12-20"), ("2026-10-21", "2026-11-21")] {
+        let schedule = json!({"start": start, "interval_unit": "MONTH", "interval_delay": 1});
+        let body = json!({"amount": 700, "schedule": schedule});
+        let made = house.secret("POST", &path, &body).await.ok();
+        assert_eq!(made["next_payment"], next, "{start}");
+        assert_eq!(made["occurrences"][0]["due_date"], next, "{start}");
+    }
+    super::covers(&["43.3"]);
 }
 
 #[tokio::test]

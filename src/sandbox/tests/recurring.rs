@@ -50,11 +50,13 @@ pub(super) fn check(found: &[(String, String)], expect: &[(&str, &str)]) {
 #[tokio::test]
 async fn a_new_recurring_charge_is_active_with_one_pending_occurrence() {
     let house = House::new(Surface::Documented);
-    let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
+    let body = monthly(&card(&house, "4242424242424242").await);
+    let made = create(&house, &body).await;
     assert_eq!(made["status"], "ACTIVE");
+    assert_eq!(made["schedule"], body["schedule"]);
     assert_eq!(made["amount"], 1000);
     assert_eq!(made["next_payment"], "2026-12-31");
-    assert_eq!(made["total_occurrences"], 0);
+    assert_eq!((&made["total_occurrences"], &made["total_amount"]), (&json!(0), &json!(0)));
     assert_eq!(made["method"]["number"], "************4242");
     assert_eq!(made["occurrences"].as_array().unwrap().len(), 1);
     assert_eq!(made["occurrences"][0]["status"], "PENDING");
@@ -87,6 +89,11 @@ async fn occurrences_are_paid_on_their_dates_and_months_keep_their_anchor() {
     assert_eq!(paid["results"][0]["reference"], "rk1");
     assert_eq!(paid["results"][0]["recurring_charge_id"], made["id"]);
     assert_eq!(paid["results"][0]["created"], "2027-03-31T17:00:00.000Z");
+    let list = format!("{}/occurrences", path(&made));
+    let newest = house.secret("GET", &list, &Value::Null).await.ok()["results"][1].clone();
+    assert_eq!((&newest["attempts"], &newest["due_date"]), (&json!(1), &json!("2027-03-31")));
+    assert_eq!(newest["transactions"].as_array().unwrap().len(), 1);
+    assert_eq!(newest["transactions"][0]["id"], paid["results"][0]["id"]);
     super::covers(&["47.10"]);
 }
 
@@ -117,13 +124,16 @@ async fn limits_end_a_recurring_charge() {
     let by_count = create(&house, &with(monthly(&method), "max_occurrences", 2)).await;
     let by_amount = create(&house, &with(monthly(&method), "max_amount", 2500)).await;
     house.advance("P1Y").await;
-    for (charge, amount, count) in [(by_count, 2000, 2), (by_amount, 2500, 3)] {
+    for (charge, amount, count, rest) in [(by_count, 2000, 2, 1000), (by_amount, 2500, 3, 500)] {
         let now = house.secret("GET", &path(&charge), &Value::Null).await.ok();
         assert_eq!(now["status"], "COMPLETED");
         assert_eq!(now["status_reason"], "schedule_complete");
         assert_eq!(now["total_amount"], amount);
         assert_eq!(now["total_occurrences"], count);
         assert!(now.get("next_payment").is_none());
+        let list = format!("{}/occurrences", path(&charge));
+        let list = house.secret("GET", &list, &Value::Null).await.ok();
+        assert_eq!(list["results"][0]["amount"], rest, "the lesser of amount and remainder");
         assert_eq!(occurrences(&house, &charge).await.len(), usize::try_from(count).unwrap());
     }
     let declining = card(&house, "4000000000000002").await;
@@ -236,6 +246,7 @@ async fn sensitive_data_of_a_method_changes_by_a_token_only() {
     let made = create(&house, &monthly(&saved)).await;
     let plain = json!({"method": {"type": "card", "exp_month": 1, "exp_year": 2035}});
     let changed = house.secret("PATCH", &path(&made), &plain).await.ok();
+    assert_eq!(changed["method"]["exp_month"], 1);
     assert_eq!(changed["method"]["exp_year"], 2035);
     assert_eq!(changed["method"]["number"], "************4242");
     for (method, context) in [
@@ -252,6 +263,7 @@ async fn sensitive_data_of_a_method_changes_by_a_token_only() {
     let other = token(&house, &with(visa(), "number", "5105105105105100")).await;
     let changed = house.secret("PATCH", &path(&made), &json!({"method": other["id"]})).await.ok();
     assert_eq!(changed["method"]["card_type"], "MASTERCARD");
+    assert_eq!(changed["method"]["number"], "************5100");
     let holder = json!({"type": "card", "name": "Joe", "address1": "2 Oak Street"});
     let changed = house.secret("PATCH", &path(&made), &json!({"method": holder})).await.ok();
     assert_eq!(changed["method"]["name"], "Joe");
@@ -303,6 +315,7 @@ async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
     assert_eq!(list("").await, [second["id"].clone(), first["id"].clone()]);
     assert_eq!(list("?reference=rk1").await, [first["id"].clone()]);
     assert!(list("?status=COMPLETED").await.is_empty());
+    assert_eq!(list("?status=ACTIVE").await.len(), 2);
     assert_eq!(list("?order_by=created").await, [first["id"].clone(), second["id"].clone()]);
     assert_eq!(list("?page_size=1&page=2").await, [first["id"].clone()]);
     assert!(list("?account_id=other").await.is_empty());
@@ -317,6 +330,27 @@ async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
     assert_eq!((&now["amount"], &now["next_payment"]), (&json!(900), &json!("2027-05-01")));
     assert!(now.get("description").is_none());
     super::covers(&["44.8", "44.9"]);
+}
+
+#[tokio::test]
+async fn a_put_takes_the_complete_content_and_no_part_of_it() {
+    let house = House::new(Surface::Public);
+    let made = create(&house, &with(monthly(&visa()), "max_occurrences", 9)).await;
+    let whole = json!({"description": "Dues", "amount": 900, "max_amount": 9000,
+        "method": with(visa(), "number", "5105105105105100"),
+        "schedule": {"start": "2027-05-01", "interval_unit": "WEEK", "interval_delay": 2}});
+    for part in ["amount", "schedule"] {
+        let rest = with(whole.clone(), part, Value::Null);
+        let reply = house.secret("PUT", &path(&made), &rest).await;
+        assert_eq!(fields(&reply), [(part.to_owned(), "not_null".to_owned())]);
+    }
+    let now = house.secret("PUT", &path(&made), &whole).await.ok();
+    for name in ["description", "amount", "max_amount", "schedule"] {
+        assert_eq!(now[name], whole[name], "{name}");
+    }
+    assert_eq!(now["method"]["number"], "************5100");
+    assert!(now.get("max_occurrences").is_none());
+    super::covers(&["44.8"]);
 }
 
 #[test]

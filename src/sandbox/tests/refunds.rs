@@ -42,12 +42,28 @@ async fn a_card_is_refunded_in_parts_up_to_what_it_paid() {
 }
 
 #[tokio::test]
+async fn a_gratuity_is_refunded_with_its_charge_and_no_more() {
+    let house = House::new(Surface::Public);
+    let strokes = json!({"mime_type": "service/jsignature", "data": "[{\"x\":[1],\"y\":[2]}]"});
+    let body = json!({"amount": 1000, "gratuity": 200, "signature": strokes, "method": visa()});
+    let charge = house.secret("POST", "/v1/charges", &body).await.ok();
+    let exceeds = "refund_exceeds_transaction";
+    assert_eq!(refused(&house, &charge, json!({"amount": 1201})).await, exceeds);
+    house.refund(&charge, 1000).await;
+    assert_eq!(refused(&house, &charge, json!({"amount": 201})).await, exceeds);
+    house.refund(&charge, 200).await;
+    assert_eq!(refused(&house, &charge, json!({"amount": 1})).await, exceeds);
+    super::covers(&["37.3"]);
+}
+
+#[tokio::test]
 async fn a_charge_read_by_id_carries_its_refunds_and_a_search_does_not() {
     let house = House::new(Surface::Public);
     let charge = house.charged(1000, visa()).await;
     assert!(house.now(&charge).await.get("refunds").is_none());
     let refunds = [house.refund(&charge, 100).await, house.refund(&charge, 200).await];
-    assert_eq!(house.now(&charge).await["refunds"], json!(refunds));
+    let shown = house.now(&charge).await;
+    assert_eq!((&shown["refunds"], &shown["amount_refunded"]), (&json!(refunds), &json!(300)));
     let found = house.secret("GET", "/v1/transactions", &Value::Null).await.ok();
     let found = found["results"].as_array().unwrap();
     assert_eq!(found.len(), 3);
@@ -65,6 +81,7 @@ async fn the_daily_run_settles_refunds_after_the_charges_of_the_day() {
     let house = House::new(Surface::Public);
     let first = house.charged(1000, visa()).await;
     let refund = house.refund(&first, 300).await;
+    assert_eq!(refund["status"], "AUTHORIZED", "so is its charge");
     house.charged(500, visa()).await;
     let before = house.moves().await.len();
     house.advance("P1D").await;

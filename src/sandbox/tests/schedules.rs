@@ -53,6 +53,7 @@ async fn days_of_weeks_and_months() {
     for (unit, days, expect) in [
         ("WEEK", json!(["1", "7"]), ["2027-01-04", "2027-01-10", "2027-01-11", "2027-01-17"]),
         ("MONTH", json!(["15", "LAST"]), ["2027-01-15", "2027-01-31", "2027-02-15", "2027-02-28"]),
+        ("MONTH", json!(["1", "31"]), ["2027-01-31", "2027-02-01", "2027-02-28", "2027-03-01"]),
         ("MONTH", json!(["4"]), ["2027-01-04", "2027-02-04", "2027-03-04", "2027-04-04"]),
     ] {
         assert_eq!(dates(&house, &every(unit, 1, &json!({ "days": days })), 4).await, expect);
@@ -87,6 +88,7 @@ async fn an_end_is_the_last_day_that_may_be() {
     assert_eq!(none.refusal().1, "no_occurrences_for_schedule");
     let less = post(&house, &with(every("DAY", 1, &json!({})), "max_amount", 999)).await;
     assert_eq!(fields(&less), [("max_amount".to_owned(), "below_minimum_value".to_owned())]);
+    post(&house, &with(every("DAY", 1, &json!({})), "max_amount", 1000)).await.ok();
     covers(&["45.6", "45.9"]);
 }
 
@@ -102,7 +104,8 @@ async fn a_recurring_charge_takes_its_fields_and_looks_at_no_method() {
     let made = post(&house, &body).await.ok();
     assert_eq!((&made["status"], &made["description"]), (&json!("ACTIVE"), &json!("Rent")));
     assert_eq!((&made["account_id"], &made["amount"]), (&account, &json!(1000)));
-    assert_eq!(made["schedule"]["start"], "2027-01-04");
+    assert_eq!(made["schedule"], body["schedule"]);
+    assert_eq!(made["method"]["number"], "************0002");
     let mut saved = body.clone();
     saved["method"] = super::recurring::card(&house, "4000000000000002").await;
     assert_eq!(post(&house, &saved).await.ok()["method"]["number"], "************0002");
@@ -156,8 +159,8 @@ async fn a_preview_counts_a_first_payment_and_what_remains() {
         (&json!(3), &json!(1000))
     );
     assert_eq!(
-        (&plain["next_payment"], &plain["schedule"]["interval_unit"]),
-        (&json!("2027-01-04"), &json!("WEEK"))
+        (&plain["next_payment"], &plain["schedule"]),
+        (&json!("2027-01-04"), &body["schedule"])
     );
     covers(&["46.5"]);
     let week = json!({"amount": 400, "max_occurrences": 3, "schedule": {"interval_unit": "WEEK", "interval_delay": 1}});
@@ -200,6 +203,7 @@ async fn an_occurrence_is_read_with_its_transactions_and_listed_newest_first() {
         .secret("GET", &format!("{list}/{}", paid["id"].as_str().unwrap()), &Value::Null)
         .await
         .ok();
+    assert_eq!((&one["id"], &one["due_date"]), (&paid["id"], &json!("2027-01-04")));
     assert_eq!((&one["recurring_charge_id"], &one["amount"]), (&made["id"], &json!(1000)));
     assert_eq!((&one["status"], &one["attempts"]), (&json!("PAID"), &json!(1)));
     assert_eq!(one["last_attempt"], "2027-01-04T18:00:00.000Z");

@@ -125,9 +125,12 @@ async fn bank_accounts_are_a_list_with_the_accounts_that_feed_them() {
     house.allow("required_payment_fields", json!(["cvv", "postal_code"])).await;
     house.allow("accepted_card_types", json!({card.clone(): ["VISA", "MASTERCARD"]})).await;
     let banks = get(&house, "/bank-accounts").await;
-    let bank = banks.as_array().unwrap()[0].clone();
-    has(&bank, &[("id", "string"), ("name", "string"), ("bank_name", "string")]);
-    assert!(bank["id"].as_str().unwrap().starts_with("bank_"));
+    for each in banks.as_array().unwrap() {
+        has(each, &["name", "bank_name", "currency"].map(|name| (name, "string")));
+        assert!(each["id"].as_str().unwrap().starts_with("bank_") && each["trust"].is_boolean());
+        assert!(each["account_id"].as_str().unwrap().starts_with("*****"));
+    }
+    let bank = banks[0].clone();
     assert_eq!(bank["trust"], false);
     assert_eq!(bank["account_id"], "*****1234");
     assert_eq!(bank["currency"], "USD");
@@ -162,6 +165,7 @@ async fn a_contact_shows_who_made_it_whose_it_is_and_how_to_reach_it() {
     assert_eq!((&made["name"], &made["display_name"]), (&json!("Jane Doe"), &json!("Jane Doe")));
     assert_eq!((&made["sort_name"], &made["type"]), (&json!("Doe, Jane"), &json!("person")));
     assert_eq!(made["preferred_email"], "jane@example.com");
+    assert!(made["contact_code"].is_string());
     assert_eq!((&made["test_mode"], &made["owner_id"]), (&json!(true), &made["owner"]["id"]));
     let owner = ["id", "owner_id", "preferred_email", "name", "sort_name", "display_name"];
     has(&made["owner"], &owner.map(|name| (name, "string")));
@@ -175,8 +179,12 @@ async fn a_contact_shows_who_made_it_whose_it_is_and_how_to_reach_it() {
     assert_eq!((&email["preferred"], &email["type"]), (&json!(true), &json!("email_address")));
     let live = contact(&house, &bearer, false).await;
     assert_eq!(live["test_mode"], false);
-    assert_eq!(house.call("GET", "/contacts", Some(&bearer), &Value::Null).await.refusal().0, 400);
-    assert_eq!(house.call("POST", "/contacts", None, &json!({})).await.refusal().0, 401);
+    let search = house.call("GET", "/contacts", Some(&bearer), &Value::Null).await;
+    assert_eq!(search.refusal(), (400, "invalid_request".to_owned(), None));
+    let tenant = super::applications::tenant(&house).await;
+    for auth in [None, Some(tenant.as_str())] {
+        assert_eq!(house.call("POST", "/contacts", auth, &json!({})).await.refusal().0, 401);
+    }
     covers(&["18.1", "18.2", "18.3", "18.4", "18.5", "18.6", "18.7", "18.8", "18.9"]);
 }
 
@@ -212,6 +220,7 @@ async fn an_invoice_shows_everything_that_was_asked_and_what_the_system_adds() {
         has(stamp, &AUDIT.map(|name| (name, "string")));
     }
     assert_eq!(made["contact"]["display_name"], "Jane Doe");
+    assert!(made["owner_id"].is_string());
     assert_eq!(made["created"]["timestamp"], "2026-11-21T18:00:00.000Z");
     assert_eq!(made["items"], made["line_items"]);
     for (at, line) in [(0, "12500"), (1, "500")] {
@@ -230,13 +239,18 @@ async fn an_invoice_shows_everything_that_was_asked_and_what_the_system_adds() {
 async fn a_line_has_one_unit_and_another_quantity_is_refused() {
     let house = House::new(Surface::Documented);
     let bearer = house.bearer("demo").await;
-    for (name, value) in [("quantity", "2"), ("rate_type", "hours")] {
+    for (name, value) in [
+        ("quantity", json!("2")),
+        ("rate_type", json!("hours")),
+        ("quantity", json!(1)),
+        ("rate_per_quantity", json!(12_500)),
+    ] {
         let mut body = new_invoice(&house, &bearer).await;
-        body["line_items"][0][name] = json!(value);
+        body["line_items"][0][name] = value;
         let reply = house.call("POST", "/invoices", Some(&bearer), &body).await;
         assert_eq!(super::fields(&reply)[0].0, format!("line_items.0.{name}"));
     }
-    covers(&["19.3"]);
+    covers(&["19.2", "19.3"]);
 }
 
 #[tokio::test]

@@ -16,6 +16,10 @@ fn strokes() -> Value {
 async fn a_transaction_is_signed_once() {
     let house = House::new(Surface::Public);
     let charge = house.charged(500, visa()).await;
+    for data in ["a word", "{\"x\":[1,2]}"] {
+        let reply = house.to_transaction(&charge, "sign", with(strokes(), "data", data)).await;
+        assert_eq!(fields(&reply), [("data".to_owned(), "invalid".to_owned())]);
+    }
     let before = house.told().await;
     let signed = house.to_transaction(&charge, "sign", strokes()).await.ok();
     assert_eq!((&signed["id"], &signed["status"]), (&charge["id"], &json!("AUTHORIZED")));
@@ -26,6 +30,7 @@ async fn a_transaction_is_signed_once() {
     let path = format!("/v1/signatures/{}", signed["signature_id"].as_str().unwrap());
     let kept = house.secret("GET", &path, &Value::Null).await.ok();
     assert_eq!((&kept["id"], &kept["data"]), (&signed["signature_id"], &strokes()["data"]));
+    assert_eq!(kept["mime_type"], "service/jsignature");
     assert_eq!(kept["created"], "2026-11-21T18:00:00.000Z");
     let live = house.key("live", "secret_key").await;
     assert_eq!(house.call("GET", &path, Some(&live), &Value::Null).await.status, 404);
@@ -60,6 +65,7 @@ async fn a_signature_s_fields_are_checked() {
     let house = House::new(Surface::Documented);
     let charge = house.charged(500, visa()).await;
     for (field, value, sub_code) in [
+        ("data", json!(""), "not_blank"),
         ("data", json!(" "), "not_blank"),
         ("data", Value::Null, "not_blank"),
         ("data", json!("s".repeat(8193)), "invalid_length"),
@@ -73,6 +79,9 @@ async fn a_signature_s_fields_are_checked() {
     }
     let both = fields(&house.to_transaction(&charge, "sign", json!({})).await);
     assert_eq!(both.len(), 2);
+    let other = house.charged(500, visa()).await;
+    let shortest = json!({"mime_type": "m", "data": "s"});
+    house.to_transaction(&other, "sign", shortest).await.ok();
     let longest = json!({"mime_type": "m".repeat(64), "data": "s".repeat(8192)});
     let signed = house.to_transaction(&charge, "sign", longest).await.ok();
     let path = format!("/v1/signatures/{}", signed["signature_id"].as_str().unwrap());

@@ -3,6 +3,9 @@
 
 use std::fmt::Debug;
 
+use serde_json::{Value, json};
+
+use super::applications::{application as complete, manual, notices, submit};
 use super::covers;
 use crate::sandbox::applications::states as application;
 use crate::sandbox::invoices::states as invoice;
@@ -51,6 +54,30 @@ fn an_application_moves_along_its_table_only() {
             (S::Declined, C::Reconsider, S::Provisioned),
         ],
     );
+    covers(&["13.3"]);
+}
+
+#[tokio::test]
+async fn an_outcome_is_final_and_people_alone_may_reconsider_a_decline() {
+    let house = manual();
+    let id = submit(&house, &complete("usr_1", "Doe LLC", "1")).await;
+    let path = format!("/_sandbox/applications/{id}/decision");
+    let decide = async |order: &Value| house.call("POST", &path, None, order).await;
+    let (approve, decline) = (json!({"decision": "approve"}), json!({"decision": "decline"}));
+    let again = json!({"decision": "approve", "reconsidered": true});
+    for (order, state, refused) in [
+        (&decline, "declined", vec![&approve, &decline]),
+        (&again, "provisioned", vec![&approve, &decline, &again]),
+    ] {
+        assert_eq!(decide(order).await.ok()["state"], state);
+        for late in refused {
+            let (status, code, _) = decide(late).await.refusal();
+            assert_eq!((status, code.as_str()), (422, "unavailable_for_current_status"), "{late}");
+        }
+    }
+    let sent = notices(&house).await;
+    let kinds: Vec<_> = sent.iter().map(|(_, body)| &body["events"][0]["type"]).collect();
+    assert_eq!(kinds, ["merchant_application.declined", "merchant.provisioned"]);
     covers(&["13.3"]);
 }
 

@@ -98,7 +98,7 @@ async fn https_is_served_with_the_authority_in_the_state() {
     let (running, _stop) = start(&house, directory.path(), false);
     assert!(ask_over_tls(&running, GET_STATUS).await.contains("NORMAL"));
     assert_eq!(std::fs::read(directory.path().join("ca.pem")).unwrap(), before);
-    super::covers(&["31.1"]);
+    super::covers(&["31.1", "52.14"]);
 }
 
 /// The first message of a client whose newest version is `3.minor`, which is 3.3 in TLS 1.2 (RFC 5246, 7.4.1.2 and

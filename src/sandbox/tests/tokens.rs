@@ -64,6 +64,8 @@ async fn a_form_gives_form_data_and_a_redirection() {
     assert_eq!(id.len(), 22);
     let path = format!("/v1/tokens/{id}");
     assert_eq!(house.secret("GET", &path, &Value::Null).await.status, 200);
+    let by_json = token(&house, &with(visa(), "redirect_url", "https://a.example/done")).await;
+    assert!(by_json["id"].is_string(), "JSON is answered with the token itself");
     super::covers(&["49.2", "49.3", "49.5"]);
 }
 
@@ -83,10 +85,10 @@ async fn creation_forgives_what_the_charge_then_refuses() {
 #[tokio::test]
 async fn a_token_works_once() {
     let house = House::new(Surface::Documented);
-    for number in ["4242424242424242", "4000000000000002"] {
+    for (number, status) in [("4242424242424242", 200), ("4000000000000002", 422)] {
         let token = token(&house, &with(visa(), "number", number)).await;
         let charge = json!({"amount": 100, "method": token["id"]});
-        house.secret("POST", "/v1/charges", &charge).await;
+        assert_eq!(house.secret("POST", "/v1/charges", &charge).await.status, status, "{number}");
         let path = format!("/v1/tokens/{}", token["id"].as_str().unwrap());
         assert_eq!(house.secret("GET", &path, &Value::Null).await.refusal().0, 404);
         assert_eq!(house.secret("POST", "/v1/charges", &charge).await.refusal().0, 404);

@@ -36,9 +36,20 @@ async fn what_is_not_settled_can_be_voided_once() {
 #[tokio::test]
 async fn what_is_settled_cannot_be_voided() {
     let house = House::new(Surface::Documented);
+    house.allow("credits_enabled", true).await;
     let charge = house.charged(700, visa()).await;
+    let body = json!({"amount": 7, "method": visa()});
+    let credit = house.secret("POST", "/v1/credits", &body).await.ok();
     house.advance("P1D").await;
-    assert_eq!(house.void(&charge).await.refusal().1, UNFIT);
+    for settled in [&charge, &credit] {
+        assert_eq!(house.void(settled).await.refusal().1, UNFIT, "{}", settled["type"]);
+    }
+    let refund = house.refund(&charge, 100).await;
+    house.advance("P1D").await;
+    assert_eq!(house.void(&refund).await.refusal().1, UNFIT);
+    let voided = house.charged(700, visa()).await;
+    house.void(&voided).await.ok();
+    assert_eq!(house.void(&voided).await.refusal().1, UNFIT);
     let failed = house.charged(700, bank()).await;
     house.settle(&failed, "failed").await;
     assert_eq!(house.void(&failed).await.refusal().1, UNFIT);
