@@ -74,7 +74,9 @@ fn groups(text: &str) -> Vec<Group> {
 fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for first in 0..groups.len() {
-        let Some(count) = groups.get(first..).and_then(|rest| card_length(text, rest)) else {
+        let rest = groups.get(first..).unwrap_or_default();
+        let start = rest.first().map_or(0, |group| group.start);
+        let Some(count) = card_length(text, ("", start), rest) else {
             continue;
         };
         let last = first.saturating_add(count).saturating_sub(1);
@@ -83,14 +85,29 @@ fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
             _ => spans.push(Span { first, last }),
         }
     }
+    let mut next = groups.len();
+    for span in spans.iter_mut().rev() {
+        lengthen(text, groups.get(..next).unwrap_or_default(), span);
+        next = span.first;
+    }
     spans
 }
 
-/// How many groups, from the first on, the longest card number takes.
-fn card_length(text: &str, groups: &[Group]) -> Option<usize> {
-    let mut digits = String::new();
+/// Takes those groups into a span that look like a card number together with the digits that it leaves visible: the
+/// masked text is masked again wherever it goes, and has to stay the same.
+fn lengthen(text: &str, groups: &[Group], span: &mut Span) {
+    while let (Some(first), Some(last)) = (groups.get(span.first), groups.get(span.last)) {
+        let shown = last_digits(text.get(first.start..last.end).unwrap_or_default());
+        let rest = groups.get(span.last.saturating_add(1)..).unwrap_or_default();
+        let Some(count) = card_length(text, (&shown, last.end), rest) else { return };
+        span.last = span.last.saturating_add(count);
+    }
+}
+
+/// How many groups, from the first on, the longest card number takes that begins with these digits, which end there.
+fn card_length(text: &str, (begun, mut end): (&str, usize), groups: &[Group]) -> Option<usize> {
+    let mut digits = begun.to_owned();
     let mut found = None;
-    let mut end = groups.first()?.start;
     for (count, group) in (1..).zip(groups) {
         digits.push_str(text.get(group.start..group.end)?);
         if digits.len() > CARD_DIGITS_MAX || !is_gap(text, end, group.start) {
@@ -136,6 +153,15 @@ mod tests {
         check("4242424242424242,4111111111111111", "•••• 4242,•••• 1111");
     }
 
+    /// What stays visible of one number, and the digits behind it, looked like another number.
+    #[test]
+    fn a_masked_text_is_not_masked_once_more() {
+        let text = "01-0{8888888888880-08888881-0T";
+        let masked = mask_digits(text);
+        assert_ne!(masked, text);
+        assert_eq!(mask_digits(&masked), masked);
+    }
+
     #[test]
     fn other_numbers_stay() {
         for text in ["", "125.00", "4242424242424241", "2026-11-30 12:00:00.123Z", "79927398713"] {
@@ -166,6 +192,12 @@ mod tests {
             let masked = mask_digits(&format!("{before} 4111 1111 1111 1111 {after}"));
             prop_assert!(!masked.contains("1111 1111"), "{}", masked);
             prop_assert!(!masked.contains("4111"), "{}", masked);
+        }
+
+        #[test]
+        fn a_mask_is_stable(text in "([0-9]{1,14}[ -]{0,4}){0,12}") {
+            let masked = mask_digits(&text);
+            prop_assert_eq!(mask_digits(&masked), masked);
         }
 
         #[test]
