@@ -27,6 +27,7 @@ use reckon::sandbox::Surface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use world::World;
 use world::seen::{Seen, Sent};
 
@@ -120,6 +121,23 @@ async fn a_code_is_exchanged_once_and_where_its_answer_is_lost_another_code_is_n
     covers::covers(&["2.7"]);
 }
 
+/// What the engine answers to a person's word; no document is looked at.
+async fn said(world: &World, event: impl FnOnce(oneshot::Sender<Reply>) -> Event) -> Reply {
+    let (reply, heard) = oneshot::channel();
+    let (sender, events) = tokio::sync::mpsc::channel(2);
+    sender.send(event(reply)).await.unwrap();
+    let mut engine = world.engine();
+    engine.choose([].into());
+    let person = async {
+        let told = heard.await.unwrap();
+        sender.send(Event::Stop).await.unwrap();
+        told
+    };
+    let (ended, told) = tokio::join!(engine.run(events, Until::Stopped), person);
+    ended.unwrap();
+    told
+}
+
 /// A person says that what is on hold did not happen.
 async fn let_go(world: &World) {
     let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
@@ -127,18 +145,7 @@ async fn let_go(world: &World) {
     };
     let id = view.items[0].id.parse().unwrap();
     let resolving = Resolving { id, said: Said::NotDone, actor: "uid 1".to_owned() };
-    let (reply, heard) = tokio::sync::oneshot::channel();
-    let (sender, events) = tokio::sync::mpsc::channel(2);
-    sender.send(Event::Resolve(resolving, reply)).await.unwrap();
-    let mut engine = world.engine();
-    engine.choose([].into());
-    let people = async {
-        let told = heard.await.unwrap();
-        sender.send(Event::Stop).await.unwrap();
-        told
-    };
-    let (ended, told) = tokio::join!(engine.run(events, Until::Stopped), people);
-    ended.unwrap();
+    let told = said(world, |reply| Event::Resolve(resolving, reply)).await;
     assert!(matches!(told, Reply::Resolved(Resolved::Settled(_))), "{told:?}");
 }
 
@@ -223,18 +230,8 @@ async fn dismissed(world: &World) {
         panic!("another answer");
     };
     let Some(one) = view.remade.first() else { return };
-    let (reply, heard) = tokio::sync::oneshot::channel();
-    let (sender, events) = tokio::sync::mpsc::channel(2);
     let what = (one.intent.parse().unwrap(), "removed by hand".to_owned());
-    sender.send(Event::DismissOrphan(what, "uid 1".to_owned(), reply)).await.unwrap();
-    let mut engine = world.engine();
-    let people = async {
-        let told = heard.await.unwrap();
-        sender.send(Event::Stop).await.unwrap();
-        told
-    };
-    let (ended, told) = tokio::join!(engine.run(events, Until::Stopped), people);
-    ended.unwrap();
+    let told = said(world, |reply| Event::DismissOrphan(what, "uid 1".to_owned(), reply)).await;
     assert_eq!(told, Reply::OrphanSeen(Some(one.key.clone())));
     assert_eq!(remade(world), 0);
     let resource = world.engine().answer(Question::Resource(one.key.clone())).unwrap();

@@ -93,8 +93,8 @@ fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
     spans
 }
 
-/// Takes those groups into a span that look like a card number together with the digits that it leaves visible: the
-/// masked text is masked again wherever it goes, and has to stay the same.
+/// Extends a span while its last four digits, which stay visible, look like a card number together with the groups
+/// behind them. Without this, masking a masked text again would change it.
 fn lengthen(text: &str, groups: &[Group], span: &mut Span) {
     while let (Some(first), Some(last)) = (groups.get(span.first), groups.get(span.last)) {
         let shown = last_digits(text.get(first.start..last.end).unwrap_or_default());
@@ -104,7 +104,7 @@ fn lengthen(text: &str, groups: &[Group], span: &mut Span) {
     }
 }
 
-/// How many groups, from the first on, the longest card number takes that begins with these digits, which end there.
+/// Returns how many of these groups the longest card number takes. It begins with the digits `begun`, which end at `end`.
 fn card_length(text: &str, (begun, mut end): (&str, usize), groups: &[Group]) -> Option<usize> {
     let mut digits = begun.to_owned();
     let mut found = None;
@@ -153,7 +153,7 @@ mod tests {
         check("4242424242424242,4111111111111111", "•••• 4242,•••• 1111");
     }
 
-    /// What stays visible of one number, and the digits behind it, looked like another number.
+    /// The four visible digits of a masked number and the digits behind them look like another number here.
     #[test]
     fn a_masked_text_is_not_masked_once_more() {
         let text = "01-0{8888888888880-08888881-0T";

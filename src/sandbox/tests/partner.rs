@@ -82,16 +82,20 @@ async fn a_wrong_client_scope_or_grant_gives_no_token() {
     super::covers(&["1.5", "3.1"]);
 }
 
-#[tokio::test]
-async fn a_disabled_partner_application_exchanges_no_code() {
-    let house = House::new(Surface::Documented);
-    let partner = partner(&house).await;
+/// The exchange of a fresh code of a merchant.
+async fn exchange(house: &House, partner: &Value) -> Value {
     let issued = house.control("POST", "credentials", &json!({"merchant": "acme"})).await;
-    let body = json!({
+    json!({
         "client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "authorization_code", "scope": "payments",
         "redirect_uri": partner["redirect_uri"], "code": issued["authorization_code"],
-    });
+    })
+}
+
+#[tokio::test]
+async fn a_disabled_partner_application_exchanges_no_code() {
+    let house = House::new(Surface::Documented);
+    let body = exchange(&house, &partner(&house).await).await;
     house.control("POST", "partner", &json!({"enabled": false})).await;
     assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 401);
     house.control("POST", "partner", &json!({"enabled": true})).await;
@@ -102,15 +106,10 @@ async fn a_disabled_partner_application_exchanges_no_code() {
 #[tokio::test]
 async fn a_code_is_exchanged_once_and_for_its_redirect_uri_only() {
     let house = House::new(Surface::Documented);
-    let partner = partner(&house).await;
-    let issued = house.control("POST", "credentials", &json!({"merchant": "acme"})).await;
-    let body = json!({
-        "client_id": partner["client_id"], "client_secret": partner["client_secret"],
-        "grant_type": "authorization_code", "scope": "payments",
-        "redirect_uri": "https://elsewhere.example/", "code": issued["authorization_code"],
-    });
-    assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 400);
-    let body = super::with(body, "redirect_uri", partner["redirect_uri"].clone());
+    let body = exchange(&house, &partner(&house).await).await;
+    let elsewhere = super::with(body.clone(), "redirect_uri", "https://elsewhere.example/");
+    let reply = house.call("POST", "/oauth/token", None, &elsewhere).await;
+    assert_eq!(reply.refusal().0, 400);
     let token = house.call("POST", "/oauth/token", None, &body).await.ok();
     assert_eq!(token["scope"], "payments");
     let bearer = format!("Bearer {}", token["access_token"].as_str().unwrap());
