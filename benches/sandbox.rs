@@ -25,10 +25,10 @@ mod control;
 mod drawn;
 #[path = "sandbox/e1_e2.rs"]
 mod e1_e2;
+#[path = "../tests/oracle/emulator.rs"]
+mod emulator;
 #[path = "reconcile/figures.rs"]
 mod figures;
-#[path = "../tests/oracle/house.rs"]
-mod house;
 #[path = "limits/kept.rs"]
 mod kept;
 #[path = "sandbox/load.rs"]

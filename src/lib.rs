@@ -1,8 +1,8 @@
 //! `reckon`: billing as code.
 //!
-//! A tree of YAML files says what merchants, contacts, invoices, saved payment methods and
-//! recurring charges should be; `reckon` makes the payment service match, every effect exactly
-//! once. Every effect is data, written down before it happens and settled after:
+//! A tree of YAML files describes the desired merchants, contacts, invoices, saved payment methods
+//! and recurring charges. `reckon` makes the payment service match, every effect exactly once.
+//! Every effect is data, recorded before it happens and settled after:
 //!
 //! ```text
 //! file ─▶ Manifest ─▶ Desired ─┐
@@ -12,8 +12,8 @@
 //!             └──────────────── (journal, then sled) ◀─────────────────────┘
 //! ```
 //!
-//! The modules below stand in reading order, lowest floor first; a file imports only from lower
-//! floors, and `tests/architecture.rs` fails the build of any other edge.
+//! The modules follow in reading order, lowest floor first. A file imports only from lower floors;
+//! `tests/architecture.rs` fails the build of any other edge.
 
 pub mod base;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use crate::failed::Failed;
-use crate::sizes::{Sizes, resident};
-use crate::stand::{Running, Stand};
+use super::failed::Failed;
+use super::sizes::{Sizes, resident};
+use super::stand::{Running, Stand};
 
 /// What the script does for half of the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

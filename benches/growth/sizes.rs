@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::failed::Failed;
+use super::failed::Failed;
 
 /// Bytes of each part of a state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

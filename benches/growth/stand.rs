@@ -44,7 +44,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-use crate::failed::Failed;
+use super::failed::Failed;
 
 const START: &str = "2026-11-22T12:00:00Z";
 /// Where the service finds the daemon.

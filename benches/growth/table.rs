@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::course::{Measured, Row};
+use super::course::{Measured, Row};
 
 const HEAD: &str = "| moment | events | held | journal | archive | index | vault | together | resident |\n\
                     |---|---|---|---|---|---|---|---|---|\n";

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::Bench;
 use crate::drawn::{MADE, UNTIL, charges, oracle};
+use crate::emulator::Emulator;
 use crate::figures::{hundredths, median, times, us_each};
-use crate::house::House;
 use crate::report::{Report, Row};
 
 /// Ten seconds for ten thousand charges.
@@ -20,24 +20,24 @@ const NO_ORACLE: &str = "there is no python3 here";
 
 /// A sandbox with all charges made.
 struct Year {
-    house: House,
+    emulator: Emulator,
     made: Vec<Option<String>>,
 }
 
 impl Year {
     async fn begin(wanted: &[Value]) -> Self {
-        let house = House::new(&format!("{MADE}T18:00:00Z"));
+        let emulator = Emulator::new(&format!("{MADE}T18:00:00Z"));
         let mut made = Vec::with_capacity(wanted.len());
         for charge in wanted {
-            made.push(house.make(charge).await);
+            made.push(emulator.make(charge).await);
         }
-        Self { house, made }
+        Self { emulator, made }
     }
 
     /// The step over the whole year.
     async fn pass(&self) -> Duration {
         let started = Instant::now();
-        self.house.turn_to(&format!("{UNTIL}T23:00:00Z")).await;
+        self.emulator.turn_to(&format!("{UNTIL}T23:00:00Z")).await;
         started.elapsed()
     }
 
@@ -45,7 +45,7 @@ impl Year {
     async fn same(&self, expect: &[Value]) -> usize {
         let mut same: usize = 0;
         for (id, expect) in self.made.iter().zip(expect) {
-            if self.house.stands(id.as_deref()).await == *expect {
+            if self.emulator.summary(id.as_deref()).await == *expect {
                 same = same.saturating_add(1);
             }
         }

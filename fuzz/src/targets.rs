@@ -1,6 +1,6 @@
 //! One function for each kind of bytes that come from outside. It panics where a promise is broken and nowhere else.
 //!
-//! The fuzz targets call them with what libFuzzer invents, `tests/fuzz.rs` with what proptest does. They use the
+//! The fuzz targets call them with what libFuzzer invents, `tests/it/fuzz.rs` with what proptest does. They use the
 //! crate's public items alone.
 
 use std::collections::BTreeMap;

@@ -46,7 +46,7 @@ mod voids;
 mod webhooks;
 mod year;
 
-#[path = "../../../tests/rig/covers.rs"]
+#[path = "../../../tests/it/support/covers.rs"]
 mod covering;
 
 use std::sync::Arc;

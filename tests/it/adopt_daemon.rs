@@ -1,0 +1,84 @@
+//! A running daemon leaves alone what is there already, and goes on with it once it is taken over over its socket.
+
+use crate::support::payments::{MERCHANT, START, document};
+use crate::support::world::World;
+use reckon::control::socket::{Door, SocketClient};
+use reckon::control::{Control, Request};
+use reckon::engine::{Event, Question, Reply, Until};
+use reckon::model::adoption::{Adopted, Adopting, Forgetting, Forgot, Inventory, Taken, What};
+use reckon::sandbox::Surface;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+/// Somebody saves a card.
+fn saved(world: &World) -> String {
+    let body = json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031, "cvv": "999"});
+    let card = world.ask("acme", "POST", "/v1/cards", &body);
+    card.get("id").and_then(|id| id.as_str()).unwrap().to_owned()
+}
+
+/// What was taken over.
+async fn imported(client: &SocketClient, asked: Adopting) -> Adopted {
+    let reply = client.request(&Request::Import(Box::new(asked))).await.unwrap();
+    let Reply::Adopted(adopted) = reply else { panic!("no answer") };
+    *adopted
+}
+
+#[tokio::test]
+async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
+    let world = World::new(Surface::Public, START);
+    world.write(MERCHANT);
+    world.settle().await;
+    let id = saved(&world);
+    let card = document("SavedMethod", "jane", "type: card\n  source: {}\n  description: Mine");
+    let adopts = format!("{{name: jane, annotations: {{reckon.dev/adopts: {id}}}}}");
+    world.write_beside("card.yaml", &card.replace("{name: jane}", &adopts));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("control.sock");
+    let door = Door::bind(&path).await.unwrap();
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel(8);
+    let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
+    let acting = async {
+        let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
+        client.ask(&Question::Settle).await.unwrap();
+        let before = world.objects("cards").len();
+        let merchant = "Merchant/acme".parse().unwrap();
+        let asked = Request::Inventory(Inventory { merchant, list: "cards".to_owned() });
+        let Ok(Reply::Inventory(Ok(found))) = client.request(&asked).await else {
+            panic!("no answer")
+        };
+        let key: reckon::base::id::Key = "SavedMethod/jane".parse().unwrap();
+        assert!(found.iter().all(|one| one.what == What::Document(key.clone())), "{found:?}");
+        let asked = |write| Adopting {
+            key: key.clone(),
+            id: id.parse().unwrap(),
+            unverified: false,
+            write,
+        };
+        let looked = imported(&client, asked(false)).await;
+        let all = Request::ImportAll(vec![asked(true)]);
+        let Ok(Reply::AllAdopted(taken)) = client.request(&all).await else { panic!("no answer") };
+        client.ask(&Question::Settle).await.unwrap();
+        let after = world.objects("cards");
+        world.remove("card.yaml");
+        client.ask(&Question::Settle).await.unwrap();
+        let forget = Request::Forget(Forgetting::Resource(key.clone()));
+        let Ok(Reply::Forgot(gone)) = client.request(&forget).await else { panic!("no answer") };
+        sender.send(Event::Stop).await.unwrap();
+        (before, looked, taken, after, gone)
+    };
+    let (ran, (before, looked, taken, after, gone)) =
+        tokio::join!(engine.run(events, Until::Stopped), acting);
+    serving.abort();
+    ran.unwrap();
+    assert_eq!(before, 1, "its document makes none");
+    assert_eq!(looked.stands, Taken::Fits);
+    assert_eq!(looked.changes.len(), 1, "its description: {:?}", looked.changes);
+    assert_eq!(taken.first().map(|one| one.stands), Some(Taken::Adopted));
+    let described = after.iter().map(|card| card.get("description").and_then(|one| one.as_str()));
+    assert_eq!(described.collect::<Vec<_>>(), [Some("Mine")], "the daemon went on with it");
+    let key = "SavedMethod/jane".parse().unwrap();
+    assert_eq!(*gone, Forgot::Resource(key, Some(id.parse().unwrap())));
+    assert_eq!(world.objects("cards").len(), 1);
+}

@@ -1,0 +1,365 @@
+//! Who a merchant is, and the first live binding, end to end: approved, another's, anew, beside a daemon.
+
+use crate::support::applicants;
+use crate::support::covers;
+use std::collections::BTreeSet;
+
+use crate::support::applicants::{BORN, COMPLETE, LICENSE, MERCHANT, SIGNATURE, SSN, world};
+use crate::support::partner::provisioned;
+use crate::support::shell::{Shell, code, stderr, stdout};
+use crate::support::world::{World, request};
+use reckon::base::id::{Key, Mode};
+use reckon::control::socket::{Door, SocketClient};
+use reckon::control::{Control, Request};
+use reckon::engine::{Approving, Event, Question, Reply, StateReply, Until};
+use reckon::model::bound::{Approval, LiveBinding};
+use reckon::model::epoch::Releasing;
+use reckon::model::observed::Observed;
+use reckon::model::record::Record;
+use reckon::store::facts::Facts;
+use reckon::store::writer::Commit;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+/// The tree of the onboarding with real money.
+fn live() -> String {
+    format!("{COMPLETE}{}", MERCHANT.replace("mode: test", "mode: live"))
+}
+
+/// A merchant that is opened by the code in the file of its name.
+fn by_code(name: &str, mode: &str, generation: u32) -> String {
+    format!(
+        "---\napiVersion: reckon.dev/v1\nkind: Merchant\nmetadata: {{name: {name}, annotations: \
+         {{reckon.dev/generation: '{generation}'}}}}\nspec: {{mode: {mode}, credentials: \
+         {{authorization_code: {{file: {name}}}}}}}\n"
+    )
+}
+
+fn told(told: &[String], start: &str) -> bool {
+    told.iter().any(|one| one.starts_with(start))
+}
+
+/// What waits for an approval.
+fn waiting(world: &World) -> Vec<LiveBinding> {
+    let Reply::Approvals(waiting) = world.engine().answer(Question::Approvals).unwrap() else {
+        panic!("approvals are answered by approvals");
+    };
+    waiting
+}
+
+/// Approves in a process in which nothing runs.
+async fn approve(world: &World, binding: &LiveBinding) -> Option<Approval> {
+    let approving = Approving { binding: binding.clone(), actor: "uid 7".to_owned() };
+    let reply = world.engine().approve_alone(approving).await.unwrap();
+    let Reply::Approved(approved) = reply else { panic!("{reply:?}") };
+    approved.map(|approval| *approval)
+}
+
+/// What is known of a merchant.
+fn known(world: &World, name: &str) -> Observed {
+    let key = format!("Merchant/{name}").parse().unwrap();
+    Facts::new(world.index.clone()).observed(&key).unwrap().expect("something")
+}
+
+/// What the service has of a merchant in a mode.
+fn of_service(world: &World, merchant: &str, mode: &str, field: &str) -> Value {
+    let all = world.control("GET", "credentials", &Value::Null);
+    let mut merchants = all["merchants"].as_array().unwrap().iter();
+    merchants.find(|one| one["name"] == merchant).unwrap()[mode][field].clone()
+}
+
+/// The public keys of a merchant's accounts in a mode, in order.
+fn public_keys(world: &World, merchant: &str, mode: &str) -> Value {
+    let accounts = of_service(world, merchant, mode, "accounts");
+    let accounts = accounts.as_array().unwrap().iter();
+    let keys: BTreeSet<String> =
+        accounts.map(|account| account["public_key"].as_str().unwrap().to_owned()).collect();
+    json!(keys)
+}
+
+fn public_key(world: &World, merchant: &str, mode: &str) -> Value {
+    of_service(world, merchant, mode, "public_key")
+}
+
+/// Submits, and has the service approve with a code that opens this merchant; answers the plan.
+async fn approved_with(world: &World, merchant: &str) -> Vec<String> {
+    world.settle().await;
+    let (reference, code) = (world.reference(), world.code(merchant));
+    world.notified(&reference, &provisioned(&reference, &code)).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_live_binding_waits_for_a_person_and_nothing_is_sent_for_it_before() {
+    let world = world(&live());
+    world.settle().await;
+    let waits = world.decided().await;
+    assert!(told(&waits, "Wait Merchant/harbor: AwaitsApproval"), "{waits:?}");
+    assert!(waits[0].contains("`reckon approve Merchant/harbor`"), "{waits:?}");
+    assert!(told(&waits, "Create Contact/jane: WaitsFor"), "{waits:?}");
+    assert_eq!((world.engine().overview().stuck, world.objects("contacts").len()), (1, 0));
+    assert!(known(&world, "harbor").fact("surveyed").is_null());
+    let (requests, position) = (world.requests(), world.position());
+    assert_eq!(world.settle().await, waits);
+    assert_eq!((world.requests(), world.position()), (requests, position));
+
+    let binding = waiting(&world).pop().unwrap();
+    assert_eq!((binding.mode, binding.generation), (Mode::Live, 0));
+    assert_eq!(binding.name.as_deref(), Some("Harbor Books"));
+    assert_eq!(binding.application.short(), "MerchantApplication/harbor");
+    let keys = json!(binding.public_keys);
+    assert_eq!(keys, public_keys(&world, "Harbor Books", "live"));
+    let approval = approve(&world, &binding).await.unwrap();
+    assert_eq!((approval.actor.as_str(), &approval.binding), ("uid 7", &binding));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let contacts = world.objects("contacts");
+    assert_eq!((contacts.len(), &contacts[0]["test_mode"]), (1, &json!(false)));
+    assert_eq!(approve(&world, &binding).await, None, "it is approved already");
+    covers::covers(&["30.4"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_is_for_what_was_shown_and_for_nothing_else() {
+    let world = world(&live());
+    world.settle().await;
+    let waits = world.decided().await;
+    let binding = waiting(&world).pop().unwrap();
+    let position = world.position();
+    let others = [
+        LiveBinding { name: Some("Harbour Books".to_owned()), ..binding.clone() },
+        LiveBinding { generation: 1, ..binding.clone() },
+        LiveBinding { public_keys: ["m_other".parse().unwrap()].into(), ..binding.clone() },
+        LiveBinding { application: "MerchantApplication/x".parse().unwrap(), ..binding.clone() },
+        LiveBinding { merchant: "Merchant/x".parse().unwrap(), ..binding.clone() },
+    ];
+    for other in &others {
+        assert_eq!(approve(&world, other).await, None, "{other:?}");
+    }
+    assert_eq!((world.settle().await, world.position()), (waits, position));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_names_a_code_instead_does_not_get_around_the_approval() {
+    let mut world = world(&live());
+    world.settle().await;
+    world.decided().await;
+    world.files.insert("harbor".to_owned(), world.code("Harbor Books"));
+    let code = "authorization_code: {file: harbor}";
+    world.write(&live().replace("application: harbor", code));
+    let waits = world.settle().await;
+    assert!(told(&waits, "Wait Merchant/harbor: AwaitsApproval"), "{waits:?}");
+    assert_eq!(world.objects("contacts").len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_live_merchant_of_another_name_cannot_even_be_approved() {
+    let world = world(&live());
+    let after = approved_with(&world, "Somebody Else").await;
+    assert!(told(&after, "Blocked Merchant/harbor: Unfit"), "{after:?}");
+    assert_eq!(waiting(&world), Vec::new());
+    assert_eq!(world.objects("contacts").len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_opens_the_account_of_another_merchant_is_blocked_and_names_it() {
+    for mode in ["test", "live"] {
+        let tree = live().replace("mode: live", &format!("mode: {mode}"));
+        let mut world = world(COMPLETE);
+        world.files.insert("first".to_owned(), world.code("Harbor Books"));
+        world.write(&format!("{tree}{}", by_code("first", mode, 0)));
+        let after = approved_with(&world, "Harbor Books").await;
+        assert!(told(&after, "Blocked Merchant/harbor: BoundElsewhere"), "{after:?}");
+        assert!(after[0].contains("Merchant/first"), "{after:?}");
+        assert_eq!((world.engine().overview().stuck, waiting(&world)), (1, Vec::new()));
+        assert_eq!(world.objects("contacts").len(), 0);
+        assert_eq!(world.settle().await, after, "{mode}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_account_of_the_other_mode_is_another_one() {
+    let mut world = world("");
+    world.files.insert("one".to_owned(), world.code("Harbor Books"));
+    world.files.insert("two".to_owned(), world.code("Harbor Books"));
+    world.write(&format!("{}{}", by_code("one", "test", 0), by_code("two", "live", 0)));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_raised_generation_binds_anew_and_leaves_the_old_account_to_others() {
+    let mut world = world(&by_code("acme", "test", 0));
+    world.files.insert("acme".to_owned(), world.code("Alpha"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let keys = |world: &World, name: &str| json!(known(world, name).bound().unwrap().public_keys);
+    assert_eq!(keys(&world, "acme"), public_keys(&world, "Alpha", "test"));
+    world.files.insert("acme".to_owned(), world.code("Beta"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(keys(&world, "acme"), public_keys(&world, "Alpha", "test"));
+    world.write(&by_code("acme", "test", 1));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(keys(&world, "acme"), public_keys(&world, "Beta", "test"));
+    let account = &known(&world, "acme").facts["accounts"][0]["id"];
+    assert_eq!(*account, of_service(&world, "Beta", "test", "card_account_id"));
+    world.files.insert("other".to_owned(), world.code("Alpha"));
+    world.write(&format!("{}{}", by_code("acme", "test", 1), by_code("other", "test", 0)));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_raised_generation_reads_with_the_token_that_the_document_names_now() {
+    let tree = |generation| {
+        by_code("acme", "test", generation).replace("authorization_code", "access_token")
+    };
+    let mut world = world(&tree(0));
+    world.files.insert("acme".to_owned(), token(&world, "Alpha"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world.files.insert("acme".to_owned(), token(&world, "Beta"));
+    world.write(&tree(1));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let bound = known(&world, "acme").bound().unwrap();
+    assert_eq!(json!(bound.public_keys), public_keys(&world, "Beta", "test"));
+    assert_eq!(bound.generation, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_that_take_the_place_of_a_code_leave_nothing_of_its_token() {
+    let mut world = world(&by_code("acme", "test", 0));
+    world.files.insert("acme".to_owned(), world.code("Alpha"));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world.code("Beta");
+    let (public, secret) =
+        (public_key(&world, "Beta", "test"), of_service(&world, "Beta", "test", "secret_key"));
+    world.files.insert("acme".to_owned(), secret.as_str().unwrap().to_owned());
+    let keys = format!("keys: {{public_key: {public}, secret_key: {{file: acme}}}}");
+    let code = "authorization_code: {file: acme}";
+    world.write(&by_code("acme", "test", 1).replace(code, &keys));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    let known = known(&world, "acme");
+    assert_eq!(json!(known.bound().unwrap().public_keys), json!([public]));
+    for older in ["token", "secret_key", "bank_accounts", "merchant_name"] {
+        assert!(known.fact(older).is_null(), "{older}");
+    }
+}
+
+/// A token of a merchant, exchanged elsewhere.
+fn token(world: &World, merchant: &str) -> String {
+    let partner = world.control("GET", "credentials", &Value::Null)["partner"].clone();
+    let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
+        "grant_type": "authorization_code", "scope": "payments",
+        "redirect_uri": partner["redirect_uri"], "code": world.code(merchant)});
+    let answer = request(&world.sandbox.router(), "POST", "/oauth/token", None, Some(&body));
+    answer["access_token"].as_str().expect("a token").to_owned()
+}
+
+#[tokio::test]
+async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself() {
+    let world = world(&live());
+    world.settle().await;
+    world.decided().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("control.sock");
+    let door = Door::bind(&path).await.unwrap();
+    let mut engine = world.engine();
+    let (sender, events) = mpsc::channel(8);
+    let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
+    let acting = async {
+        let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
+        let Ok(Reply::Approvals(waiting)) = client.ask(&Question::Approvals).await else {
+            panic!("no approvals");
+        };
+        let approve = Request::Approve(Box::new(waiting[0].clone()));
+        let Ok(Reply::Approved(Some(approval))) = client.request(&approve).await else {
+            panic!("not approved");
+        };
+        let again = client.request(&approve).await;
+        client.ask(&Question::Settle).await.unwrap();
+        sender.send(Event::Stop).await.unwrap();
+        (approval, again)
+    };
+    let (ran, (approval, again)) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    serving.abort();
+    ran.unwrap();
+    assert!(approval.actor.starts_with("uid "), "{}", approval.actor);
+    assert_eq!(again, Ok(Reply::Approved(None)));
+    assert_eq!(world.objects("contacts").len(), 1);
+    assert_eq!(known(&world, "harbor").approval.as_deref(), Some(&*approval));
+    assert_eq!(world.plan(), Vec::<String>::new());
+}
+
+/// What a person says of the application.
+async fn release(world: &World) -> bool {
+    let application: Key = "MerchantApplication/harbor".parse().unwrap();
+    let said = Releasing { keys: vec![application], done: false };
+    let reply = world.engine().release_alone(said, "uid 7".to_owned()).await.unwrap();
+    let Reply::State(StateReply::Released(done)) = reply else { panic!("{reply:?}") };
+    done
+}
+
+/// Closes M8: a lost state does not submit an application a second time.
+#[tokio::test(start_paused = true)]
+async fn a_live_application_of_a_state_that_began_empty_waits_for_a_person() {
+    let mut world = world(COMPLETE);
+    world.cautious_start = true;
+    let waits = world.settle().await;
+    assert!(told(&waits, "Wait MerchantApplication/harbor: AwaitsApproval"), "{waits:?}");
+    assert!(waits[0].contains("`reckon approve MerchantApplication/harbor`"), "{waits:?}");
+    assert_eq!((world.engine().overview().stuck, world.objects("applications").len()), (1, 0));
+    let (requests, position) = (world.requests(), world.position());
+    assert_eq!(world.settle().await, waits);
+    assert_eq!((world.requests(), world.position()), (requests, position));
+    assert!(release(&world).await);
+    let after = world.settle().await;
+    assert!(told(&after, "Wait MerchantApplication/harbor: AwaitsDecision"), "{after:?}");
+    assert_eq!(world.objects("applications").len(), 1);
+    assert!(!release(&world).await, "nothing waits any more");
+
+    world.lose_the_state();
+    assert_eq!(world.settle().await, waits);
+    assert_eq!(world.objects("applications").len(), 1, "it is not submitted again");
+}
+
+/// Closes M8: a person who vouches for the service is not asked, nor is anybody about a test.
+#[tokio::test(start_paused = true)]
+async fn a_test_waits_for_nobody_and_a_declared_service_neither() {
+    let mut world = world(&format!("{COMPLETE}  test: validate\n"));
+    world.cautious_start = true;
+    let after = world.settle().await;
+    assert!(!after.iter().any(|one| one.contains("AwaitsApproval")), "{after:?}");
+    assert!(world.requests() > 0, "it is sent: {after:?}");
+
+    let mut world = applicants::world(COMPLETE);
+    world.cautious_start = true;
+    let at = "2026-11-21T10:00:00Z".parse().unwrap();
+    let declared = Record::EmptyRemote { at, actor: "uid 7".to_owned() };
+    world.shared().writer.append(Commit::of(vec![declared])).await.unwrap();
+    let after = world.settle().await;
+    assert!(told(&after, "Wait MerchantApplication/harbor: AwaitsDecision"), "{after:?}");
+}
+
+/// Closes M8: the command shows why, asks, and approves once.
+#[test]
+fn approve_takes_an_application_that_a_lost_state_may_have_submitted() {
+    let shell = Shell::start();
+    let config = std::fs::read_to_string(shell.path("reckon.yaml")).unwrap();
+    shell.write("reckon.yaml", &config.replace("[CODE_*]", "[CODE_*]\n  files: secrets"));
+    std::fs::create_dir(shell.path("secrets")).unwrap();
+    for (name, text) in
+        [("born", BORN), ("ssn", SSN), ("license", LICENSE), ("signature", SIGNATURE)]
+    {
+        shell.write(&format!("secrets/{name}"), text);
+    }
+    shell.write("specs/harbor.yaml", COMPLETE);
+    let waits = shell.reckon(&["apply", "--yes"]);
+    let told = format!("{}{}", stdout(&waits), stderr(&waits));
+    assert_eq!((code(&waits), shell.count("applications")), (3, 0), "{told}");
+    assert!(told.contains("reckon approve MerchantApplication/harbor"), "{told}");
+    let name = "MerchantApplication/harbor";
+    let unasked = shell.reckon(&["approve", name]);
+    assert_eq!(code(&unasked), 1, "{}", stderr(&unasked));
+    assert!(stderr(&unasked).contains("this state began empty"), "{}", stderr(&unasked));
+    let approved = shell.reckon(&["approve", name, "--yes"]);
+    assert_eq!(code(&approved), 0, "{}", stderr(&approved));
+    let applied = shell.reckon(&["apply", "--yes"]);
+    assert_eq!((code(&applied), shell.count("applications")), (0, 1), "{}", stderr(&applied));
+    let again = shell.reckon(&["approve", name, "--yes"]);
+    assert_eq!(code(&again), 1, "{}", stdout(&again));
+}

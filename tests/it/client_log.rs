@@ -1,0 +1,73 @@
+//! What the client logs. A test binary of its own, with one test: whether a log line is heard is decided once for a
+//! whole process, by whichever thread comes first.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::routing::get;
+use axum::{Json, Router};
+use reckon::api::{Auth, Call, Host, Method};
+use reckon::base::clock::SystemClock;
+use reckon::base::secret::Secret;
+use reckon::client::{Access, Client, Service, Transport, Untouched};
+use reckon::model::outcome::Outcome;
+
+const CANARY: &str = "canary4242424242424242";
+
+/// Lines that a subscriber wrote.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn client() -> Client {
+    let service = Service {
+        base_url: "https://base.test".to_owned(),
+        web_url: "https://web.test".to_owned(),
+        timeout: Duration::from_secs(30),
+        ca_file: None,
+        partner: None,
+        jitter_seed: 0,
+    };
+    let router = Router::new().route("/x", get(async || Json(CANARY)));
+    let wire = Arc::new(Untouched);
+    Client::new(service, Transport::InProcess { router, wire }, Arc::new(SystemClock)).unwrap()
+}
+
+#[tokio::test]
+async fn a_call_is_logged_with_status_and_time_but_without_its_content() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let call = Call {
+        endpoint: "test.call".to_owned(),
+        method: Method::Get,
+        host: Host::Base,
+        path: "/x".to_owned(),
+        query: vec![("q".to_owned(), CANARY.to_owned())],
+        auth: Auth::SecretKey,
+        body: Some(CANARY.into()),
+    };
+    let outcome = client().send(&call, &Access::Basic(Secret::from(CANARY))).await;
+    assert!(matches!(outcome, Outcome::Done { .. }));
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    for told in ["endpoint=\"test.call\"", "status=200", "elapsed_ms="] {
+        assert!(text.contains(told), "{text}");
+    }
+    assert!(!text.contains("canary"), "{text}");
+}

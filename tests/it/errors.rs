@@ -1,0 +1,168 @@
+//! `docs/errors.md` lists every code that the program can print, and no other.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+/// What every code but those of the HTTP interface begins with.
+const PREFIX: &str = "reckon::";
+/// Words that begin like a code and are none: the program itself, and the name of a log.
+const OTHERS: [&str; 2] = ["reckon::cli::main", "reckon::effects"];
+/// Calls whose first text is the end of a code: the folder, the call, and the beginning of the code.
+const CALLS: [(&str, &str, &str); 3] = [
+    ("src/hooks/", ".problem(", "reckon::hooks::"),
+    ("src/hooks/", ".tell(", "reckon::hooks::"),
+    ("src/cli/signed/", ".unfit(", "reckon::approval::"),
+];
+/// Where the codes of the HTTP interface are.
+const INTERFACE: [&str; 3] = ["src/control/", "src/http/", "src/cli/server/"];
+/// What such an error is made with.
+const MADE: &str = "ControlError::new(\"";
+/// Where the end of a code stands before its severity, and what is between them.
+const REACH: (&str, &str) = ("src/hooks/check/reach.rs", "\", Severity::");
+
+/// The code of the program without its tests.
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(ROOT).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let shown = path.strip_prefix(ROOT).unwrap().to_string_lossy().replace('\\', "/");
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") && !is_test(&shown) {
+                found.push((shown, program(&fs::read_to_string(&path).unwrap())));
+            }
+        }
+    }
+    found
+}
+
+fn is_test(path: &str) -> bool {
+    ["/tests", "/testing", "_tests.rs"].into_iter().any(|part| path.contains(part))
+}
+
+/// A file without its comments and without the tests at its end.
+fn program(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let lines = text[..end].lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_'
+}
+
+fn word(text: &str) -> &str {
+    let end = text.find(|letter| !is_word(letter)).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// Whole codes: as a text, or as `code(…)` of an error type.
+fn whole(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.match_indices(PREFIX).filter(|(at, _)| {
+        let before = &text[..*at];
+        before.ends_with('"') || before.ends_with("code(")
+    });
+    parts.map(|(at, _)| {
+        let rest = &text[at..];
+        let end = rest.find(|letter| !is_word(letter) && letter != ':').unwrap_or(rest.len());
+        rest[..end].to_owned()
+    })
+}
+
+/// The first text behind each call, where it is one word.
+fn ends<'a>(text: &'a str, call: &'a str) -> impl Iterator<Item = &'a str> {
+    text.match_indices(call).filter_map(move |(at, _)| {
+        let rest = &text[at..][call.len()..];
+        let rest = if call.ends_with('"') { rest } else { rest.split_once('"')?.1 };
+        let word = word(rest);
+        (!word.is_empty() && rest[word.len()..].starts_with('"')).then_some(word)
+    })
+}
+
+/// Codes of the HTTP interface: constants, and texts that errors are made of.
+fn interface(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = ends(text, MADE).map(str::to_owned).collect();
+    let constants = text.lines().filter(|line| {
+        let line = line.trim_start();
+        let is_code = line.starts_with("pub const ") || line.starts_with("pub(super) const ");
+        is_code && line.contains(": &str = \"") && line.ends_with("\";")
+    });
+    let values = constants.filter_map(|line| line.split('"').nth(1));
+    found.extend(
+        values.filter(|value| value.contains('_') && word(value) == *value).map(str::to_owned),
+    );
+    found
+}
+
+/// Every code of the source.
+fn raised() -> BTreeSet<String> {
+    let mut codes = BTreeSet::new();
+    for (path, text) in sources() {
+        codes.extend(whole(&text).filter(|code| !code.ends_with(':')));
+        for (folder, call, begin) in CALLS {
+            if path.starts_with(folder) {
+                codes.extend(ends(&text, call).map(|end| format!("{begin}{end}")));
+            }
+        }
+        if path == REACH.0 {
+            let before = text.match_indices(REACH.1).map(|(at, _)| &text[..at]);
+            let words = before.filter_map(|before| before.rsplit('"').next());
+            codes.extend(words.map(|word| format!("reckon::hooks::{word}")));
+        }
+        if INTERFACE.iter().any(|folder| path.starts_with(folder)) {
+            codes.extend(interface(&text));
+        }
+    }
+    codes.retain(|code| !OTHERS.contains(&code.as_str()));
+    codes
+}
+
+/// Every code of the tables, in their order.
+fn listed() -> Vec<String> {
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/errors.md")).unwrap();
+    let (_, tables) = text.split_once("# Every code\n").unwrap();
+    let rows = tables.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.filter_map(|row| row.split_once('`')).map(|(code, _)| code.to_owned()).collect()
+}
+
+#[test]
+fn every_code_of_the_program_is_explained_and_no_other() {
+    let (raised, listed) = (raised(), listed());
+    let known: BTreeSet<String> = listed.iter().cloned().collect();
+    assert_eq!(known.len(), listed.len(), "a code is listed twice");
+    let missing: Vec<&String> = raised.difference(&known).collect();
+    let gone: Vec<&String> = known.difference(&raised).collect();
+    assert!(missing.is_empty(), "docs/errors.md does not explain {missing:#?}");
+    assert!(gone.is_empty(), "docs/errors.md explains what no code raises: {gone:#?}");
+    assert!(raised.len() > 300, "the search found {} codes", raised.len());
+}
+
+/// Each row has a cause and a way on.
+#[test]
+fn every_row_says_the_cause_and_what_to_do() {
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/errors.md")).unwrap();
+    let (_, tables) = text.split_once("# Every code\n").unwrap();
+    for row in tables.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        assert_eq!(cells.len(), 3, "{row}");
+        assert!(cells.iter().skip(1).all(|cell| cell.trim().ends_with(['.', ')'])), "{row}");
+    }
+}
+
+#[test]
+fn a_planted_code_is_found_in_each_of_its_forms() {
+    let text = "Failure::input(\n    \"reckon::a::b_c\", x)\n#[diagnostic(code(reckon::d::e))]\n\
+        // \"reckon::not::this\"\n#[cfg(test)]\nmod tests {\n\"reckon::nor::this\" }";
+    let text = program(text);
+    assert_eq!(whole(&text).collect::<Vec<_>>(), ["reckon::a::b_c", "reckon::d::e"]);
+    let call =
+        "self.tell(value.start(), \"option\", &message);\nself.tell(at, code, \"Two words\")";
+    assert_eq!(ends(call, ".tell(").collect::<Vec<_>>(), ["option"]);
+    let constant =
+        "    pub const LOST: &str = \"connection_lost\";\n    pub const PATH: &str = \"/a_b\";";
+    assert_eq!(interface(constant), ["connection_lost"]);
+}

@@ -1,0 +1,185 @@
+//! One world for a whole table: everything applied, everything edited, everything applied again.
+
+use std::collections::BTreeMap;
+
+use reckon::engine::{Question, Reply, StepView};
+use reckon::model::plan::Verdict;
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+
+use crate::fields::case::{Case, Does, Table};
+use crate::support::world::{World, told};
+
+/// Four in the morning in Chicago.
+const START: &str = "2029-12-01T10:00:00Z";
+
+/// The lists of what the service holds.
+const LISTS: [&str; 6] =
+    ["contacts", "invoices", "cards", "banks", "recurring_charges", "applications"];
+
+/// Applies a table, edits it, and answers everything that was not as the table says. `prepare` fills the
+/// world first and answers what stands for `$NAME` in the table's texts.
+pub(crate) async fn faults(
+    table: &Table,
+    prepare: impl AsyncFn(&mut World) -> BTreeMap<&'static str, String>,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    for surface in [Surface::Public, Surface::Documented] {
+        let found = faults_on(surface, table, &prepare).await;
+        faults.extend(found.into_iter().map(|fault| format!("{surface:?}: {fault}")));
+    }
+    faults
+}
+
+async fn faults_on(
+    surface: Surface,
+    table: &Table,
+    prepare: &impl AsyncFn(&mut World) -> BTreeMap<&'static str, String>,
+) -> Vec<String> {
+    let mut world = World::new(surface, START);
+    let names = prepare(&mut world).await;
+    let write = |world: &World, is_edited: &dyn Fn(&Case) -> bool| {
+        let mut text = table.tree(is_edited);
+        for (name, value) in &names {
+            text = text.replace(name, value);
+        }
+        world.write(&text);
+    };
+    write(&world, &|_| false);
+    world.settle().await;
+    assert_eq!(decided(&world).await, Vec::<String>::new(), "the table's first values");
+    assert_eq!(looked(&world, "first").await, Vec::<String>::new());
+    let before = Held::of(&world);
+    write(&world, &|_| true);
+    let mut faults = planned(table, &world, "edited");
+    world.settle().await;
+    faults.extend(planned_after(table, &world));
+    faults.extend(looked(&world, "edited").await);
+    faults.extend(before.compared(table, &Held::of(&world)));
+    write(&world, &|case| !case.does.stays());
+    let rest = world.settle().await;
+    faults.extend(rest.into_iter().map(|step| format!("not empty at the end: {step}")));
+    faults
+}
+
+/// What a look at all that the service shows adds to the plan: nothing, since nobody else changed anything.
+async fn looked(world: &World, when: &str) -> Vec<String> {
+    let before = world.plan();
+    let mut engine = world.engine();
+    engine.look_at_everything().await.unwrap();
+    let news = told(&engine).into_iter().filter(|step| !before.contains(step));
+    news.map(|step| format!("{when}: a look finds {step}")).collect()
+}
+
+/// The plan once underwriting has decided what waited for it.
+async fn decided(world: &World) -> Vec<String> {
+    world.control("POST", "clock", &json!({"advance": "PT6S"}));
+    world
+        .while_running(async |daemon| {
+            daemon.deliver().await;
+        })
+        .await
+}
+
+/// What a plan says about each document.
+fn planned(table: &Table, world: &World, when: &str) -> Vec<String> {
+    let view = world.engine().plan_view();
+    let broken = view.problems.iter().map(|problem| format!("{when}: {problem:?}"));
+    let mut faults: Vec<String> = broken.collect();
+    for (at, case) in table.cases.iter().enumerate() {
+        let name = table.name(at);
+        let step = view.steps.iter().find(|step| step.kind == table.kind && step.name == name);
+        let fault = step_fault(case, step);
+        faults.extend(fault.map(|fault| format!("{when}: {}.{}: {fault}", table.kind, case.path)));
+    }
+    faults
+}
+
+/// The same after everything was applied: only what cannot be is left.
+fn planned_after(table: &Table, world: &World) -> Vec<String> {
+    let view = world.engine().plan_view();
+    let mut faults = Vec::new();
+    for (at, case) in table.cases.iter().enumerate() {
+        let name = table.name(at);
+        let step = view.steps.iter().find(|step| step.kind == table.kind && step.name == name);
+        let fault = if case.does.stays() {
+            step_fault(case, step)
+        } else {
+            step.map(|step| format!("{:?} {} ({})", step.verdict, step.reason, step.message))
+        };
+        faults.extend(fault.map(|fault| format!("applied: {}.{}: {fault}", table.kind, case.path)));
+    }
+    faults
+}
+
+/// What is wrong with the step of an edited document.
+fn step_fault(case: &Case, step: Option<&StepView>) -> Option<String> {
+    let expect = match case.does {
+        Does::Local | Does::Fixed => None,
+        Does::InPlace => Some((Verdict::Update, "Changed")),
+        Does::ByToken => Some((Verdict::Update, "Renewed")),
+        Does::Never => Some((Verdict::Blocked, "CannotChange")),
+        Does::Unfit => Some((Verdict::Blocked, "Unfit")),
+    };
+    let found = step.map(|step| (step.verdict, step.reason.as_str()));
+    if found != expect {
+        return Some(format!(
+            "{expect:?} expected, and the plan says {found:?} {}",
+            step.map_or("", |step| step.message.as_str())
+        ));
+    }
+    let step = step?;
+    let shown: Vec<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
+    let strange = shown.iter().any(|path| !case.touches(path));
+    if strange || !shown.iter().any(|path| case.is_at(path)) {
+        return Some(format!("the plan shows {shown:?}"));
+    }
+    if step.stuck != case.does.stays() {
+        return Some(format!("exit code 3: {}", step.stuck));
+    }
+    let named = step.message.contains(&case.path.replace("[]", "[0]"));
+    (case.does.stays() && !named).then(|| format!("the sentence names no field: {}", step.message))
+}
+
+/// What the service holds, by id, and which document it belongs to.
+struct Held {
+    objects: BTreeMap<String, Value>,
+    ids: BTreeMap<String, String>,
+}
+
+impl Held {
+    fn of(world: &World) -> Self {
+        let lists = LISTS.iter().flat_map(|list| world.objects(list));
+        let objects = lists.map(|mut object| {
+            object.as_object_mut().unwrap().shift_remove("modified");
+            (object["id"].to_string(), object)
+        });
+        let Ok(Reply::Resources(all)) = world.engine().answer(Question::Resources) else {
+            panic!("no resources were answered");
+        };
+        let ids = all.into_iter().filter_map(|one| {
+            Some((format!("{}/{}", one.kind, one.name), json!(one.remote_id?).to_string()))
+        });
+        Self { objects: objects.collect(), ids: ids.collect() }
+    }
+
+    /// What changed on the service and should not have, and the other way round.
+    fn compared(&self, table: &Table, after: &Self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.ids != after.ids || !self.objects.keys().eq(after.objects.keys()) {
+            faults.push("something was made, replaced or removed".to_owned());
+        }
+        for (at, case) in table.cases.iter().enumerate() {
+            let id = self.ids.get(&format!("{}/{}", table.kind, table.name(at)));
+            let (old, new) =
+                (id.and_then(|id| self.objects.get(id)), id.and_then(|id| after.objects.get(id)));
+            if (old != new) != case.does.arrives() {
+                faults.push(format!(
+                    "{}.{}: on the service {old:?} became {new:?}",
+                    table.kind, case.path
+                ));
+            }
+        }
+        faults
+    }
+}

@@ -1,0 +1,159 @@
+//! What no document manages is deleted once; what one manages is not, and limits count what is removed.
+
+use std::path::Path;
+
+use reckon::config::Config;
+use reckon::control::Request;
+use reckon::engine::Stands;
+use reckon::model::adoption::Forgetting;
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+
+use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, fault_of};
+use crate::support::payments::{MERCHANT, card, only, recurring, requests};
+use crate::support::world::World;
+
+/// Somebody else makes an object; answers its id.
+fn elsewhere(world: &World, path: &str, body: &Value) -> String {
+    let made = world.ask("acme", "POST", path, body);
+    assert!(made["id"].is_string(), "{made}");
+    made["id"].as_str().unwrap().to_owned()
+}
+
+fn visa() -> Value {
+    json!({"type": "card", "number": "4012888888881881", "exp_month": 1, "exp_year": 2032})
+}
+
+/// What nobody declared, by type: where it is made, and of what.
+fn strangers() -> [(&'static str, &'static str, Value); 3] {
+    let bank = json!({"type": "bank", "routing_number": "000000013", "account_number": "87654321",
+        "account_type": "CHECKING", "given_name": "Joe", "surname": "Doe"});
+    let schedule = json!({"start": "2031-01-01", "interval_unit": "MONTH", "interval_delay": 1});
+    let charge = json!({"amount": 700, "method": visa(), "schedule": schedule});
+    [
+        ("card", "/v1/cards", visa()),
+        ("bank", "/v1/banks", bank),
+        ("recurring", "/v1/recurring/charges", charge),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_manages_is_deleted_once_whatever_becomes_of_the_answer() {
+    for surface in SURFACES {
+        for lost in LOST {
+            let world = connected(surface).await;
+            for (kind, path, mut body) in strangers() {
+                if kind == "recurring" {
+                    // The two documents take a saved method or a token alone.
+                    body["method"] = elsewhere(&world, "/v1/tokens", &visa()).into();
+                }
+                let id = elsewhere(&world, path, &body);
+                fault_of(&world, "DELETE", path, lost);
+                let fields = json!({"type": kind, "id": id});
+                let acted = act(&world, "delete", None, fields.clone()).await;
+                if kind == "recurring" && surface == Surface::Documented {
+                    // The two documents know no way to delete one.
+                    assert_eq!(acted.stands, Stands::Refused, "{lost}: {acted:?}");
+                    continue;
+                }
+                assert_eq!(acted.stands, Stands::Done, "{surface:?} {kind} {lost}: {acted:?}");
+                assert_eq!(acted.remote_id.as_ref(), Some(&id));
+                let now = world.ask("acme", "GET", &format!("{path}/{id}"), &Value::Null);
+                assert!(now["id"].is_null() || now["status"] == "DELETED", "{now}");
+                let before = requests(&world, "DELETE", path).len();
+                let again = act(&world, "delete", None, fields).await;
+                assert!(again.before && again.stands == Stands::Done, "{again:?}");
+                assert_eq!(requests(&world, "DELETE", path).len(), before);
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_that_means_nothing_is_told_and_is_no_deletion() {
+    let world = connected(Surface::Public).await;
+    for (kind, path, _) in strangers() {
+        let fields = json!({"type": kind, "id": "abcdefghijklmnopqrstuv"});
+        let acted = act(&world, "delete", None, fields).await;
+        assert_eq!(acted.stands, Stands::Refused, "{kind}: {acted:?}");
+        assert!(acted.message.contains("404"), "{}", acted.message);
+        assert_eq!(requests(&world, "DELETE", path).len(), 1);
+    }
+    let acted = act(&world, "delete", None, json!({"type": "invoice", "id": "x"})).await;
+    assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+}
+
+/// The id by which the card of a document is known.
+fn id_of(world: &World, name: &str) -> String {
+    let known = world.engine();
+    let view = known.answer(reckon::engine::Question::Resources).unwrap();
+    let reckon::engine::Reply::Resources(all) = view else { return String::new() };
+    let one = all.iter().find(|one| one.name == name);
+    one.and_then(|one| one.remote_id.clone()).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_managed_goes_with_its_document_and_never_by_its_id() {
+    let world = connected(Surface::Public).await;
+    let (poor, rent) = (id_of(&world, "poor"), id_of(&world, "rent"));
+    let refused = async |kind: &str, id: &str, told: &[&str]| {
+        let acted = act(&world, "delete", None, json!({"type": kind, "id": id})).await;
+        assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+        for told in told {
+            assert!(acted.message.contains(told), "{}", acted.message);
+        }
+    };
+    let document = "its document stands at specs/tree.yaml:";
+    refused("card", &poor, &["SavedMethod/poor", document, "reckon.dev/deletion: delete"]).await;
+    refused("recurring", &rent, &["RecurringCharge/rent", document]).await;
+    world.write(&[MERCHANT.to_owned(), card("jane", "4242424242424242")].concat());
+    world.settle().await;
+    refused("card", &poor, &["SavedMethod/poor", "`reckon forget SavedMethod/poor`"]).await;
+    assert_eq!(requests(&world, "DELETE", "/v1"), Vec::<Value>::new());
+    let forget = Forgetting::Resource("SavedMethod/poor".parse().unwrap());
+    done(&world, Request::Forget(forget)).await;
+    let acted = act(&world, "delete", None, json!({"type": "card", "id": poor})).await;
+    assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+    assert_eq!(only(&world, "cards")["id"], id_of(&world, "jane"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_unsettled_document_may_have_made_stays() {
+    let world = connected(Surface::Documented).await;
+    let rent = id_of(&world, "rent");
+    fault(&world, "/v1/recurring/charges", "error_after");
+    let tree = [card("jane", "4242424242424242"), recurring("rent", "jane", "")].concat();
+    world.write(&[MERCHANT.to_owned(), tree, recurring("club", "jane", "")].concat());
+    world.settle().await;
+    let all = world.objects("recurring_charges");
+    let club = all.iter().find(|one| one["id"] != rent.as_str()).unwrap();
+    let fields = json!({"type": "recurring", "id": club["id"]});
+    let acted = act(&world, "delete", None, fields).await;
+    assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
+    assert!(acted.message.contains("RecurringCharge/club is not settled"), "{}", acted.message);
+    assert_eq!(requests(&world, "DELETE", "/v1"), Vec::<Value>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_removed_counts_to_the_limits_of_deletes() {
+    let mut world = connected(Surface::Public).await;
+    let text = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  limits: {deletes_per_day: 3}\n";
+    let config = Config::parse("reckon.yaml", Path::new("."), text.as_bytes().to_vec()).unwrap();
+    world.policy = config.rules(&|_: &str| None).unwrap();
+    let over = |acted: &reckon::engine::Acted| {
+        assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
+        let limit = "policy.limits.deletes_per_day allows 3 deletes";
+        assert!(acted.message.contains(limit), "{}", acted.message);
+    };
+    // Three saved methods and a recurring charge would go.
+    over(&act(&world, "purge", None, json!({})).await);
+    assert_eq!(requests(&world, "POST", "/v1/merchant"), Vec::<Value>::new());
+    for _ in 0..3 {
+        let id = elsewhere(&world, "/v1/cards", &visa());
+        let acted = act(&world, "delete", None, json!({"type": "card", "id": id})).await;
+        assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+    }
+    let id = elsewhere(&world, "/v1/cards", &visa());
+    over(&act(&world, "delete", None, json!({"type": "card", "id": id})).await);
+    assert_eq!(world.objects("cards").len(), 3);
+}

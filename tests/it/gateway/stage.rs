@@ -1,0 +1,84 @@
+//! A merchant with its methods, and one request at a time to an engine that does nothing else.
+
+use reckon::control::{Control, Request};
+use reckon::engine::{Acted, Event, Reply, Until};
+use reckon::model::action::Action;
+use reckon::sandbox::Surface;
+use reckon::store::disk::Disk;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::support::payments::{MERCHANT, START, bank, card, recurring};
+use crate::support::world::World;
+
+pub(crate) const SURFACES: [Surface; 2] = [Surface::Public, Surface::Documented];
+/// What becomes of an answer: it comes, or gets lost after or before its effect.
+pub(crate) const LOST: [&str; 3] = ["", "drop_after", "error_before"];
+
+/// A world with a merchant, a card, a bank account and a recurring charge.
+pub(crate) async fn connected(surface: Surface) -> World {
+    let world = World::new(surface, START);
+    let tree = [
+        MERCHANT.to_owned(),
+        card("jane", "4242424242424242"),
+        card("poor", "4000000000000044"),
+        bank("joe"),
+        recurring("rent", "jane", ""),
+    ];
+    world.write(&tree.concat());
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    world
+}
+
+/// Has one request done by an engine of its own that does nothing else.
+pub(crate) async fn done(world: &World, request: Request) -> Reply {
+    let mut engine = world.engine();
+    engine.choose([].into());
+    let (sender, events) = mpsc::channel(2);
+    let asked = async {
+        let reply = Control::new(sender.clone()).handle(request, "ann".to_owned()).await;
+        sender.send(Event::Stop).await.unwrap();
+        reply.unwrap()
+    };
+    let (ended, reply) = tokio::join!(engine.run(events, Until::Stopped), asked);
+    ended.unwrap();
+    reply
+}
+
+pub(crate) async fn act(world: &World, verb: &str, name: Option<&str>, fields: Value) -> Acted {
+    let action = Action {
+        verb: verb.to_owned(),
+        merchant: "Merchant/acme".parse().unwrap(),
+        name: name.map(|name| name.parse().unwrap()),
+        fields,
+    };
+    let Reply::Acted(acted) = done(world, Request::Act(Box::new(action))).await else {
+        panic!("another answer");
+    };
+    *acted
+}
+
+/// The next answer to a request of this path gets lost, after or before its effect.
+pub(crate) fn fault(world: &World, path: &str, fault: &str) {
+    fault_of(world, "POST", path, fault);
+}
+
+/// The same for a request of this method.
+pub(crate) fn fault_of(world: &World, method: &str, path: &str, fault: &str) {
+    let wanted = json!({"method": method, "path": path, "fault": fault, "status": 503, "times": 1});
+    world.control("POST", "faults", &wanted);
+}
+
+/// Whether these bytes stand somewhere in the journal.
+pub(crate) fn holds(world: &World, bytes: &[u8]) -> bool {
+    let files = world.journal.list().unwrap();
+    files.iter().any(|name| {
+        let length = usize::try_from(world.journal.len(name).unwrap()).unwrap();
+        let content = world.journal.read_at(name, 0, length).unwrap();
+        content.windows(bytes.len()).any(|window| window == bytes)
+    })
+}
+
+pub(crate) fn usd(minor: i64) -> Value {
+    json!({"minor": minor, "currency": "USD"})
+}

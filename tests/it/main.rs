@@ -1,0 +1,55 @@
+//! The product in this process: engines over a state in memory, an emulator, and virtual time.
+//! `README.md` beside this file says which helper to use when.
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a failure here is a failed test"
+)]
+
+mod support;
+
+mod accounts;
+mod adopt_daemon;
+mod approval;
+mod client_log;
+mod drift;
+mod edits;
+mod epoch;
+mod errors;
+mod events;
+mod fields;
+mod fuzz;
+mod gateway;
+mod growth;
+mod hooks_lanes;
+mod hooks_live;
+mod hooks_restore;
+mod intake;
+mod intake_again;
+mod intake_doubt;
+mod invoices;
+mod lessons;
+mod limits;
+mod onboarding;
+mod plans;
+mod receiver;
+mod recurring;
+mod removal;
+mod renewal;
+mod rhythm;
+mod rules;
+mod scale;
+mod schema;
+mod scope;
+mod scripts_live;
+mod security;
+mod service;
+mod spine;
+mod suspend;
+mod trouble;
+mod wire;
+mod zones;

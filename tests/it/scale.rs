@@ -1,0 +1,181 @@
+//! What a step costs does not depend on how much there is beside it. Counted, not timed.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::support::payments::{MERCHANT, START, card, recurring};
+use crate::support::world::World;
+use chrono::{DateTime, Utc};
+use reckon::base::id::Key;
+use reckon::base::money::Currency;
+use reckon::kinds::CheckCx;
+use reckon::kinds::register::KINDS;
+use reckon::model::desired::Desired;
+use reckon::model::intent::OpenIntent;
+use reckon::model::manifest::OnDoubt;
+use reckon::model::observed::Observed;
+use reckon::plan::{self, Planner};
+use reckon::policy::prune::Prune;
+use reckon::sandbox::Surface;
+use reckon::spec::document::ReadCx;
+use reckon::spec::loader::Loader;
+use reckon::store::disk::Disk;
+use reckon::store::index::Index;
+
+/// So many cards, and as many recurring charges.
+fn tree(pairs: usize) -> String {
+    let mut text = MERCHANT.to_owned();
+    for number in 0..pairs {
+        text.push_str(&card(&format!("card-{number}"), "4242424242424242"));
+        text.push_str(&recurring(&format!("rent-{number}"), &format!("card-{number}"), ""));
+    }
+    text
+}
+
+/// A tree of which nothing is on the service; counts what a planner asks.
+struct Counted {
+    loader: Loader,
+    asked: Cell<usize>,
+}
+
+impl Counted {
+    fn new(pairs: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("tree.yaml"), tree(pairs)).unwrap();
+        let check = CheckCx {
+            decimal_amounts_only: true,
+            web_urls: Vec::new(),
+            currency: Currency::USD,
+            plans: BTreeMap::new(),
+            programs: None,
+            variables: None,
+            files: None,
+        };
+        let mut loader = Loader::new(folder.path(), "specs", ReadCx { kinds: KINDS, check });
+        loader.load_all();
+        assert_eq!(loader.desired().manifests.len(), 1 + 2 * pairs);
+        Self { loader, asked: Cell::new(0) }
+    }
+
+    /// How often the work of a planner asks.
+    fn count<T>(&self, work: impl FnOnce(&Self) -> T) -> (T, usize) {
+        self.asked.set(0);
+        let done = work(self);
+        (done, self.asked.get())
+    }
+
+    fn ask(&self) {
+        self.asked.set(self.asked.get() + 1);
+    }
+}
+
+impl plan::World for Counted {
+    fn desired(&self) -> &Desired {
+        self.ask();
+        self.loader.desired()
+    }
+
+    fn observed(&self, _: &Key) -> Option<Arc<Observed>> {
+        self.ask();
+        None
+    }
+
+    fn open(&self, _: &Key) -> Option<Arc<OpenIntent>> {
+        self.ask();
+        None
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        START.parse().unwrap()
+    }
+
+    fn known(&self) -> Vec<Key> {
+        self.ask();
+        Vec::new()
+    }
+}
+
+fn planner() -> Planner {
+    Planner::new(plan::Settings {
+        partner: "acme".to_owned(),
+        digest_key: [9; 32],
+        on_doubt: OnDoubt::Recreate,
+        live_refused: None,
+        prune: Prune::open(),
+    })
+}
+
+#[test]
+fn a_plan_grows_with_its_documents_and_a_change_with_what_depends_on_it() {
+    let key = |text: &str| -> Key { text.parse().unwrap() };
+    let mut whole = Vec::new();
+    let mut edit = Vec::new();
+    for pairs in [50, 500] {
+        let (world, mut planner) = (Counted::new(pairs), planner());
+        let (made, asked) = world.count(|world| planner.all(world));
+        assert_eq!(made.len(), 1 + 2 * pairs);
+        whole.push(asked);
+        let (made, asked) = world.count(|world| planner.touch(world, [key("SavedMethod/card-7")]));
+        let dependants = [key("RecurringCharge/rent-7"), key("SavedMethod/card-7")];
+        assert!(made.iter().eq(&dependants), "the card and what it pays: {made:?}");
+        edit.push(asked);
+        let (made, _) = world.count(|world| planner.touch(world, [key("Merchant/acme")]));
+        assert_eq!(made.len(), 1 + 2 * pairs, "everything needs its merchant, once");
+    }
+    assert!(whole.iter().is_sorted_by(|few, many| **many <= **few * 11), "{whole:?}");
+    assert!(edit.iter().is_sorted_by(|few, many| many == few), "{edit:?}");
+}
+
+/// How many bytes of a disk hold something.
+fn used(disk: &impl Disk) -> usize {
+    let bytes = |name: &String| {
+        let length = usize::try_from(disk.len(name).unwrap()).unwrap();
+        let bytes = disk.read_at(name, 0, length).unwrap();
+        bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
+    };
+    disk.list().unwrap().iter().map(bytes).sum()
+}
+
+/// What the index holds: entries, their bytes, and the largest one.
+fn held(world: &World) -> (usize, usize, usize) {
+    let all = world.index.scan(b"").unwrap();
+    let sizes: Vec<usize> = all.iter().map(|(key, value)| key.len() + value.len()).collect();
+    (sizes.len(), sizes.iter().sum(), sizes.iter().copied().max().unwrap_or(0))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_writes_as_much_beside_two_hundred_resources_as_beside_two() {
+    let mut written = Vec::new();
+    for pairs in [1, 100] {
+        let world = World::new(Surface::Public, START);
+        world.write(&tree(pairs));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        let before = used(&world.journal);
+        world.write(&tree(pairs).replacen("20.00 USD", "25.00 USD", 1));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        written.push(used(&world.journal) - before);
+    }
+    let (few, many) = (written.iter().min().unwrap(), written.iter().max().unwrap());
+    assert!(*few > 100 && many - few < 100, "bytes of the journal for one change: {written:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_changes_again_and_again_takes_the_room_of_one_in_the_index() {
+    let world = World::new(Surface::Public, START);
+    let change = async |amount: usize| {
+        world.write(&tree(1).replace("20.00 USD", &format!("{amount}.00 USD")));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+    };
+    for amount in 20..60 {
+        change(amount).await;
+    }
+    let (_, before, _) = held(&world);
+    for amount in 60..100 {
+        change(amount).await;
+    }
+    let (_, after, largest) = held(&world);
+    // Of each change only its number stays, and where it stands in the journal.
+    assert!((after - before) / 40 < 150, "{} bytes for each change", (after - before) / 40);
+    assert!(largest < 4096, "{largest} bytes in one entry");
+}

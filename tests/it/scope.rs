@@ -1,0 +1,132 @@
+//! What a run may touch: what was chosen, what is ours, and every object for itself.
+
+use crate::support::payments::{LATER, MERCHANT, START, document};
+use crate::support::shell::{Shell, code, stderr, stdout};
+use crate::support::world;
+use crate::support::world::World;
+use reckon::engine::Allowing;
+use reckon::policy::prune::Prune;
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+
+/// A card that goes with its document.
+fn card(name: &str) -> String {
+    let spec = "type: card\n  source: {card: {number: \"4242424242424242\", exp_month: 12, exp_year: 2039}}";
+    let text = document("SavedMethod", name, spec);
+    let said = format!("{{name: {name}, annotations: {{reckon.dev/deletion: delete}}}}");
+    text.replace(&format!("{{name: {name}}}"), &said)
+}
+
+/// How many objects of a kind were not deleted.
+fn live(objects: &[Value]) -> usize {
+    objects.iter().filter(|one| one["deleted"] != json!(true)).count()
+}
+
+#[test]
+fn paths_and_targets_remove_nothing_that_they_do_not_name() {
+    let shell = Shell::start();
+    let live = |shell: &Shell| {
+        let text = shell.ask("GET", "objects/cards", "");
+        let all: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        live(&all)
+    };
+    let acme = MERCHANT.trim_start();
+    shell.write("specs/a.yaml", &format!("{acme}{}", card("one")));
+    shell.write("specs/b.yaml", &[card("two"), card("three")].concat());
+    assert_eq!(code(&shell.reckon(&["apply", "--yes"])), 0);
+    assert_eq!(live(&shell), 3);
+    shell.write("specs/b.yaml", &card("two"));
+    for chosen in [&["specs/a.yaml"][..], &["specs/b.yaml"], &["--target", "SavedMethod/one"]] {
+        let planned = shell.reckon(&[&["plan"], chosen].concat());
+        assert!(!stdout(&planned).contains("three"), "{chosen:?}: {}", stdout(&planned));
+        let applied = shell.reckon(&[&["apply", "--yes"], chosen].concat());
+        assert_eq!(code(&applied), 0, "{chosen:?}: {}", stderr(&applied));
+        assert_eq!(live(&shell), 3, "{chosen:?}");
+    }
+    let excluded = shell.reckon(&["apply", "--yes", "--exclude", "SavedMethod/three"]);
+    assert_eq!((code(&excluded), live(&shell)), (0, 3), "{}", stderr(&excluded));
+    let whole = shell.reckon(&["apply", "--yes"]);
+    assert_eq!((code(&whole), live(&shell)), (0, 2), "{}", stderr(&whole));
+}
+
+#[test]
+fn a_broken_document_stops_everything_or_itself_alone_as_was_said() {
+    let shell = Shell::start();
+    let acme = MERCHANT.trim_start();
+    let broken = card("two").replace("exp_month: 12", "exp_month: dozen");
+    let rent = document(
+        "RecurringCharge",
+        "rent",
+        &format!("method: two\n  amount: \"20.00 USD\"\n  {LATER}"),
+    );
+    shell.write("specs/a.yaml", &format!("{acme}{}", card("one")));
+    shell.write("specs/b.yaml", &format!("{broken}{}{rent}", card("three")));
+    let refused = shell.reckon(&["apply", "--yes"]);
+    assert_eq!((code(&refused), shell.count("cards")), (1, 0), "{}", stderr(&refused));
+    let alone = shell.reckon(&["apply", "--yes", "--isolate"]);
+    assert_eq!(code(&alone), 1, "{}", stderr(&alone));
+    assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (2, 0));
+    shell.write("specs/b.yaml", &format!("{}{}{rent}", card("two"), card("three")));
+    assert_eq!(code(&shell.reckon(&["apply", "--yes"])), 0);
+    assert_eq!((shell.count("cards"), shell.count("recurring_charges")), (3, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_made_is_never_touched() {
+    for surface in [Surface::Public, Surface::Documented] {
+        let world = World::new(surface, START);
+        world.write(&format!("{MERCHANT}{}", card("ours")));
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        // The same in every field but our mark.
+        let theirs = json!({"number": "4242424242424242", "exp_month": 12, "exp_year": 2039});
+        let made = world.ask("acme", "POST", "/v1/cards", &theirs)["id"].clone();
+        assert!(made.is_string(), "{made}");
+        assert_eq!(world.objects("cards").len(), 2);
+        let mut engine = world.engine();
+        engine.look_at_everything().await.unwrap();
+        assert_eq!(world::told(&engine), Vec::<String>::new(), "it is no drift of ours");
+        drop(engine);
+        world.write(MERCHANT);
+        let said = Allowing { all: true, keys: Vec::new() };
+        world.engine().allow_alone(&said, "uid 7").await.unwrap();
+        assert_eq!(world.settle().await, Vec::<String>::new());
+        let left = world.objects("cards");
+        let left: Vec<&Value> =
+            left.iter().filter(|one| one["deleted"] != json!(true)).map(|one| &one["id"]).collect();
+        assert_eq!(left, [&made], "{surface:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_fails_in_part_forgets_nothing_and_stops_no_removal() {
+    let mut world = World::new(Surface::Public, START);
+    world.failures_max = Some(3);
+    world.prune = Prune::open();
+    world.write(&format!("{MERCHANT}{}", card("old")));
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    // One more is refused for good, another one never answers, one is made, and the old one goes.
+    let refused = card("refused").replace("2039", "2028");
+    let recurring = document(
+        "RecurringCharge",
+        "rent",
+        &format!("method: fine\n  amount: \"20.00 USD\"\n  {LATER}"),
+    );
+    world.control(
+        "POST",
+        "faults",
+        &json!({"method": "POST", "path": "/v1/recurring", "fault": "error_before", "status": 503}),
+    );
+    world.write(&format!("{MERCHANT}{}{}{recurring}", card("fine"), refused));
+    let told = world.settle().await;
+    assert!(told.iter().any(|step| step.contains("SavedMethod/refused: Refused")), "{told:?}");
+    assert!(told.iter().any(|step| step.contains("RecurringCharge/rent")), "{told:?}");
+    let cards = world.objects("cards");
+    assert_eq!(live(&cards), 1, "the old one went, the fine one came: {told:?}");
+    // Nobody fixes it: the documents go again, and so does what the failed run had made.
+    world.control("DELETE", "faults", &Value::Null);
+    world.write(MERCHANT);
+    assert_eq!(world.settle().await, Vec::<String>::new());
+    assert_eq!(live(&world.objects("cards")), 0);
+    assert_eq!(world.objects("recurring_charges").len(), 0);
+}

@@ -1,0 +1,58 @@
+//! Backups of a world, put in its place.
+
+use std::sync::Arc;
+
+use reckon::base::hash::Digest;
+use reckon::model::epoch::Restored;
+use reckon::model::record::Record;
+use reckon::store::disk::MemoryDisk;
+use reckon::store::fold::IndexFold;
+use reckon::store::index::{Batch, Index, MemoryIndex};
+use reckon::store::journal::{Journal, Options};
+use reckon::store::key::MasterKey;
+use reckon::store::vault::Vault;
+use reckon::store::writer::{Commit, Writer};
+
+use crate::support::world::World;
+
+/// What a backup holds: the three disks as they were.
+pub(crate) struct Backup {
+    journal: MemoryDisk,
+    vault: MemoryDisk,
+    index: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Copies the disks.
+pub(crate) fn back_up(world: &World) -> Backup {
+    let index = world.index.scan(b"").unwrap();
+    Backup { journal: world.journal.copy(), vault: world.vault.copy(), index }
+}
+
+/// Puts a backup in the place of the state, and writes down that an epoch began, or not.
+pub(crate) async fn restore(world: &mut World, backup: &Backup, epoch: bool) {
+    (world.journal, world.vault) = (backup.journal.copy(), backup.vault.copy());
+    world.index = Arc::new(MemoryIndex::new());
+    let mut batch = Batch::new();
+    for (key, value) in &backup.index {
+        batch.put(key.clone(), value.clone());
+    }
+    world.index.apply(batch).unwrap();
+    if !epoch {
+        return;
+    }
+    let (journal, opened) =
+        Journal::open(Arc::new(world.journal.clone()), Options::default()).unwrap();
+    let vault = Vault::open(Arc::new(world.vault.clone()), &MasterKey::new([7; 32])).unwrap();
+    let index: Arc<dyn Index> = world.index.clone();
+    let writer = Writer::inline(journal, vault, IndexFold::new(index));
+    let restored = Restored {
+        epoch: 1,
+        backup_sequence: opened.head.sequence,
+        backup_head: Digest::from_bytes(opened.head.hash),
+        backup_at: "2026-11-20T08:00:00Z".parse().unwrap(),
+        at: "2026-11-21T09:30:00Z".parse().unwrap(),
+        actor: "uid 1000".to_owned(),
+        put_back: false,
+    };
+    writer.append(Commit::of(vec![Record::Restored(Box::new(restored))])).await.unwrap();
+}

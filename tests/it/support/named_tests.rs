@@ -1,0 +1,43 @@
+//! Tests that documents name as `file: name`: whether they are there.
+
+use std::path::Path;
+
+/// A file of this project.
+pub(crate) fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()
+}
+
+/// Returns whether a text of Rust has a test of this name: a function with the attribute of a test right above it, or a
+/// trial.
+pub(crate) fn has_test(source: &str, name: &str) -> bool {
+    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+    let is_it = |line: &str| {
+        let line = line.strip_prefix("async ").unwrap_or(line);
+        line.strip_prefix("fn ")
+            .and_then(|rest| rest.strip_prefix(name))
+            .is_some_and(|rest| rest.starts_with('('))
+    };
+    let marked = |at: usize| {
+        let above = lines
+            .iter()
+            .take(at)
+            .rev()
+            .take_while(|line| line.starts_with('#') || line.starts_with("//"));
+        above.clone().any(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"))
+            && !above.clone().any(|line| line.starts_with("#[ignore"))
+    };
+    let is_trial = source.contains("libtest_mimic") && source.contains(&format!("\"{name}\""));
+    is_trial || lines.iter().enumerate().any(|(at, line)| is_it(line) && marked(at))
+}
+
+/// What is wrong with a test that is named `file: name`.
+pub(crate) fn missing(named: &str) -> Option<String> {
+    let Some((file, name)) = named.split_once(": ") else {
+        return Some(format!("`{named}` is not `file: name`"));
+    };
+    match read(file) {
+        None => Some(format!("{file} is not there")),
+        Some(source) if !has_test(&source, name) => Some(format!("{file} has no test {name}")),
+        Some(_) => None,
+    }
+}

@@ -1,0 +1,131 @@
+//! A card that a payer gave and that pays, and another one that comes for it.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use reckon::base::id::Key;
+use reckon::base::secret::Secret;
+use reckon::control::Control;
+use reckon::engine::{Attaching, Event, IntakeLink, Question, Reply, Until};
+use reckon::http::{Outside, hooks};
+use reckon::sandbox::Surface;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::support::partner::Daemon;
+use crate::support::payers;
+use crate::support::payments::{MERCHANT, START, document, only, recurring};
+use crate::support::world::World;
+
+pub(crate) const FIRST: &str = "4242424242424242";
+pub(crate) const SECOND: &str = "5105105105105100";
+pub(crate) const OLD: &str = "************4242";
+pub(crate) const NEW: &str = "************5100";
+/// What is told of a charge that has not got the new card.
+pub(crate) const LAGS: &str = "Wait RecurringCharge/club: AwaitsIntake (it still pays by the details that its method had before";
+
+pub(crate) fn jane() -> Key {
+    "SavedMethod/default/jane".parse().unwrap()
+}
+
+pub(crate) fn outside() -> Outside {
+    Outside::new(&[5; 32])
+}
+
+pub(crate) fn intake() -> String {
+    document("SavedMethod", "jane", "type: card\n  source: intake")
+}
+
+pub(crate) fn tree() -> String {
+    [MERCHANT.to_owned(), intake(), recurring("club", "jane", "")].concat()
+}
+
+/// A world in which the first card is stored and pays.
+pub(crate) async fn stored(surface: Surface) -> World {
+    let world = World::new(surface, START);
+    world.write(&tree());
+    world.settle().await;
+    assert_eq!(given(&world, &[FIRST], false).await, Vec::<String>::new());
+    assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
+    // Whether something was changed since shows by the time of it.
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    world
+}
+
+pub(crate) fn token(world: &World, number: &str) -> String {
+    payers::token(world, &payers::card(number))
+}
+
+pub(crate) fn form(world: &World, numbers: &[&str]) -> String {
+    let one = |number: &&str| format!("token_id={}", token(world, number));
+    numbers.iter().map(one).collect::<Vec<_>>().join("&")
+}
+
+/// The number of the only card, and the one that the only charge has.
+pub(crate) fn shown(world: &World) -> (String, String) {
+    let (card, charge) = (only(world, "cards"), only(world, "recurring_charges"));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&card["number"]), text(&charge["method"]["number"]))
+}
+
+/// The path of a link that a running engine makes now.
+pub(crate) async fn link(control: &Control) -> String {
+    let reply = control.ask(Question::IntakeLink(jane())).await.unwrap();
+    let Reply::IntakeLink(Ok(terms)) = reply else { panic!("no link: {reply:?}") };
+    let until = START.parse::<chrono::DateTime<chrono::Utc>>().unwrap();
+    let until = until.checked_add_signed(TimeDelta::days(7)).unwrap();
+    outside().intake("", &IntakeLink { key: jane(), terms, until })
+}
+
+pub(crate) async fn browse(
+    daemon: &Daemon<'_>,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> (u16, String) {
+    payers::browse(hooks(daemon.control.clone(), &outside()), method, path, body).await
+}
+
+/// A person brings tokens of cards of these numbers.
+pub(crate) async fn bring(
+    control: &Control,
+    tokens: &[String],
+    replace: bool,
+) -> Result<Key, String> {
+    let mut all = tokens.iter().map(|one| Secret::from(one.as_str()));
+    let token = all.next().unwrap();
+    let attaching = Attaching { key: jane(), token, more: all.collect(), replace };
+    let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
+    let Reply::Attached(attached) = reply else { panic!("another answer") };
+    attached
+}
+
+/// The same to a running engine; answers the plan once everything has settled.
+pub(crate) async fn given(world: &World, numbers: &[&str], replace: bool) -> Vec<String> {
+    let tokens: Vec<String> = numbers.iter().map(|number| token(world, number)).collect();
+    let acting = async |daemon: &Daemon<'_>| {
+        assert_eq!(bring(&daemon.control, &tokens, replace).await, Ok(jane()));
+    };
+    world.while_running(acting).await
+}
+
+/// A process that takes these tokens in and ends before it does anything with them.
+pub(crate) async fn cut_off(world: &World, numbers: &[&str]) {
+    let tokens: Vec<String> = numbers.iter().map(|number| token(world, number)).collect();
+    let mut engine = world.engine();
+    engine.choose([].into());
+    let (sender, events) = mpsc::channel(8);
+    let control = Control::new(sender.clone());
+    let acting = async {
+        assert_eq!(bring(&control, &tokens, true).await, Ok(jane()));
+        sender.send(Event::Stop).await.unwrap();
+    };
+    let (ran, ()) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    ran.unwrap();
+}
+
+pub(crate) fn strike(world: &World, path: &str, fault: &str) {
+    let strike =
+        json!({"method": "PATCH", "path": path, "fault": fault, "times": 1, "status": 500});
+    world.control("POST", "faults", &strike);
+}

@@ -1,0 +1,125 @@
+//! A daemon that listens for events of the gateway, and the posts that come to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use reckon::base::id::{Key, Mode};
+use reckon::control::Control;
+use reckon::engine::{
+    Courier, Event, EventsView, EventsWanted, Found, Question, Reply, Retention, Until,
+};
+use reckon::http::{Outside, public};
+use reckon::sandbox;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tower::ServiceExt;
+
+use crate::support::world::World;
+
+/// Where the service finds the daemon.
+pub(crate) const BASE: &str = "https://daemon.example";
+
+/// The way to a running daemon.
+pub(crate) struct Ears<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) control: Control,
+    pub(crate) public: Router,
+}
+
+pub(crate) fn merchant() -> Key {
+    "Merchant/acme".parse().unwrap()
+}
+
+/// The address of the merchant's events.
+pub(crate) fn address(mode: Mode) -> String {
+    Outside::new(&[3; 32]).gateway_url(BASE, &merchant(), mode, 0)
+}
+
+/// The Event URL of the partner.
+pub(crate) fn partner_address() -> String {
+    Outside::new(&[3; 32]).event_url(BASE, 0)
+}
+
+impl World {
+    /// Runs a daemon while `act` goes on, then ends it at once, as one that is killed.
+    pub(crate) async fn hearing(&self, act: impl AsyncFnOnce(&Ears<'_>)) {
+        self.hearing_with(None, None, act).await;
+    }
+
+    /// The same with these scripts, and with somebody who carries what they tell.
+    pub(crate) async fn hearing_with(
+        &self,
+        scripts: Option<Found>,
+        courier: Option<Arc<dyn Courier>>,
+        act: impl AsyncFnOnce(&Ears<'_>),
+    ) {
+        let mut engine = self.engine();
+        engine.keep_looking();
+        if let Some(keep) = self.keep {
+            engine.retain(Retention {
+                keep,
+                every: Duration::from_hours(1),
+                late: Retention::LATE,
+                ahead: Retention::AHEAD,
+            });
+        }
+        if let Some(courier) = courier {
+            engine.tell_through(courier);
+        }
+        if let Some(scripts) = scripts {
+            engine.use_scripts(scripts).unwrap();
+        }
+        let (sender, events) = mpsc::channel::<Event>(256);
+        let control = Control::new(sender.clone());
+        control.receive(engine.inbox(sender));
+        let public = public(control.clone(), &Outside::new(&[3; 32]));
+        let ears = Ears { world: self, control, public };
+        tokio::select! {
+            ended = engine.run(events, Until::Stopped) => panic!("the daemon ended: {ended:?}"),
+            () = act(&ears) => {}
+        }
+    }
+
+    /// The service sends the merchant's events of the test mode to the daemon from now on.
+    pub(crate) fn sends_events(&self) {
+        let urls = json!({"test_events_urls": address(Mode::Test)});
+        self.ask("acme", "PATCH", "/v1/merchant", &urls);
+    }
+}
+
+impl Ears<'_> {
+    /// Posts this to an address; answers the status.
+    pub(crate) async fn post_to(&self, url: &str, body: impl Into<Body>) -> u16 {
+        let path = url.strip_prefix(BASE).unwrap();
+        let request = Request::post(path).body(body.into()).unwrap();
+        self.public.clone().oneshot(request).await.unwrap().status().as_u16()
+    }
+
+    /// Posts an event to the address of the test mode.
+    pub(crate) async fn post(&self, event: &Value) -> u16 {
+        self.post_to(&address(Mode::Test), event.to_string()).await
+    }
+
+    /// The service sends what it has to send.
+    pub(crate) async fn deliver(&self) {
+        let post =
+            async |notice: sandbox::Notice| Some(self.post_to(&notice.url, notice.body).await);
+        self.world.sandbox.deliver_due(post).await.unwrap();
+    }
+
+    /// So much time passes.
+    pub(crate) async fn wait(&self, seconds: u64) {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+
+    /// The newest events, and how the receiver stands.
+    pub(crate) async fn events(&self) -> EventsView {
+        let wanted = EventsWanted { merchant: None, most: 1000 };
+        let reply = self.control.ask(Question::Events(wanted)).await.unwrap();
+        let Reply::Events(view) = reply else { panic!("another answer") };
+        *view
+    }
+}

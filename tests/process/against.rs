@@ -1,0 +1,368 @@
+//! `plan --against`: two trees of a git repository compared offline, in a clone that has no state and no key.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A git repository with a tree in it.
+struct Clone(tempfile::TempDir);
+
+impl Clone {
+    /// One with a configuration and no specs yet.
+    fn new() -> Self {
+        let clone = Self(tempfile::tempdir().unwrap());
+        clone.git(&["init", "-q", "-b", "main"]);
+        clone.write(
+            "reckon.yaml",
+            "apiVersion: reckon.dev/v1\nkind: Config\npartner: {name: {env: PARTNER}}\n\
+             secrets: {key: {env: RECKON_KEY}, env: [CODE_*], attachments: files}\n\
+             policy: {amounts: decimal}\nspecs: specs\nstate: .reckon\n",
+        );
+        fs::create_dir(clone.0.path().join("specs")).unwrap();
+        clone
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    /// Commits everything.
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", "change"]);
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let mut git = Command::new("git");
+        git.current_dir(self.0.path()).env("GIT_CONFIG_NOSYSTEM", "1");
+        git.env("HOME", self.0.path());
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
+        let output = git.output().expect("git runs");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    }
+
+    /// Runs the program with an empty environment.
+    fn reckon(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
+        command.current_dir(self.0.path()).env_clear().args(arguments).output().expect("it runs")
+    }
+
+    /// The plan as JSON, and the exit code.
+    fn plan(&self, range: &str) -> (Value, i32) {
+        let arguments = ["plan", "--against", range, "--detailed-exitcode", "-o", "json"];
+        let output = self.reckon(&arguments);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        let plan = serde_json::from_str(&text).unwrap_or_else(|_| panic_with(&told));
+        (plan, output.status.code().unwrap())
+    }
+}
+
+fn panic_with(told: &str) -> Value {
+    assert_eq!(told, "", "there is a plan");
+    Value::Null
+}
+
+/// Each step: verdict, name, reason.
+fn steps(plan: &Value) -> Vec<String> {
+    let text = |step: &Value, field: &str| step[field].as_str().unwrap().to_owned();
+    let steps = plan["steps"].as_array().unwrap().iter();
+    let told = steps.map(|step| {
+        let [verdict, kind, name, reason] =
+            ["verdict", "kind", "name", "reason"].map(|field| text(step, field));
+        format!("{verdict} {kind}/{name} {reason}")
+    });
+    told.collect()
+}
+
+const TREE: &str = r#"apiVersion: reckon.dev/v1
+kind: Merchant
+metadata: {name: acme}
+spec: {mode: live, timezone: America/Chicago, credentials: {authorization_code: {env: CODE_ACME}}}
+---
+apiVersion: reckon.dev/v1
+kind: Contact
+metadata: {name: jane}
+spec: {merchant: acme, first_name: Jane, last_name: Doe, email_addresses: [{address: jane@example.com}]}
+---
+apiVersion: reckon.dev/v1
+kind: SavedMethod
+metadata: {name: card, annotations: {reckon.dev/deletion: delete}}
+spec:
+  merchant: acme
+  type: card
+  description: office
+  source: {card: {number: {env: CODE_CARD}, exp_month: 12, exp_year: 2031}}
+---
+apiVersion: reckon.dev/v1
+kind: RecurringCharge
+metadata: {name: monthly}
+spec:
+  merchant: acme
+  method: card
+  amount: "20.00 USD"
+  schedule: {start: 2040-02-01, interval_unit: MONTH, interval_delay: 1}
+"#;
+
+const INVOICE: &str = r#"apiVersion: reckon.dev/v1
+kind: Invoice
+metadata: {name: first}
+spec:
+  merchant: acme
+  contact: jane
+  bank_account: Operating
+  invoice_date: 2040-01-15
+  line_items: [{description: Retainer, rate_per_quantity: "125.00 USD"}]
+"#;
+
+#[test]
+fn a_change_is_planned_offline_in_a_clone_without_state_or_key() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    clone.commit();
+    assert_eq!(clone.plan("HEAD").1, 0, "nothing changed: {:?}", steps(&clone.plan("HEAD").0));
+    clone.write(
+        "specs/tree.yaml",
+        &TREE.replace("20.00", "25.00").replace("last_name: Doe", "last_name: Roe"),
+    );
+    clone.write("specs/invoice.yaml", INVOICE);
+    let (plan, code) = clone.plan("HEAD");
+    assert_eq!(code, 3, "a contact's name cannot change");
+    assert_eq!(
+        steps(&plan),
+        [
+            "blocked Contact/jane CannotChange",
+            "create Invoice/first NotCreated",
+            "update RecurringCharge/monthly Changed"
+        ]
+    );
+    let text = plan.to_string();
+    assert!(!text.contains("Roe") && text.contains("•••"), "{text}");
+    let totals = plan["totals"].as_array().unwrap();
+    let totals: Vec<String> = totals
+        .iter()
+        .map(|sum| format!("{} {} {}", sum["amount"], sum["meaning"], sum["mode"]))
+        .collect();
+    assert_eq!(totals, [r#"2500 "collected_per_occurrence" "live""#, r#"12500 "invoiced" "live""#]);
+    assert_eq!(plan["steps"][2]["changes"][0]["before"], "20.00 USD");
+    let markdown = clone.reckon(&["plan", "--against", "HEAD", "-o", "markdown"]);
+    let markdown = String::from_utf8(markdown.stdout).unwrap();
+    assert!(markdown.contains("as if the service were just as"), "{markdown}");
+    for made in [".reckon", ".reckon.key"] {
+        assert!(!clone.0.path().join(made).exists(), "{made}");
+    }
+}
+
+#[test]
+fn two_revisions_are_compared_whatever_the_tree_is_now() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    clone.commit();
+    clone.git(&["tag", "one"]);
+    let (method, _) = TREE.split_once("---\napiVersion: reckon.dev/v1\nkind: SavedMethod").unwrap();
+    clone.write("specs/tree.yaml", method);
+    clone.commit();
+    clone.write("specs/tree.yaml", "kind: [");
+    let (plan, code) = clone.plan("one..main");
+    assert_eq!(code, 3, "the guard of removals says no in the pull request already: {plan}");
+    let told = steps(&plan);
+    assert!(told.contains(&"blocked SavedMethod/card Guarded".to_owned()), "{told:?}");
+    assert!(told.contains(&"orphan RecurringCharge/monthly Orphaned".to_owned()), "{told:?}");
+    let removed = plan["steps"].as_array().unwrap().iter().find(|one| one["reason"] == "Guarded");
+    assert_eq!(removed.unwrap()["file"], "one:specs/tree.yaml");
+    let (back, _) = clone.plan("main..one");
+    let told = steps(&back);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|step| step.starts_with("create ")), "{told:?}");
+    assert_eq!(clone.plan("one...main").0["steps"], plan["steps"], "they part at one");
+    let present = clone.reckon(&["plan", "--against", "one"]);
+    assert_eq!(present.status.code(), Some(1), "the tree as it stands is broken");
+    let told = String::from_utf8(present.stderr).unwrap();
+    assert!(told.contains("specs/tree.yaml:1:"), "{told}");
+}
+
+#[test]
+fn a_branch_that_is_behind_undoes_nothing_in_its_plan() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    clone.commit();
+    clone.git(&["branch", "raise"]);
+    // Meanwhile somebody else's work is merged.
+    clone.write("specs/invoice.yaml", INVOICE);
+    clone.commit();
+    clone.git(&["checkout", "-q", "raise"]);
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "25.00"));
+    clone.commit();
+    let (plan, code) = clone.plan("main...raise");
+    assert_eq!(code, 2, "{plan}");
+    assert_eq!(steps(&plan), ["update RecurringCharge/monthly Changed"]);
+    let (straight, _) = clone.plan("main..raise");
+    let told = steps(&straight);
+    assert!(told.iter().any(|step| step.contains("Invoice/first")), "the merged one: {told:?}");
+}
+
+#[test]
+fn what_was_broken_before_is_told_and_is_nobody_s_fault_now() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    clone.write("specs/broken.yaml", "kind: [");
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("o.yaml"), INVOICE).unwrap();
+    std::os::unix::fs::symlink(
+        outside.path().join("o.yaml"),
+        clone.0.path().join("specs/out.yaml"),
+    )
+    .unwrap();
+    clone.commit();
+    for gone in ["specs/broken.yaml", "specs/out.yaml"] {
+        fs::remove_file(clone.0.path().join(gone)).unwrap();
+    }
+    let (plan, code) = clone.plan("HEAD");
+    assert_eq!((code, steps(&plan)), (0, Vec::new()), "{plan}");
+    let problems: Vec<&str> = plan["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| problem["file"].as_str().unwrap())
+        .collect();
+    assert_eq!(problems, ["HEAD:specs/broken.yaml", "HEAD:specs/out.yaml"]);
+    assert!(!plan.to_string().contains("Invoice/first"), "no link is followed out of the tree");
+}
+
+#[test]
+fn a_wrong_revision_or_name_is_the_users_input() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    clone.commit();
+    for range in ["nowhere", "HEAD..nowhere", "--output=x", "-h.."] {
+        let argument = format!("--against={range}");
+        let output = clone.reckon(&["plan", &argument]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{range}: {told}");
+        assert!(told.contains("reckon::git::revision"), "{range}: {told}");
+    }
+    let output = clone.reckon(&["plan", "--against", "HEAD", "--target", "Contact/jame"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("did you mean Contact/jane?"), "{told}");
+    let nowhere = tempfile::tempdir().unwrap();
+    for file in ["reckon.yaml", "specs/tree.yaml"] {
+        let to = nowhere.path().join(file);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(clone.0.path().join(file), to).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
+    command.current_dir(nowhere.path()).env_clear();
+    let output = command.args(["plan", "--against", "HEAD"]).output().unwrap();
+    assert_ne!(output.status.code(), Some(0), "it is no repository");
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_the_example_tree_is_settled_against_itself_and_made_against_nothing() {
+    let clone = Clone(tempfile::tempdir().unwrap());
+    clone.git(&["init", "-q", "-b", "main"]);
+    clone.commit();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in ["specs", "examples/attachments"] {
+        copy(&root.join(folder), &clone.0.path().join(folder));
+    }
+    fs::copy(root.join("reckon.yaml"), clone.0.path().join("reckon.yaml")).unwrap();
+    clone.commit();
+    let (same, code) = clone.plan("HEAD");
+    assert_eq!((steps(&same), code), (Vec::new(), 0));
+    assert_eq!(same["problems"], Value::Array(Vec::new()), "attachments are read, too");
+    let (all, code) = clone.plan("HEAD~..HEAD");
+    assert_eq!(code, 2);
+    let blocked: Vec<String> =
+        steps(&all).into_iter().filter(|step| step.starts_with("blocked")).collect();
+    assert_eq!(blocked, Vec::<String>::new());
+    assert_eq!(all["resources"], same["resources"]);
+}
+
+/// Closes M14: the limits of the configuration stand in the way of what a pull request would do, one by one and in sum.
+#[test]
+fn m14_limits_are_looked_at_without_a_state() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", TREE);
+    let policy = |limits: &str| {
+        let text = fs::read_to_string(clone.0.path().join("reckon.yaml")).unwrap();
+        let rest = text.lines().filter(|line| !line.starts_with("policy:"));
+        let rest: Vec<&str> = rest.collect();
+        let limits = format!("policy: {{amounts: decimal, limits: {{{limits}}}}}");
+        clone.write("reckon.yaml", &format!("{}\n{limits}\n", rest.join("\n")));
+    };
+    clone.commit();
+    clone.write("specs/invoice.yaml", INVOICE);
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "90.00"));
+    for (limits, over) in [
+        ("per_object: [\"100.00 USD\"]", vec!["blocked Invoice/first OverLimit"]),
+        ("usual_percent: 300", vec!["blocked RecurringCharge/monthly OverLimit"]),
+        (
+            "per_run: [\"200.00 USD\"]",
+            vec!["blocked Invoice/first OverLimit", "blocked RecurringCharge/monthly OverLimit"],
+        ),
+        ("per_run: [\"215.00 USD\"]", vec![]),
+    ] {
+        policy(limits);
+        let (plan, code) = clone.plan("HEAD");
+        let blocked = steps(&plan).into_iter().filter(|step| step.starts_with("blocked"));
+        assert_eq!(blocked.collect::<Vec<_>>(), over, "{limits}");
+        assert_eq!(code, if over.is_empty() { 2 } else { 3 }, "{limits}");
+        for step in
+            plan["steps"].as_array().unwrap().iter().filter(|step| step["verdict"] == "blocked")
+        {
+            let name = limits.split(':').next().unwrap();
+            assert_eq!(step["limit"]["limit"], format!("policy.limits.{name}"), "{step}");
+        }
+    }
+}
+
+/// Closes M14: a change of an amount shows what is due before and after, and the difference, by currency, mode and month.
+#[test]
+fn m14_a_change_shows_what_is_due_before_and_after() {
+    let clone = Clone::new();
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "27.00"));
+    clone.commit();
+    clone.write("specs/tree.yaml", &TREE.replace("20.00", "39.00"));
+    clone.write("specs/invoice.yaml", INVOICE);
+    let (plan, _) = clone.plan("HEAD");
+    let due = plan["due"].as_array().unwrap();
+    let row = |row: &Value| {
+        let text = |field: &str| row[field].as_str().unwrap().to_owned();
+        let minor = |field: &str| row[field].as_i64().unwrap();
+        let (before, after, difference) = (minor("before"), minor("after"), minor("difference"));
+        format!(
+            "{} {} {before} {after} {difference} {}",
+            text("month"),
+            text("currency"),
+            text("mode")
+        )
+    };
+    let rows: Vec<String> = due.iter().map(row).collect();
+    assert_eq!(rows.len(), 13, "{rows:?}");
+    assert_eq!(rows.first().unwrap(), "2040-01 USD 0 12500 12500 live");
+    assert_eq!(rows.get(1).unwrap(), "2040-02 USD 2700 3900 1200 live");
+    assert_eq!(rows.last().unwrap(), "2041-01 USD 2700 3900 1200 live");
+    let text = clone.reckon(&["plan", "--against", "HEAD"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    let line = "due 2040-02 to 2041-01, each month: 27.00 USD → 39.00 USD, +12.00 USD (live)";
+    assert!(text.contains(line), "{text}");
+    let markdown = clone.reckon(&["plan", "--against", "HEAD", "-o", "markdown"]);
+    let markdown = String::from_utf8(markdown.stdout).unwrap();
+    assert!(markdown.contains(r"27\.00 USD | 39\.00 USD | \+12\.00 USD | live"), "{markdown}");
+}

@@ -1,0 +1,125 @@
+//! Every command of the README does what it says there.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The README's console blocks as (command, what it prints).
+fn sessions(readme: &str) -> Vec<(String, String)> {
+    let mut sessions: Vec<(String, String)> = Vec::new();
+    for block in readme.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        for line in block.lines() {
+            if let Some(command) = line.strip_prefix("$ ") {
+                sessions.push((command.to_owned(), String::new()));
+            } else if let Some((_, printed)) = sessions.last_mut() {
+                printed.push_str(line);
+                printed.push('\n');
+            }
+        }
+    }
+    sessions
+}
+
+/// Runs a command of the README in a folder.
+fn run(folder: &Path, command: &str) -> String {
+    let arguments = command.split_whitespace().skip(1);
+    let output = Command::new(env!("CARGO_BIN_EXE_reckon"))
+        .current_dir(folder)
+        .env_clear()
+        .args(arguments)
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_new_tree_goes_as_the_readme_says() {
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut tried = 0;
+    for (command, printed) in sessions(&readme) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let offline = ["init", "validate", "plan", "explain", "schema"];
+        if words.first() == Some(&"reckon") && words.get(1).is_some_and(|one| offline.contains(one))
+        {
+            let real = run(folder.path(), &command);
+            assert!(
+                real.starts_with(printed.trim_end()),
+                "{command} prints\n{real}\nnot\n{printed}"
+            );
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 5, "the README shows init, validate, plan, explain and schema");
+}
+
+#[test]
+fn a_secret_is_sealed_as_the_readme_shows() {
+    use age::secrecy::ExposeSecret;
+    use std::io::Write;
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let shown = sessions(&readme).into_iter().find(|(command, _)| command.contains("reckon seal"));
+    let (command, printed) = shown.expect("the README shows it");
+    let (value, command) = command.split_once(" | ").expect("the value is piped in");
+    let value = value.split_whitespace().last().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "reckon init");
+    let config = folder.path().join("reckon.yaml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let text = text.replace("secrets:\n", "secrets:\n  age: {file: age.key}\n");
+    std::fs::write(&config, text).unwrap();
+    let identity = age::x25519::Identity::generate().to_string();
+    std::fs::write(folder.path().join("age.key"), identity.expose_secret()).unwrap();
+    let mut seal = Command::new(env!("CARGO_BIN_EXE_reckon"))
+        .current_dir(folder.path())
+        .args(command.split_whitespace().skip(1))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    seal.stdin.take().unwrap().write_all(value.as_bytes()).unwrap();
+    let real = String::from_utf8(seal.wait_with_output().unwrap().stdout).unwrap();
+    // Every sealed text begins alike, and goes on like no other.
+    let (before, rest) = printed.split_once("YWdlLWVuY3J5cHRpb24u").expect("a sealed text");
+    let (_, after) = rest.split_once("…\n").expect("the text is cut");
+    assert!(real.starts_with(&format!("{before}YWdlLWVuY3J5cHRpb24u")), "{real}");
+    assert!(real.ends_with(after), "{real}");
+    assert!(!real.contains(value));
+}
+
+#[test]
+fn the_mistake_that_the_readme_shows_is_told_as_it_shows_it() {
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let shown = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "reckon init");
+    let specs = folder.path().join("specs/acme.yaml");
+    let text = std::fs::read_to_string(&specs).unwrap();
+    std::fs::write(&specs, text.replace("bank_account:", "bank_acount:")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_reckon"))
+        .current_dir(folder.path())
+        .args(["validate"])
+        .output()
+        .expect("it runs");
+    let real = String::from_utf8(output.stdout).unwrap();
+    assert!(real.contains(shown.trim()), "{real}");
+}
+
+#[test]
+fn every_command_that_the_readme_names_exists() {
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let table = readme.split("## Commands").nth(1).unwrap().split("Exit codes").next().unwrap();
+    let words =
+        table.split('`').skip(1).step_by(2).filter_map(|text| text.split(['[', ' ']).next());
+    let folder = tempfile::tempdir().unwrap();
+    let commands: Vec<&str> = words.filter(|word| !word.starts_with(['/', '-'])).collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    for command in commands {
+        run(folder.path(), &format!("reckon {command} --help"));
+    }
+}

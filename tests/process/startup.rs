@@ -1,0 +1,119 @@
+//! What a command takes up when it starts: its address, its variables, its scripts, and who may read what it makes.
+
+use crate::support::daemon_process;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use rustix::fs::Mode;
+use serde_json::{Value, json};
+
+/// Reads and writes one value for several events at once, which is warned of.
+const WARNED_OF: &str = r#"const CONCURRENCY = 4;
+
+fn on_transaction_authorized(event) {
+    let count = kv_get("count") ?? 0;
+    kv_set("count", count + 1);
+}
+"#;
+
+/// Runs `reckon` in a folder, with an empty environment.
+fn reckon(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reckon"));
+    command.current_dir(folder).env_clear().args(arguments).output().expect("it runs")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it ends by itself")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A fresh repository as `init` makes it, with a state.
+fn repository() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&["init"][..], &["init", "--empty-remote", "--yes"]] {
+        let made = reckon(folder.path(), arguments);
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+    }
+    folder
+}
+
+/// Every file and folder beneath a folder.
+fn beneath(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    let mut at = 0;
+    while let Some(path) = found.get(at).cloned() {
+        at = at.saturating_add(1);
+        if path.is_dir() {
+            found.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+/// Closes the item of C: `sandbox` listens where the configuration says that the service is.
+#[test]
+fn c5_a_sandbox_listens_at_the_address_of_the_configuration() {
+    let folder = repository();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let file = folder.path().join("reckon.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("127.0.0.1:8700", &address)).unwrap();
+    let mut command = Command::new("timeout");
+    command.current_dir(folder.path()).env_clear().args([
+        "30",
+        env!("CARGO_BIN_EXE_reckon"),
+        "sandbox",
+    ]);
+    let output = command.output().unwrap();
+    let told = stderr(&output);
+    assert!(code(&output) == 4 && told.contains("reckon::sandbox::listen"), "{told}");
+    assert!(told.contains(&address), "{told}");
+}
+
+/// Closes the item of C: whoever has not set the variables is told how they are set.
+#[test]
+fn c7_apply_without_its_variables_says_how_they_are_set() {
+    let folder = repository();
+    let output = reckon(folder.path(), &["apply", "--yes"]);
+    let told = stderr(&output);
+    assert_eq!(code(&output), 4, "{told}");
+    assert!(told.contains("RECKON_CLIENT_ID") && told.contains("export it"), "{told}");
+    assert!(told.contains("eval \"$(reckon sandbox env)\""), "{told}");
+}
+
+/// Closes S13: the configuration that `init` writes says what the address of a merchant takes.
+#[test]
+fn s13_the_first_configuration_says_how_many_posts_are_taken() {
+    let folder = repository();
+    let text = fs::read_to_string(folder.path().join("reckon.yaml")).unwrap();
+    let told = text.lines().find(|line| line.starts_with("webhooks: ")).unwrap();
+    assert!(told.starts_with("webhooks: {rate: 200, burst: 1000} "), "{told}");
+}
+
+/// Closes S11: nobody else reads what a daemon and its sandbox write. Closes K9: a warning is no problem of a set.
+#[test]
+fn s11_what_a_daemon_writes_is_its_owners_alone_and_k9_warnings_keep_no_set_out() {
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("scripts")).unwrap();
+    fs::write(folder.path().join("scripts/counts.rhai"), WARNED_OF).unwrap();
+    let daemon = daemon_process::start(folder.path(), "").unwrap();
+    let state = folder.path().join(".reckon");
+    let all = beneath(&state);
+    assert!(all.iter().any(|path| path.starts_with(state.join("sandbox/index"))), "{all:?}");
+    for path in all {
+        let mode = fs::symlink_metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
+    }
+    let dead = reckon(folder.path(), &["events", "dead", "-o", "json"]);
+    let dead: Value = serde_json::from_slice(&dead.stdout).unwrap();
+    assert_eq!((&dead["problems"], &dead["scripts"]), (&json!(0), &json!(["counts"])));
+    drop(daemon);
+}
